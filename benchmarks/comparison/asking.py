@@ -53,6 +53,19 @@ def speaks_http2(port):
             return secure.selected_alpn_protocol() == "h2"
 
 
+def speaks_h2c(port):
+    """Whether a port without TLS speaks HTTP/2 by prior knowledge (RFC 9113 s3.3): it answers the preface with SETTINGS."""
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
+        client.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0)))
+        head = b""
+        while len(head) < 9:
+            piece = client.recv(9 - len(head))
+            if not piece:
+                return False
+            head += piece
+        return head[3] == 4 and head[5:] == bytes(4)
+
+
 def get_over_unix_socket(path, target):
     """The body of an answer from a Unix socket, as text."""
     class Connection(http.client.HTTPConnection):

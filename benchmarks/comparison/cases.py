@@ -2,7 +2,7 @@
 from dataclasses import dataclass
 
 from comparison.errors import ComparisonError
-from comparison.loads import Ab, Get, H2load, Herd, Idle, Load, Wrk
+from comparison.loads import Ab, Get, H2load, Herd, Idle, Load, Resumed, Wrk
 from comparison.targets import BEST_PEER, LIMIT, Bound, CpuPerRequest, LatencyOf, RateKept, RateOf
 
 HIT, PASS, STORE, MIXED, COLD = "hit", "pass", "store", "mixed", "cold"
@@ -90,11 +90,19 @@ CASES = (
          targets=(Bound("origin_requests", "origin fetches", 1), LatencyOf("p50_ms", "varnish"),
                   LatencyOf("p99_ms", "varnish"))),
     Case("W10.ka", "500 B hit over TLS 1.3, keep-alive, 64 connections", Wrk(64, "/s/500", tls=True),
-         paths=("/s/500",), servers=SPEAK_TLS, targets=(CpuPerRequest(0.8, "nginx"),)),
+         paths=("/s/500",), servers=SPEAK_TLS, targets=(CpuPerRequest(0.75, "nginx"),)),
     Case("W10.hs", "TLS 1.3 full handshake and 500 B hit for each request, 32 at a time", Ab(32, "/s/500", tls=True),
-         paths=("/s/500",), servers=SPEAK_TLS, targets=(CpuPerRequest(1.15, "nginx"),)),
+         paths=("/s/500",), servers=SPEAK_TLS, targets=(CpuPerRequest(0.85, "nginx"),)),
+    Case("W10.resumed", "TLS 1.3 resumed handshake and 500 B hit for each request, one at a time", Resumed(1, "/s/500"),
+         paths=("/s/500",), servers=SPEAK_TLS, targets=(CpuPerRequest(1.1, "nginx"), NO_ERRORS)),
     Case("W10.h2", "500 B hit over HTTP/2 and TLS, 64 connections of 10 streams",
-         H2load(64, "/s/500", streams=10), paths=("/s/500",), servers=SPEAK_TLS),
+         H2load(64, "/s/500", streams=10), paths=("/s/500",), servers=SPEAK_TLS,
+         targets=(CpuPerRequest(0.50, "nginx"), NO_ERRORS)),
+    Case("W10.h2c", "500 B hit over HTTP/2 without TLS, 64 connections of 10 streams",
+         H2load(64, "/s/500", streams=10, tls=False), paths=("/s/500",), servers=("millrace", "varnish"),
+         targets=(CpuPerRequest(0.45, "varnish"), NO_ERRORS)),
+    Case("W10.h2.100M", "100 MiB object over HTTP/2 and TLS, 4 connections of one stream", H2load(4, LARGE),
+         paths=(LARGE,), servers=SPEAK_TLS, targets=(CpuPerRequest(1.2, "nginx"),)),
     Case("W11.browsers",
          "requests of browsers (20 fields, cookies), 93 % hit, 4 % If-None-Match answered 304, 3 % miss and store, "
          "1,000 connections",

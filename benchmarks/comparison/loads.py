@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import Optional
 
-from comparison import parsing
+from comparison import asking, parsing
 from comparison.errors import WrongAnswer
 from comparison.measure import Meter, own_bytes
 
@@ -114,11 +114,33 @@ class H2load(Load):
         with open(bench.path("h2load.log"), "w"):
             pass
         return ["h2load", "-c", str(self.connections), "-m", str(self.streams), "-t", str(bench.threads), "-D",
-                str(seconds), "--log-file", bench.path("h2load.log"), server.url(self.tls) + self.path]
+                str(seconds), "--log-file", bench.path("h2load.log"), self.url(server) + self.path]
+
+    def url(self, server):
+        return server.url(True) if self.tls else server.h2c_url()
+
+    def speaks(self, server):
+        """Whether the server speaks HTTP/2 where this load asks it."""
+        return asking.speaks_http2(server.tls_port) if self.tls else asking.speaks_h2c(server.h2c_port)
 
     def parse(self, bench, text):
         with open(bench.path("h2load.log")) as log:
             return parsing.h2load(text, log)
+
+
+@dataclass(frozen=True)
+class Resumed(Load):
+    """One connection after the other, each resumes the TLS session of the one before."""
+    tls: bool = True
+
+    tool = "openssl"
+
+    def command(self, bench, server, seconds):
+        return ["openssl", "s_time", "-connect", f"127.0.0.1:{server.tls_port}", "-tls1_3", "-www", self.path,
+                "-reuse", "-time", str(seconds)]
+
+    def parse(self, bench, text):
+        return parsing.s_time(text)
 
 
 @dataclass(frozen=True)

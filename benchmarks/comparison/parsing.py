@@ -74,6 +74,18 @@ def h2load(text, log_lines=()):
     return result
 
 
+def s_time(text):
+    """What openssl s_time -reuse prints: a letter for each connection, r where the session was resumed, * where not."""
+    measured = text.rpartition("Now timing with session id reuse.")[2]
+    done = re.search(r"(\d+) connections in (\d+) real seconds", measured)
+    if not done:
+        return None
+    connections, seconds = (int(n) for n in done.groups())
+    full = measured.partition("connections in")[0].count("*")
+    return {"requests": connections, "rate": connections / max(seconds, 1), "errors": full,
+            "problems": [f"{full} handshakes were not resumed"] if full else []}
+
+
 def _words(text):
     """"done 5 bad 0" as {"done": 5.0, "bad": 0.0}."""
     return {name: float(value) for name, value in re.findall(r"(\w+) ([\d.]+)", text)}

@@ -70,6 +70,7 @@ class Varnish(Peer):
         vcl = self.write("varnish.vcl", "default.vcl")
         storage = f"malloc,{SMALL_RAM_MIB}m" if self.small_ram else "malloc,6g"
         return [self.program, "-F", "-j", "none", "-n", os.path.join(state, "n"), "-a", f"127.0.0.1:{self.port},HTTP",
+                "-a", f"127.0.0.1:{self.h2c_port},HTTP", "-p", "feature=+http2",
                 "-T", "none", "-f", vcl, "-s", storage, "-p", "thread_pools=2", "-p", "thread_pool_min=200",
                 "-p", "thread_pool_max=5000", "-p", "listen_depth=4096", "-p", "timeout_idle=600",
                 "-p", "default_grace=10", "-p", "workspace_client=64k"]

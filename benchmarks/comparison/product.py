@@ -73,7 +73,7 @@ class Millrace(Server):
     def prepare(self):
         certificate, key = self.bench.certificate
         configuration = {
-            "listen": [f"127.0.0.1:{self.port}",
+            "listen": [f"127.0.0.1:{self.port}", {"address": f"127.0.0.1:{self.h2c_port}", "h2c": True},
                        {"address": f"127.0.0.1:{self.tls_port}", "tls": {"certificate": certificate, "key": key}}],
             "remap": [{"map": "/", "to": f"http://127.0.0.1:{self.bench.origin.port}"}],
             "storage": [{"path": os.path.join(self.folder, "cache"), "size": "6GiB"}],

@@ -58,7 +58,7 @@ def run(case, fleet, bench, names, plan, say):
 
 
 def ready(case, server, bench, plan):
-    if isinstance(case.load, H2load) and not asking.speaks_http2(server.tls_port):
+    if isinstance(case.load, H2load) and not case.load.speaks(server):
         raise NotAvailable(f"{server.name} does not speak HTTP/2")
     checks.prepare(case, server, bench)
     return warm_up(case, server, bench, plan.warm_seconds) if plan.warm_seconds else 0

@@ -49,7 +49,7 @@ class Server:
         self.small_ram = small_ram
         self.instance = self.name + ("-small" if small_ram else "")
         self.folder = bench.path("servers", self.instance)
-        self.port = self.tls_port = None
+        self.port = self.tls_port = self.h2c_port = None
         self.child = None
         self.had_idle = False
         self.filled = set()
@@ -68,7 +68,7 @@ class Server:
     def start(self):
         shutil.rmtree(self.folder, ignore_errors=True)
         os.makedirs(self.folder)
-        self.port, self.tls_port = self.bench.free_ports(2)
+        self.port, self.tls_port, self.h2c_port = self.bench.free_ports(3)
         self.run(self.prepare())
         self.await_answer()
 
@@ -95,6 +95,9 @@ class Server:
 
     def url(self, tls=False):
         return f"https://127.0.0.1:{self.tls_port}" if tls else f"http://127.0.0.1:{self.port}"
+
+    def h2c_url(self):
+        return f"http://127.0.0.1:{self.h2c_port}"
 
     def fast_lane_requests(self):
         """Requests so far that were answered in the fast lane, and all; None from a server that has none."""

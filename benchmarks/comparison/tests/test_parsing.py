@@ -61,6 +61,13 @@ class ParsingTest(unittest.TestCase):
         self.assertEqual((151660, 6), (result["requests"], result["errors"]))
         self.assertEqual((51, 100), (result["p50_ms"], result["p99_ms"]))
 
+    def test_s_time_counts_handshakes_that_were_not_resumed(self):
+        text = ("\n\nNow timing with session id reuse.\nstarting\nrr*r\n\n4 connections in 0.16s;"
+                " 25.00 connections/user sec, bytes read 2000\n4 connections in 2 real seconds, 500 bytes read\n")
+        result = parsing.s_time(text)
+        self.assertEqual((4, 2, 1), tuple(result[k] for k in ("requests", "rate", "errors")))
+        self.assertIsNone(parsing.s_time("ERROR\nBIO_connect:Connection refused\n"))
+
     def test_the_own_client_counts_large_objects_in_mebibytes(self):
         result = parsing.client_get("bytes 1048576000 seconds 2.000 done 10 bad 1\n")
         self.assertEqual((1000, 500, 1), (result["requests"], result["rate"], result["errors"]))

@@ -45,20 +45,7 @@ class TidyTest {
     private static Map<String, Integer> largePackages(String module) {
         return switch (module) {
             case "cache-store" -> Map.of("io.millrace.store.disk", 40, "io.millrace.store.engine", 60);
-            case "proxy-core" ->
-                Map.of(
-                        "io.millrace.proxy",
-                        37,
-                        "io.millrace.proxy.admin",
-                        74,
-                        "io.millrace.proxy.caching",
-                        45,
-                        "io.millrace.proxy.config",
-                        105,
-                        "io.millrace.proxy.exchange",
-                        57,
-                        "io.millrace.proxy.fetch",
-                        27);
+            case "proxy-core" -> Map.of("io.millrace.proxy.config", 105, "io.millrace.proxy.exchange", 57);
             case "dist" -> Map.of("io.millrace.launcher", 57, "io.millrace.launcher.ats", 49);
             default -> Map.of();
         };

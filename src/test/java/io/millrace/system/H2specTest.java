@@ -34,27 +34,9 @@ class H2specTest {
         h2spec = Files.isExecutable(built) ? built.toString() : "h2spec";
         Assumptions.assumeTrue(
                 Files.isExecutable(built) || Command.isInstalled("h2spec"), "SKIPPED: h2spec is not installed");
-        Assumptions.assumeTrue(Command.isInstalled("openssl"), "SKIPPED: openssl is not installed");
         origin.on("/", exchange -> exchange.answer(200, "a response", "Cache-Control: max-age=600"));
         Path directory = product.newDirectory();
-        Command.run(
-                        directory,
-                        List.of(
-                                "openssl",
-                                "req",
-                                "-x509",
-                                "-newkey",
-                                "ec",
-                                "-pkeyopt",
-                                "ec_paramgen_curve:P-256",
-                                "-nodes",
-                                "-keyout",
-                                "key.pem",
-                                "-out",
-                                "cert.pem",
-                                "-subj",
-                                "/CN=127.0.0.1"))
-                .succeeds();
+        SelfSignedCertificate.write(directory, "localhost");
         clear = PackedProduct.freePort();
         secure = PackedProduct.freePort();
         Path config = directory.resolve("millrace.yaml");

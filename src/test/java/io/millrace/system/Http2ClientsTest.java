@@ -38,17 +38,8 @@ class Http2ClientsTest {
 
     @BeforeAll
     static void start() throws IOException {
-        Assumptions.assumeTrue(Command.isInstalled("openssl"), "SKIPPED: openssl is not installed");
         directory = product.newDirectory();
-        Command.run(
-                        directory,
-                        List.of(
-                                "sh",
-                                "-c",
-                                "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes"
-                                        + " -keyout key.pem -out cert.pem -subj /CN=localhost"
-                                        + " -addext subjectAltName=DNS:localhost"))
-                .succeeds();
+        SelfSignedCertificate.write(directory, "localhost");
         MillraceProcess site = product.launch().demo().start();
         int clearPort = PackedProduct.freePort();
         int securePort = PackedProduct.freePort();

@@ -38,26 +38,8 @@ class Http2OriginsTest {
 
     @BeforeAll
     static void makeFiles() throws IOException {
-        Assumptions.assumeTrue(Command.isInstalled("openssl"), "SKIPPED: openssl is not installed");
         directory = product.newDirectory();
-        Command.run(
-                        directory,
-                        List.of(
-                                "openssl",
-                                "req",
-                                "-x509",
-                                "-newkey",
-                                "ec",
-                                "-pkeyopt",
-                                "ec_paramgen_curve:P-256",
-                                "-nodes",
-                                "-keyout",
-                                "key.pem",
-                                "-out",
-                                "cert.pem",
-                                "-subj",
-                                "/CN=localhost"))
-                .succeeds();
+        SelfSignedCertificate.write(directory, "localhost");
         Files.createDirectories(directory.resolve("www"));
         Files.writeString(directory.resolve("www/small"), "small");
         Files.writeString(directory.resolve("www/large"), "x".repeat(LARGE));

@@ -11,7 +11,6 @@ import java.nio.file.Path;
 import java.security.KeyStore;
 import java.security.cert.Certificate;
 import java.security.cert.CertificateFactory;
-import java.util.List;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManagerFactory;
@@ -29,35 +28,13 @@ class SessionResumptionTest {
 
     @Test
     void sessionsOutliveTheWorkerThatBeganThem() throws Exception {
-        Path certificate = directory.resolve("site.pem");
-        Path key = directory.resolve("site.key");
-        Command.run(
-                        directory,
-                        List.of(
-                                "openssl",
-                                "req",
-                                "-x509",
-                                "-newkey",
-                                "ec",
-                                "-pkeyopt",
-                                "ec_paramgen_curve:P-256",
-                                "-nodes",
-                                "-keyout",
-                                key.toString(),
-                                "-out",
-                                certificate.toString(),
-                                "-days",
-                                "30",
-                                "-subj",
-                                "/CN=www.example.com",
-                                "-addext",
-                                "subjectAltName=DNS:www.example.com"))
-                .succeeds();
+        SelfSignedCertificate written = SelfSignedCertificate.write(directory, "www.example.com");
+        Path certificate = written.certificate();
         int port = FreePorts.next();
         Path config = Files.writeString(
                 directory.resolve("millrace.yaml"),
                 "listen: [{address: '127.0.0.1:" + port + "', tls: {}}]\ntls: {certificates: [{certificate: "
-                        + certificate + ", key: " + key
+                        + certificate + ", key: " + written.key()
                         + "}]}\nremap: [{redirect: /, to: 'http://www.example.com/'}]\n");
         MillraceProcess proxy = product.launch()
                 .listeningByFile(port)

@@ -1,9 +1,9 @@
 package io.millrace.launcher;
 
-import io.millrace.proxy.admin.AdminException;
-import io.millrace.proxy.admin.ConfigChanger;
-import io.millrace.proxy.admin.ConfigControl;
-import io.millrace.proxy.admin.ProxyStatus;
+import io.millrace.proxy.admin.config.ConfigChanger;
+import io.millrace.proxy.admin.config.ConfigControl;
+import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.admin.status.ProxyStatus;
 import io.millrace.proxy.config.ConfigCatalog;
 import io.millrace.proxy.config.ConfigDocument;
 import io.millrace.proxy.config.ConfigKey;

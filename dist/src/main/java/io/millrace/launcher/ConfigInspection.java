@@ -1,7 +1,7 @@
 package io.millrace.launcher;
 
-import io.millrace.proxy.admin.AdminException;
-import io.millrace.proxy.admin.ConfigInspector;
+import io.millrace.proxy.admin.config.ConfigInspector;
+import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.config.ConfigCatalog;
 import io.millrace.proxy.config.ConfigChange;
 import io.millrace.proxy.config.ConfigKey;

@@ -1,6 +1,6 @@
 package io.millrace.launcher;
 
-import io.millrace.proxy.admin.ConfigControl.Problem;
+import io.millrace.proxy.admin.config.ConfigControl.Problem;
 import io.millrace.proxy.config.ConfigCatalog;
 import io.millrace.proxy.config.ConfigKey;
 import io.millrace.proxy.config.ConfigProblem;

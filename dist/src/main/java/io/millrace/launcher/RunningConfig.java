@@ -1,9 +1,9 @@
 package io.millrace.launcher;
 
-import io.millrace.proxy.admin.ConfigControl.ReloadReport;
-import io.millrace.proxy.admin.ConfigControl.Result;
-import io.millrace.proxy.admin.ConfigControl.Setting;
-import io.millrace.proxy.admin.ProxyStatus;
+import io.millrace.proxy.admin.config.ConfigControl.ReloadReport;
+import io.millrace.proxy.admin.config.ConfigControl.Result;
+import io.millrace.proxy.admin.config.ConfigControl.Setting;
+import io.millrace.proxy.admin.status.ProxyStatus;
 import io.millrace.proxy.config.ConfigChange;
 import io.millrace.proxy.config.ConfigKey;
 import io.millrace.proxy.config.ProxyConfig;

@@ -1,6 +1,6 @@
 package io.millrace.launcher;
 
-import io.millrace.proxy.admin.ConfigInspector.Source;
+import io.millrace.proxy.admin.config.ConfigInspector.Source;
 import io.millrace.proxy.config.ConfigCatalog;
 import io.millrace.proxy.config.ConfigKey;
 import io.millrace.proxy.config.ConfigResult;

@@ -1,8 +1,8 @@
 package io.millrace.launcher;
 
-import io.millrace.proxy.admin.AdminException;
-import io.millrace.proxy.admin.RestartResource.RestartReport;
-import io.millrace.proxy.admin.RestartResource.Restarter;
+import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.admin.status.RestartResource.RestartReport;
+import io.millrace.proxy.admin.status.RestartResource.Restarter;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;

@@ -1,9 +1,9 @@
 package io.millrace.launcher;
 
-import io.millrace.proxy.admin.ConfigControl.ReloadReport;
-import io.millrace.proxy.admin.ConfigControl.Result;
-import io.millrace.proxy.admin.ConfigControl.Setting;
-import io.millrace.proxy.admin.ConfigInspector;
+import io.millrace.proxy.admin.config.ConfigControl.ReloadReport;
+import io.millrace.proxy.admin.config.ConfigControl.Result;
+import io.millrace.proxy.admin.config.ConfigControl.Setting;
+import io.millrace.proxy.admin.config.ConfigInspector;
 import io.millrace.proxy.config.ConfigKeys;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.worker.control.ConfigSource;
@@ -22,12 +22,12 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 abstract class ConfigChangesFixture {
     static final String FILE = """
-            # Ours.
-            listen: ["127.0.0.1:0"]
-            remap: [{map: /, to: http://origin.example/}]
-            limits:
-              connections: 1000 # of two
-            """;
+        # Ours.
+        listen: ["127.0.0.1:0"]
+        remap: [{map: /, to: http://origin.example/}]
+        limits:
+          connections: 1000 # of two
+        """;
 
     @TempDir
     Path directory;

@@ -4,10 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.admin.ConfigControl.ReloadReport;
-import io.millrace.proxy.admin.ConfigControl.Result;
-import io.millrace.proxy.admin.ConfigInspector;
-import io.millrace.proxy.admin.ConfigInspector.Difference;
+import io.millrace.proxy.admin.config.ConfigControl.ReloadReport;
+import io.millrace.proxy.admin.config.ConfigControl.Result;
+import io.millrace.proxy.admin.config.ConfigInspector;
+import io.millrace.proxy.admin.config.ConfigInspector.Difference;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -94,7 +94,8 @@ class ConfigHistoryTest extends ConfigChangesFixture {
         changes.close();
         Files.writeString(
                 directory.resolve("state/config-history/1.json"),
-                "{\"number\": \"one\", \"at\": \"\", \"by\": \"start\", \"name\": \"\", \"directory\": \"/\", \"text\": \"\"}");
+                "{\"number\": \"one\", \"at\": \"\", \"by\": \"start\", \"name\": \"\", \"directory\": \"/\","
+                        + " \"text\": \"\"}");
         launch(Map.of());
 
         assertEquals(List.of("start"), by());

@@ -3,8 +3,8 @@ package io.millrace.launcher;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.admin.ConfigInspector;
-import io.millrace.proxy.admin.ConfigInspector.Difference;
+import io.millrace.proxy.admin.config.ConfigInspector;
+import io.millrace.proxy.admin.config.ConfigInspector.Difference;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

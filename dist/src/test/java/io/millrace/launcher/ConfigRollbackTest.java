@@ -3,7 +3,7 @@ package io.millrace.launcher;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
-import io.millrace.proxy.admin.ConfigControl.ReloadReport;
+import io.millrace.proxy.admin.config.ConfigControl.ReloadReport;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

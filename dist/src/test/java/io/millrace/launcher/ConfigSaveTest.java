@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.abort;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.millrace.proxy.admin.ConfigControl.ReloadReport;
+import io.millrace.proxy.admin.config.ConfigControl.ReloadReport;
 import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;

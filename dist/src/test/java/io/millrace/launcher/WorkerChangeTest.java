@@ -3,11 +3,11 @@ package io.millrace.launcher;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.admin.AdminException;
-import io.millrace.proxy.admin.ConfigControl.ReloadReport;
-import io.millrace.proxy.admin.ConfigControl.Result;
-import io.millrace.proxy.admin.ConfigControl.Setting;
-import io.millrace.proxy.admin.RestartResource.RestartReport;
+import io.millrace.proxy.admin.config.ConfigControl.ReloadReport;
+import io.millrace.proxy.admin.config.ConfigControl.Result;
+import io.millrace.proxy.admin.config.ConfigControl.Setting;
+import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.admin.status.RestartResource.RestartReport;
 import io.millrace.worker.control.ConfigSource;
 import io.millrace.worker.control.SettingChange;
 import java.nio.file.Files;

@@ -1,11 +1,11 @@
 package io.millrace.proxy;
 
-import io.millrace.proxy.admin.LookupSource;
-import io.millrace.proxy.caching.CacheKey;
+import io.millrace.proxy.admin.cache.LookupSource;
 import io.millrace.proxy.caching.Outdated;
-import io.millrace.proxy.caching.Reuse;
 import io.millrace.proxy.caching.StoredHead;
-import io.millrace.proxy.caching.VariantKey;
+import io.millrace.proxy.caching.key.CacheKey;
+import io.millrace.proxy.caching.reuse.Reuse;
+import io.millrace.proxy.caching.reuse.VariantKey;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;

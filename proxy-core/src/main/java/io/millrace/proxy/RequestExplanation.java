@@ -1,9 +1,11 @@
 package io.millrace.proxy;
 
-import io.millrace.proxy.admin.AdminException;
-import io.millrace.proxy.admin.ExplainSource;
-import io.millrace.proxy.admin.LookupSource;
+import io.millrace.proxy.admin.cache.ExplainSource;
+import io.millrace.proxy.admin.cache.LookupSource;
+import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.exchange.Foreseen;
+import io.millrace.proxy.explain.ExplanationText;
+import io.millrace.proxy.explain.OversizedRequest;
 import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldNames;
@@ -15,6 +17,7 @@ import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.Listener;
 import io.millrace.proxy.net.RequestReceiver;
+import io.millrace.proxy.server.ServingLoop;
 import io.netty.util.NetUtil;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

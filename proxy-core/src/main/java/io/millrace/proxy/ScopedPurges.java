@@ -1,7 +1,7 @@
 package io.millrace.proxy;
 
-import io.millrace.proxy.admin.AdminException;
-import io.millrace.proxy.admin.InvalidationService;
+import io.millrace.proxy.admin.cache.InvalidationService;
+import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.exchange.ScopesOfRules;
 import io.millrace.proxy.http.TargetResult;
 import io.millrace.proxy.http.TargetUri;
@@ -9,6 +9,7 @@ import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.purge.InvalidationEntry;
 import io.millrace.proxy.purge.InvalidationScope;
 import io.millrace.proxy.remap.RemapTable;
+import io.millrace.proxy.server.ServingLoop;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

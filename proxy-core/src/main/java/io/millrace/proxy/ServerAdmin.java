@@ -1,8 +1,10 @@
 package io.millrace.proxy;
 
-import io.millrace.proxy.admin.ServerSource;
+import io.millrace.proxy.admin.status.ServerSource;
 import io.millrace.proxy.observe.CacheResult;
 import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.server.DrainRequest;
+import io.millrace.proxy.server.ServingLoop;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;

@@ -1,12 +1,13 @@
 package io.millrace.proxy;
 
-import io.millrace.proxy.admin.ProxyStatus;
-import io.millrace.proxy.admin.StatusSource;
+import io.millrace.proxy.admin.status.ProxyStatus;
+import io.millrace.proxy.admin.status.StatusSource;
 import io.millrace.proxy.fetch.OriginStatistics;
 import io.millrace.proxy.net.Listener;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;
+import io.millrace.proxy.server.ServingLoop;
 import io.millrace.store.StoreStatistics;
 import io.netty.util.NetUtil;
 import java.nio.file.Path;

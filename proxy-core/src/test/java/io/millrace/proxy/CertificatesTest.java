@@ -5,7 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.admin.CertificatesSource;
+import io.millrace.proxy.admin.data.TlsAdmin;
+import io.millrace.proxy.admin.tls.CertificatesSource;
 import io.millrace.proxy.config.ConfigValues;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.TlsConfig.UnknownName;
@@ -243,8 +244,8 @@ class CertificatesTest {
         assertTrue(
                 proxy.proxy()
                         .metricsText()
-                        .contains(
-                                "millrace_tls_certificate_faults_total{application=\"millrace\",reason=\"mismatch\"} 0.0"),
+                        .contains("millrace_tls_certificate_faults_total{application=\"millrace\",reason=\"mismatch\"}"
+                                + " 0.0"),
                 "a check is no fault of what is served");
     }
 

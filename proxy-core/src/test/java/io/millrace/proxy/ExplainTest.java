@@ -7,11 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.admin.AdminException;
-import io.millrace.proxy.admin.ExplainSource.Explanation;
-import io.millrace.proxy.admin.ExplainSource.Question;
-import io.millrace.proxy.admin.ExplainSource.Step;
-import io.millrace.proxy.admin.LookupSource.Field;
+import io.millrace.proxy.admin.cache.ExplainSource.Explanation;
+import io.millrace.proxy.admin.cache.ExplainSource.Question;
+import io.millrace.proxy.admin.cache.ExplainSource.Step;
+import io.millrace.proxy.admin.cache.LookupSource.Field;
+import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.config.AddressSet;
 import io.millrace.proxy.config.ConfigValues;
 import io.millrace.proxy.config.FilterConfig.Action;

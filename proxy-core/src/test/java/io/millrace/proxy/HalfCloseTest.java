@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.server.ServingLoop;
 import java.io.IOException;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;

@@ -12,6 +12,7 @@ import io.millrace.proxy.config.ConfigResult;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.fetch.OriginStatistics;
 import io.millrace.proxy.net.Transport;
+import io.millrace.proxy.server.ServingLoop;
 import java.io.IOException;
 import java.net.SocketException;
 import java.nio.file.Path;

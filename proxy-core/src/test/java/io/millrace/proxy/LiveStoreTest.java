@@ -1,6 +1,6 @@
 package io.millrace.proxy;
 
-import io.millrace.proxy.admin.LookupSource;
+import io.millrace.proxy.admin.cache.LookupSource;
 import io.millrace.store.StoreStatistics;
 import java.nio.file.Path;
 import java.util.List;
@@ -60,9 +60,9 @@ class LiveStoreTest {
     @LiveKey("cache.volume")
     void volume() throws Exception {
         onDisk("""
-                        volumes: [{name: one, share: 50%}]
-                        cache: {volume: <default|one>}
-                        """).turns(Set.of("default"), Set.of("default", "one"), () -> {
+            volumes: [{name: one, share: 50%}]
+            cache: {volume: <default|one>}
+            """).turns(Set.of("default"), Set.of("default", "one"), () -> {
             stored();
             return live.proxy().proxy().store().statistics().volumes().stream()
                     .filter(volume -> volume.entries() > 0)

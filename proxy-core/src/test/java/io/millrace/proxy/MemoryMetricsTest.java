@@ -3,8 +3,9 @@ package io.millrace.proxy;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.admin.MemorySource;
+import io.millrace.proxy.admin.status.MemorySource;
 import io.millrace.proxy.observe.ProcessMemory;
+import io.millrace.proxy.server.MemoryMetrics;
 import io.millrace.store.StoreStatistics;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.admin.data.TlsAdmin;
 import io.millrace.proxy.config.ConfigLoader;
 import io.millrace.proxy.config.ConfigResult;
 import io.millrace.proxy.http2.Http2Client;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.proxy.RawClient.Response;
 import io.millrace.proxy.observe.FaultLog;
 import io.millrace.proxy.observe.RecordingLogger;
+import io.millrace.proxy.server.ConnectionLimit;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.admin.ExplainSource;
+import io.millrace.proxy.admin.cache.ExplainSource;
 import io.millrace.proxy.config.ConfigValues;
 import io.millrace.proxy.config.OriginGroupConfig;
 import io.millrace.proxy.config.OriginGroupKeys;

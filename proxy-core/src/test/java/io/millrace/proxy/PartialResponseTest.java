@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.caching.CacheKey;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.key.CacheKey;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.store.CacheStore;
 import io.millrace.store.ObjectWriter;

@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.admin.InvalidationService.Kind;
-import io.millrace.proxy.admin.InvalidationService.Scope;
-import io.millrace.proxy.admin.LookupSource;
-import io.millrace.proxy.caching.CacheKey;
+import io.millrace.proxy.admin.cache.InvalidationService.Kind;
+import io.millrace.proxy.admin.cache.InvalidationService.Scope;
+import io.millrace.proxy.admin.cache.LookupSource;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.key.CacheKey;
 import io.millrace.proxy.config.CacheRulesKeys;
 import io.millrace.proxy.config.ConfigValues;
 import io.millrace.proxy.http.TargetUri;

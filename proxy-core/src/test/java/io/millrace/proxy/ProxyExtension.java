@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.server.ServingLoop;
 import io.millrace.store.StoreStatistics;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;

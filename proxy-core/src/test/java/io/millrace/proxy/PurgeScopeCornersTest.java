@@ -3,8 +3,8 @@ package io.millrace.proxy;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 
-import io.millrace.proxy.admin.InvalidationService.Kind;
-import io.millrace.proxy.admin.InvalidationService.Scope;
+import io.millrace.proxy.admin.cache.InvalidationService.Kind;
+import io.millrace.proxy.admin.cache.InvalidationService.Scope;
 import io.millrace.proxy.config.CacheKeyKeys;
 import io.millrace.proxy.config.ConfigKeys;
 import io.millrace.proxy.config.ConfigValues;

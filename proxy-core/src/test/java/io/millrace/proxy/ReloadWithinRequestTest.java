@@ -15,6 +15,7 @@ import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.net.RequestHandler;
 import io.millrace.proxy.observe.LoopCounters;
+import io.millrace.proxy.server.ServingLoop;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -30,17 +31,17 @@ import org.junit.jupiter.params.provider.CsvSource;
 class ReloadWithinRequestTest {
     /** The first two of the same place have other rights, and the last is gone. */
     private static final String BEFORE = """
-            remap:
-              - {map: http://test.example/open/, to: '@origin/', purge: {allow: [127.0.0.1]}}
-              - {map: http://test.example/closed/, to: '@origin/', purge: {allow: [192.0.2.1]}, methods: [GET, PURGE]}
-              - {map: http://test.example/gone/, to: '@origin/', purge: {allow: [192.0.2.1]}}
-            """;
+        remap:
+          - {map: http://test.example/open/, to: '@origin/', purge: {allow: [127.0.0.1]}}
+          - {map: http://test.example/closed/, to: '@origin/', purge: {allow: [192.0.2.1]}, methods: [GET, PURGE]}
+          - {map: http://test.example/gone/, to: '@origin/', purge: {allow: [192.0.2.1]}}
+        """;
 
     private static final String AFTER = """
-            remap:
-              - {map: http://test.example/closed/, to: '@origin/', purge: {allow: [192.0.2.1]}, methods: [GET, PURGE]}
-              - {map: http://test.example/open/, to: '@origin/', purge: {allow: [127.0.0.1]}}
-            """;
+        remap:
+          - {map: http://test.example/closed/, to: '@origin/', purge: {allow: [192.0.2.1]}, methods: [GET, PURGE]}
+          - {map: http://test.example/open/, to: '@origin/', purge: {allow: [127.0.0.1]}}
+        """;
 
     private static final int LOOKS_MAX = 50;
 

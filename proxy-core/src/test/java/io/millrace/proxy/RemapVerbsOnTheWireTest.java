@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.admin.LookupSource.LookupReport;
+import io.millrace.proxy.admin.cache.LookupSource.LookupReport;
 import io.millrace.proxy.config.CacheKeyKeys;
 import io.millrace.proxy.config.ConfigValues;
 import io.millrace.proxy.config.RemapKeys;

@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.admin.AdminException;
-import io.millrace.proxy.admin.InvalidationService.InvalidationReport;
-import io.millrace.proxy.admin.InvalidationService.Kind;
-import io.millrace.proxy.admin.InvalidationService.Scope;
+import io.millrace.proxy.admin.cache.InvalidationService.InvalidationReport;
+import io.millrace.proxy.admin.cache.InvalidationService.Kind;
+import io.millrace.proxy.admin.cache.InvalidationService.Scope;
+import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.observe.Counter;
 import java.io.IOException;
 import java.util.List;

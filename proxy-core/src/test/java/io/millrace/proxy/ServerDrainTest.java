@@ -6,9 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.admin.ServerSource.ServerReport;
-import io.millrace.proxy.admin.ServerSource.ThreadView;
+import io.millrace.proxy.admin.status.ServerSource.ServerReport;
+import io.millrace.proxy.admin.status.ServerSource.ThreadView;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.server.DrainRequest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

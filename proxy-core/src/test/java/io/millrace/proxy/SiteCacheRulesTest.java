@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.admin.LookupSource;
+import io.millrace.proxy.admin.cache.LookupSource;
 import io.millrace.proxy.config.CacheRuleConfig;
 import io.millrace.proxy.config.CacheRulesKeys;
 import io.millrace.proxy.config.ConfigValues;

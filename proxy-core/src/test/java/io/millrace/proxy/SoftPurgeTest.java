@@ -3,8 +3,8 @@ package io.millrace.proxy;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.admin.InvalidationService.Kind;
-import io.millrace.proxy.admin.InvalidationService.Scope;
+import io.millrace.proxy.admin.cache.InvalidationService.Kind;
+import io.millrace.proxy.admin.cache.InvalidationService.Scope;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;

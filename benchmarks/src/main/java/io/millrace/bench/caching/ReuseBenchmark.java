@@ -2,8 +2,8 @@ package io.millrace.bench.caching;
 
 import io.millrace.bench.StoredResponses;
 import io.millrace.proxy.caching.CacheSettings;
-import io.millrace.proxy.caching.Reuse;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.reuse.Reuse;
 import io.millrace.proxy.http.RequestHead;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;

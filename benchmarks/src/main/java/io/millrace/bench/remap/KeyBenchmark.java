@@ -1,7 +1,7 @@
 package io.millrace.bench.remap;
 
 import io.millrace.bench.StoredResponses;
-import io.millrace.proxy.caching.CacheKey;
+import io.millrace.proxy.caching.key.CacheKey;
 import io.millrace.proxy.config.CacheKeyKeys;
 import io.millrace.proxy.config.CacheRuleConfig;
 import io.millrace.proxy.config.CacheRulesKeys;

@@ -27,7 +27,7 @@ class ReclaimLincheckTest {
     @Test
     void everyInterleavingOfManyScenarios() {
         new ModelCheckingOptions()
-                .iterations(4 * SCALE)
+                .iterations(2 * SCALE)
                 .invocationsPerIteration(200)
                 .threads(3)
                 .actorsBefore(3)
@@ -38,7 +38,7 @@ class ReclaimLincheckTest {
     @Test
     void threadsAtFullSpeed() {
         new StressOptions()
-                .iterations(4 * SCALE)
+                .iterations(2 * SCALE)
                 .invocationsPerIteration(1000)
                 .threads(THREADS)
                 .actorsBefore(3)

@@ -25,7 +25,7 @@ class IndexLincheckTest {
     @Test
     void everyInterleavingOfManyScenarios() {
         new ModelCheckingOptions()
-                .iterations(4 * SCALE)
+                .iterations(2 * SCALE)
                 .invocationsPerIteration(200)
                 .threads(2)
                 .actorsBefore(2)
@@ -38,7 +38,7 @@ class IndexLincheckTest {
     @Test
     void threadsAtFullSpeed() {
         new StressOptions()
-                .iterations(4 * SCALE)
+                .iterations(2 * SCALE)
                 .invocationsPerIteration(1000)
                 .threads(THREADS)
                 .actorsBefore(2)

@@ -17,7 +17,8 @@ class RamAdmissionTest {
     private static final double SKEW = 0.9;
     private static final double HALF_A_POINT = 0.005;
 
-    private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
+    /** Without leak detection, whose stack traces would take most of the time: other tests look for leaks. */
+    private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true, true);
 
     /** Zipf over keys that drift, with one request in ten for a key that never comes again. */
     private static int[] trace(Random random) {

@@ -1,5 +1,6 @@
 package io.millrace.proxy.admin;
 
+import io.millrace.proxy.admin.resource.AdminResource;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;

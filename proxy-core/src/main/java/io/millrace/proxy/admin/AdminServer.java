@@ -1,5 +1,9 @@
 package io.millrace.proxy.admin;
 
+import io.millrace.proxy.admin.resource.AdminResource;
+import io.millrace.proxy.admin.status.MetricsResource;
+import io.millrace.proxy.admin.status.ProcessSource;
+import io.millrace.proxy.admin.status.StatusSource;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFactory;

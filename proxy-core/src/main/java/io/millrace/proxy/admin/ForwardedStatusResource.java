@@ -1,5 +1,15 @@
 package io.millrace.proxy.admin;
 
+import io.millrace.proxy.admin.resource.AdminReply;
+import io.millrace.proxy.admin.resource.AdminRequest;
+import io.millrace.proxy.admin.resource.AdminResource;
+import io.millrace.proxy.admin.resource.AdminResponder;
+import io.millrace.proxy.admin.resource.Json;
+import io.millrace.proxy.admin.status.ProcessSource;
+import io.millrace.proxy.admin.status.ProcessStatus;
+import io.millrace.proxy.admin.status.ProxyStatus;
+import io.millrace.proxy.admin.status.StatusResource;
+import io.millrace.proxy.admin.status.StatusSource;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Set;

@@ -1,5 +1,10 @@
 package io.millrace.proxy.admin;
 
+import io.millrace.proxy.admin.resource.AdminRequest;
+import io.millrace.proxy.admin.resource.AdminResource;
+import io.millrace.proxy.admin.resource.AdminResponder;
+import io.millrace.proxy.admin.status.LivezResource;
+import io.millrace.proxy.admin.status.ReadyzResource;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.function.Function;

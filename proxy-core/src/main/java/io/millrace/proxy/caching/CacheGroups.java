@@ -48,7 +48,7 @@ public final class CacheGroups {
     }
 
     /** Whether the response names more groups than are kept. */
-    static boolean areTooMany(FieldSection fields) {
+    public static boolean areTooMany(FieldSection fields) {
         return fields.contains(CACHE_GROUPS) && strings(fields, CACHE_GROUPS).size() > GROUPS_MAX;
     }
 

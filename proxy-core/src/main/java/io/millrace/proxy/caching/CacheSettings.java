@@ -1,5 +1,8 @@
 package io.millrace.proxy.caching;
 
+import io.millrace.proxy.caching.settings.RequestRules;
+import io.millrace.proxy.caching.settings.StatusSet;
+import io.millrace.proxy.caching.settings.StoringRules;
 import io.millrace.proxy.caching.tags.TagRules;
 import io.millrace.proxy.http.FieldName;
 import java.util.List;

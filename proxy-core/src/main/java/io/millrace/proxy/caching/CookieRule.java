@@ -1,5 +1,7 @@
 package io.millrace.proxy.caching;
 
+import io.millrace.proxy.caching.field.CacheControl;
+import io.millrace.proxy.caching.settings.StoringRules;
 import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
@@ -7,12 +9,12 @@ import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.ResponseHead;
 
 /** What {@link StoringRules.CookiePolicy} and {@link LifetimeRules.GuessedWithCookies} mean for one response. No state. */
-final class CookieRule {
+public final class CookieRule {
 
     private CookieRule() {}
 
     /** Whether the response to the request may be stored. */
-    static boolean allows(
+    public static boolean allows(
             StoringRules.CookiePolicy policy, RequestHead request, ResponseHead response, CacheControl control) {
         if (policy == StoringRules.CookiePolicy.ALL) {
             return true;
@@ -26,7 +28,7 @@ final class CookieRule {
     }
 
     /** Whether the stored response may answer the request. Reads one field where the policy is {@code ALL}. */
-    static boolean allows(StoringRules.CookiePolicy policy, RequestHead request, StoredHead stored) {
+    public static boolean allows(StoringRules.CookiePolicy policy, RequestHead request, StoredHead stored) {
         return policy == StoringRules.CookiePolicy.ALL
                 || (!stored.hasSetCookie() && !request.fields().contains(FieldName.COOKIE))
                 || allows(policy, stored.flags);

@@ -1,5 +1,8 @@
 package io.millrace.proxy.caching;
 
+import io.millrace.proxy.caching.field.CacheControl;
+import io.millrace.proxy.caching.settings.LifetimeSource;
+import io.millrace.proxy.caching.settings.StatusCodes;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.HttpDates;
@@ -33,7 +36,7 @@ public record Freshness(long lifetimeSeconds, LifetimeSource source) {
                 settings);
     }
 
-    static Freshness of(
+    public static Freshness of(
             RequestHead request,
             ResponseHead response,
             CacheControl control,

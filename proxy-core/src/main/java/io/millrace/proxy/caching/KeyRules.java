@@ -1,5 +1,6 @@
 package io.millrace.proxy.caching;
 
+import io.millrace.proxy.caching.settings.QueryRule;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.TargetUri;
 import java.nio.charset.StandardCharsets;

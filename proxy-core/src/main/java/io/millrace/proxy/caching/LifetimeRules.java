@@ -1,5 +1,10 @@
 package io.millrace.proxy.caching;
 
+import io.millrace.proxy.caching.settings.Bounds;
+import io.millrace.proxy.caching.settings.LifetimeSource;
+import io.millrace.proxy.caching.settings.StatusCodes;
+import io.millrace.proxy.caching.settings.StatusSet;
+
 /**
  * How long responses stay fresh, where the origin leaves it open or an operator knows better. Immutable.
  *
@@ -64,7 +69,7 @@ public record LifetimeRules(
     public record NegativeCaching(boolean enabled, long lifetimeSeconds, StatusSet statuses) {
 
         /** Whether it holds for an answer with that status. */
-        boolean covers(int status) {
+        public boolean covers(int status) {
             return enabled && statuses.contains(status);
         }
     }

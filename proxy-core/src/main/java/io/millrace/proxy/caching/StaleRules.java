@@ -1,5 +1,8 @@
 package io.millrace.proxy.caching;
 
+import io.millrace.proxy.caching.settings.Bounds;
+import io.millrace.proxy.caching.settings.StatusSet;
+
 /**
  * When stale responses may be served (RFC 9111 s4.2.4, RFC 5861). Immutable.
  *
@@ -46,7 +49,7 @@ public record StaleRules(
         }
 
         /** Whether a response that was fresh for so long may still serve. */
-        boolean covers(long lifetimeSeconds, long staleSeconds) {
+        public boolean covers(long lifetimeSeconds, long staleSeconds) {
             long stretched = Math.min((long) (lifetimeSeconds * (stretch - 1)), stretchMaxSeconds);
             return staleSeconds < Math.max(stretched, microSeconds);
         }
@@ -62,7 +65,7 @@ public record StaleRules(
     public record NegativeRevalidating(boolean enabled, long lifetimeSeconds, StatusSet statuses) {
 
         /** Whether an answer with that status counts as a failure of the origin. */
-        boolean covers(int status) {
+        public boolean covers(int status) {
             return enabled && statuses.contains(status);
         }
     }

@@ -1,5 +1,6 @@
 package io.millrace.proxy.caching;
 
+import io.millrace.proxy.caching.settings.LifetimeSource;
 import io.millrace.proxy.caching.tags.Labels;
 import io.millrace.proxy.caching.tags.Tags;
 import io.millrace.proxy.http.FieldLexer;
@@ -179,13 +180,13 @@ public final class StoredHead {
                 : new StoredHeadBuilder().copy(this).pinnedUntil(untilSeconds).build();
     }
 
-    /** The same marker with another list of variants, see {@link VariantList}. */
-    StoredHead withVariants(byte[] list) {
+    /** The same marker with another list of variants, see {@code VariantList}. */
+    public StoredHead withVariants(byte[] list) {
         return new StoredHeadBuilder().copy(this).variants(list).build();
     }
 
     /** The same head with another Expires, in epoch seconds; nothing else of it changes. */
-    StoredHead withExpires(long epochSeconds) {
+    public StoredHead withExpires(long epochSeconds) {
         return new StoredHeadBuilder().copy(this).expires(epochSeconds).build();
     }
 
@@ -270,6 +271,16 @@ public final class StoredHead {
         return hasEntityTag() ? new String(wire, etagStart, etagEnd - etagStart, StandardCharsets.ISO_8859_1) : null;
     }
 
+    /** Where the entity tag begins in {@link #wireBytes}; negative without one. */
+    public int entityTagStart() {
+        return etagStart;
+    }
+
+    /** Where the entity tag ends in {@link #wireBytes}, exclusive. */
+    public int entityTagEnd() {
+        return etagEnd;
+    }
+
     /** Whether a conditional request can validate it. */
     public boolean hasValidator() {
         return hasEntityTag() || hasLastModified();
@@ -296,7 +307,7 @@ public final class StoredHead {
     }
 
     /** Whether it says {@code public}. */
-    boolean isPublic() {
+    public boolean isPublic() {
         return (flags & PUBLIC) != 0;
     }
 
@@ -359,6 +370,11 @@ public final class StoredHead {
     /** The request fields that select it. */
     public Variance variance() {
         return variance;
+    }
+
+    /** Values of the selecting request fields, or a marker's list of variants; borrowed, and never to be changed. */
+    public byte[] varyValues() {
+        return varyValues;
     }
 
     /** Whether a request's values of the Vary fields are those of the request that it answered. */

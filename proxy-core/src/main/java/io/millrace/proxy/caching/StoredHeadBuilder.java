@@ -1,5 +1,7 @@
 package io.millrace.proxy.caching;
 
+import io.millrace.proxy.caching.field.CacheControl;
+import io.millrace.proxy.caching.settings.LifetimeSource;
 import io.millrace.proxy.caching.tags.TagRules;
 import io.millrace.proxy.caching.tags.Tags;
 import io.millrace.proxy.http.FieldLexer;

@@ -1,5 +1,7 @@
 package io.millrace.proxy.caching;
 
+import io.millrace.proxy.caching.field.CookieValues;
+import io.millrace.proxy.caching.field.WeightedList;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ListCursor;
@@ -110,12 +112,12 @@ public final class Variance {
     }
 
     /** How many fields and cookies it names. */
-    int selectorCount() {
+    public int selectorCount() {
         return names.size() + cookies.size();
     }
 
     /** The field or cookie in that place, the fields first, for people: {@code Accept-Encoding}, {@code Cookie[lang]}. */
-    String selectorAt(int index) {
+    public String selectorAt(int index) {
         return index < names.size() ? names.get(index).text() : "Cookie[" + cookies.get(index - names.size()) + "]";
     }
 
@@ -193,7 +195,7 @@ public final class Variance {
     }
 
     /** The value of the name at that place among values that {@link #valuesOf} gave; null when it was absent. */
-    static @Nullable ByteBuffer valueAt(byte[] values, int index) {
+    public static @Nullable ByteBuffer valueAt(byte[] values, int index) {
         ByteBuffer in = ByteBuffer.wrap(values);
         for (int i = 0; in.hasRemaining(); i++) {
             int length = in.get() == ABSENT ? -1 : in.getInt();

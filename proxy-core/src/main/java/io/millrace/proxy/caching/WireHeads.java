@@ -5,7 +5,7 @@ import io.millrace.proxy.http.FieldSection;
 import java.nio.charset.StandardCharsets;
 
 /** Heads derived from a stored one, ready for the wire without the empty line. Thread-safe: no state. */
-final class WireHeads {
+public final class WireHeads {
 
     private static final byte[] NOT_MODIFIED = "HTTP/1.1 304 Not Modified\r\n".getBytes(StandardCharsets.ISO_8859_1);
     private static final byte[] PARTIAL = "HTTP/1.1 206 Partial Content\r\n".getBytes(StandardCharsets.ISO_8859_1);
@@ -55,7 +55,13 @@ final class WireHeads {
         return wire;
     }
 
-    static boolean isOneOf(FieldSection fields, int line, FieldName[] names) {
+    /** Whether a field line is never stored: the fields of RFC 9111 s3.1, and Age. */
+    public static boolean isNeverStored(FieldSection fields, int line) {
+        return isOneOf(fields, line, StoredHeadBuilder.NOT_STORED);
+    }
+
+    /** Whether a field line has one of the names. */
+    public static boolean isOneOf(FieldSection fields, int line, FieldName[] names) {
         for (FieldName name : names) {
             if (fields.isNamed(line, name)) {
                 return true;

@@ -1,6 +1,6 @@
 package io.millrace.proxy.config;
 
-import io.millrace.proxy.caching.StoringRules;
+import io.millrace.proxy.caching.settings.StoringRules;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

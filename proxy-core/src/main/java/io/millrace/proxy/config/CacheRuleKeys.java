@@ -3,8 +3,8 @@ package io.millrace.proxy.config;
 import static io.millrace.proxy.config.ConfigKey.draft;
 
 import io.millrace.proxy.caching.LifetimeRules;
-import io.millrace.proxy.caching.RequestRules;
-import io.millrace.proxy.caching.StoringRules;
+import io.millrace.proxy.caching.settings.RequestRules;
+import io.millrace.proxy.caching.settings.StoringRules;
 import io.millrace.proxy.caching.tags.TagRules;
 import java.time.Duration;
 import java.util.List;

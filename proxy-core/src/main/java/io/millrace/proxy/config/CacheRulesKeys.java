@@ -2,7 +2,7 @@ package io.millrace.proxy.config;
 
 import static io.millrace.proxy.config.ConfigKey.draft;
 
-import io.millrace.proxy.caching.StoringRules;
+import io.millrace.proxy.caching.settings.StoringRules;
 import java.time.Duration;
 import java.util.List;
 

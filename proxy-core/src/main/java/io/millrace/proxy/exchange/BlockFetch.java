@@ -1,14 +1,14 @@
 package io.millrace.proxy.exchange;
 
-import io.millrace.proxy.caching.PartialContent;
-import io.millrace.proxy.caching.Storability;
 import io.millrace.proxy.caching.StoredHead;
-import io.millrace.proxy.caching.StrongValidator;
-import io.millrace.proxy.caching.Validation;
+import io.millrace.proxy.caching.storing.Storability;
+import io.millrace.proxy.caching.validate.PartialContent;
+import io.millrace.proxy.caching.validate.StrongValidator;
+import io.millrace.proxy.caching.validate.Validation;
 import io.millrace.proxy.fetch.OriginCall;
 import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.fetch.OriginResponseHandler;
-import io.millrace.proxy.fetch.ResponseFraming;
+import io.millrace.proxy.fetch.response.ResponseFraming;
 import io.millrace.proxy.fill.BlockFill;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ResponseHead;

@@ -2,9 +2,9 @@ package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.ContentRange;
-import io.millrace.proxy.caching.PartialContent;
 import io.millrace.proxy.caching.StoredHead;
-import io.millrace.proxy.caching.Validation;
+import io.millrace.proxy.caching.validate.PartialContent;
+import io.millrace.proxy.caching.validate.Validation;
 import io.millrace.proxy.config.ServerTlsConfig;
 import io.millrace.proxy.fill.ResponseTee;
 import io.millrace.proxy.http.FieldName;

@@ -6,8 +6,8 @@ import io.millrace.proxy.fetch.OriginCall;
 import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.fetch.OriginRequest;
 import io.millrace.proxy.fetch.OriginResponseHandler;
-import io.millrace.proxy.fetch.ResponseFraming;
 import io.millrace.proxy.fetch.SwitchedConnection;
+import io.millrace.proxy.fetch.response.ResponseFraming;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.OutboundHead;
 import io.millrace.proxy.http.RequestHead;
@@ -32,9 +32,6 @@ import org.slf4j.LoggerFactory;
  */
 final class ConnectExchange implements RequestHandler, OriginResponseHandler, TunnelAnswer.Asking {
     private static final Logger log = LoggerFactory.getLogger(ConnectExchange.class);
-
-    /** What a client is told that may not go where the host lies. */
-    static final String DESTINATION = "requests are not forwarded to where this host is";
 
     private final ExchangeLoop home;
     private final ClientStream stream;
@@ -117,7 +114,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
             answer(
                     FailureAnswer.status(failure.reason()),
                     denied
-                            ? DESTINATION
+                            ? ForwardDecider.DESTINATION
                             : "there is no connection: " + failure.reason().text(),
                     FailureAnswer.outcome(failure.reason()),
                     null);

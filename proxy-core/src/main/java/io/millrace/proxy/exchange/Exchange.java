@@ -1,9 +1,9 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.acme.ChallengeAnswers;
-import io.millrace.proxy.caching.StaleServing;
 import io.millrace.proxy.caching.StoredHead;
-import io.millrace.proxy.caching.Validation;
+import io.millrace.proxy.caching.reuse.StaleServing;
+import io.millrace.proxy.caching.validate.Validation;
 import io.millrace.proxy.clients.ClientCounts.Kind;
 import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.fetch.SwitchedConnection;
@@ -395,7 +395,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
             // No failure of the origin's, for which what is stale may stand in.
             answerLocally(
                     FailureAnswer.status(failure.reason()),
-                    ConnectExchange.DESTINATION,
+                    ForwardDecider.DESTINATION,
                     FailureAnswer.outcome(failure.reason()));
             return;
         }

@@ -77,7 +77,8 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
             Overload overload,
             ClientAdmission clients,
             WallClock clock,
-            Supplier<ExchangeSettings> settings) {
+            Supplier<ExchangeSettings> settings)
+            implements DecisionInputs {
 
         /** The parts of a new proxy over a store. */
         public static Shared over(CacheStore<StoredHead> store, WallClock clock, Supplier<ExchangeSettings> settings) {

@@ -2,8 +2,8 @@ package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.Outdated;
-import io.millrace.proxy.caching.StaleServing;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.reuse.StaleServing;
 import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;

@@ -1,10 +1,10 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.ContentRange;
-import io.millrace.proxy.caching.PartialContent;
-import io.millrace.proxy.caching.RangeSelection;
 import io.millrace.proxy.caching.StoredHead;
-import io.millrace.proxy.caching.StrongValidator;
+import io.millrace.proxy.caching.validate.PartialContent;
+import io.millrace.proxy.caching.validate.RangeSelection;
+import io.millrace.proxy.caching.validate.StrongValidator;
 import io.millrace.proxy.config.FillConfig;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.Method;

@@ -1,9 +1,9 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.CacheSettings;
-import io.millrace.proxy.caching.NoStoreReason;
-import io.millrace.proxy.caching.Reuse;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.reuse.Reuse;
+import io.millrace.proxy.caching.storing.NoStoreReason;
 import io.millrace.proxy.origin.OriginGroup;
 import io.millrace.proxy.origin.OriginHost;
 import io.millrace.proxy.remap.Mapped;

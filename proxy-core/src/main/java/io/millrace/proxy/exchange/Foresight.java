@@ -1,11 +1,11 @@
 package io.millrace.proxy.exchange;
 
-import io.millrace.proxy.caching.NoStoreReason;
 import io.millrace.proxy.caching.Outdated;
-import io.millrace.proxy.caching.PartialContent;
-import io.millrace.proxy.caching.Reuse;
-import io.millrace.proxy.caching.Storability;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.reuse.Reuse;
+import io.millrace.proxy.caching.storing.NoStoreReason;
+import io.millrace.proxy.caching.storing.Storability;
+import io.millrace.proxy.caching.validate.PartialContent;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.observe.LoopCounters;

@@ -21,6 +21,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to one event loop.
  */
 final class ForwardDecider {
+    /** The text of a refusal to forward to the address of the named host. */
+    static final String DESTINATION = "requests are not forwarded to where this host is";
+
     private final LoopCounters counters;
 
     ForwardDecider(LoopCounters counters) {
@@ -79,7 +82,7 @@ final class ForwardDecider {
     /** The host is an address that requests are not forwarded to. */
     Decision deniedDestination(Decision decision) {
         counters.increment(Counter.DENIED_FORWARD_DESTINATION);
-        return decision.denied(403, ConnectExchange.DESTINATION, OriginFailure.Reason.DESTINATION.text());
+        return decision.denied(403, DESTINATION, OriginFailure.Reason.DESTINATION.text());
     }
 
     /** The client is not one of those that are forwarded. */

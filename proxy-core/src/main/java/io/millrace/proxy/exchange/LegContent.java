@@ -2,7 +2,7 @@ package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.ContentRange;
 import io.millrace.proxy.caching.StoredHead;
-import io.millrace.proxy.caching.StoringRules;
+import io.millrace.proxy.caching.settings.StoringRules;
 import io.millrace.proxy.fill.BlockFill;
 import io.millrace.proxy.fill.ResponseTee;
 import io.millrace.proxy.http.ContentFailure;

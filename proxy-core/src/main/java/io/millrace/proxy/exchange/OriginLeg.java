@@ -2,15 +2,15 @@ package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.ContentRange;
 import io.millrace.proxy.caching.Outdated;
-import io.millrace.proxy.caching.Reuse;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.reuse.Reuse;
+import io.millrace.proxy.caching.reuse.WaiterReuse;
 import io.millrace.proxy.caching.tags.Labels;
-import io.millrace.proxy.caching.WaiterReuse;
 import io.millrace.proxy.fetch.OriginCall;
 import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.fetch.OriginResponseHandler;
-import io.millrace.proxy.fetch.ResponseFraming;
 import io.millrace.proxy.fetch.SwitchedConnection;
+import io.millrace.proxy.fetch.response.ResponseFraming;
 import io.millrace.proxy.fill.ResponseTee;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;

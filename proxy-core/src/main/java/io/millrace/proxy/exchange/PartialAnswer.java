@@ -1,7 +1,7 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.StoredHead;
-import io.millrace.proxy.caching.StrongValidator;
+import io.millrace.proxy.caching.validate.StrongValidator;
 import io.millrace.proxy.http.ContentFailure;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;

@@ -1,7 +1,6 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.StoredHead;
-import io.millrace.proxy.caching.StrongValidator;
 import io.millrace.proxy.http.ContentFailure;
 import io.millrace.proxy.http.ContentSink;
 import io.millrace.proxy.http.ContentSource;
@@ -96,11 +95,6 @@ final class PartialBody implements ContentSource, BlockFetch.End {
         this.end = end;
         this.background =
                 new BackgroundFill(decision.mapped().rule().config().cache().fill(), home.loop());
-    }
-
-    /** Whether an object can be read so. */
-    static boolean isPossible(StoredObject<StoredHead> object) {
-        return object.length() >= 0 && StrongValidator.isPresent(object.head());
     }
 
     /** Answers as soon as the first bytes are there or on their way; before the first pull. */

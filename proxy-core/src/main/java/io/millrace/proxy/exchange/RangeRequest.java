@@ -1,7 +1,7 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.ContentRange;
-import io.millrace.proxy.caching.RangeSelection;
+import io.millrace.proxy.caching.validate.RangeSelection;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;

@@ -4,12 +4,12 @@ import io.millrace.proxy.access.AccessResult;
 import io.millrace.proxy.access.AccessRules;
 import io.millrace.proxy.access.MethodPolicy;
 import io.millrace.proxy.acme.ChallengeAnswers;
-import io.millrace.proxy.caching.CacheControl;
 import io.millrace.proxy.caching.CacheSettings;
-import io.millrace.proxy.caching.DynamicUrls;
 import io.millrace.proxy.caching.Outdated;
-import io.millrace.proxy.caching.Reuse;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.field.CacheControl;
+import io.millrace.proxy.caching.key.DynamicUrls;
+import io.millrace.proxy.caching.reuse.Reuse;
 import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
@@ -60,11 +60,11 @@ final class RequestDecider {
 
     private static final List<String> WEBSOCKET = List.of(UpgradeFields.WEBSOCKET);
 
-    private final ExchangeLoop.Shared shared;
+    private final DecisionInputs shared;
     private final LoopCounters counters;
     private final ForwardDecider forwards;
 
-    RequestDecider(ExchangeLoop.Shared shared, LoopCounters counters) {
+    RequestDecider(DecisionInputs shared, LoopCounters counters) {
         this.shared = shared;
         this.counters = counters;
         this.forwards = new ForwardDecider(counters);
@@ -272,7 +272,7 @@ final class RequestDecider {
     /** Goes on with what the disk gave; takes over the reference. */
     Decision afterOpen(Decision decision, @Nullable StoredObject<StoredHead> found) {
         StoredObject<StoredHead> object = found;
-        if (object != null && !object.isComplete() && !PartialBody.isPossible(object)) {
+        if (object != null && !object.isComplete() && !StoredParts.isReadable(object)) {
             // What is missing of it cannot be told again.
             decision.letGo(object);
             object = null;

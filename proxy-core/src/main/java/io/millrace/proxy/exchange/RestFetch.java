@@ -1,12 +1,12 @@
 package io.millrace.proxy.exchange;
 
-import io.millrace.proxy.caching.PartialContent;
 import io.millrace.proxy.caching.StoredHead;
-import io.millrace.proxy.caching.StrongValidator;
+import io.millrace.proxy.caching.validate.PartialContent;
+import io.millrace.proxy.caching.validate.StrongValidator;
 import io.millrace.proxy.fetch.OriginCall;
 import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.fetch.OriginResponseHandler;
-import io.millrace.proxy.fetch.ResponseFraming;
+import io.millrace.proxy.fetch.response.ResponseFraming;
 import io.millrace.proxy.http.ContentFailure;
 import io.millrace.proxy.http.ContentSink;
 import io.millrace.proxy.http.ContentSource;

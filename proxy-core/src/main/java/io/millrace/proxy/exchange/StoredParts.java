@@ -1,8 +1,9 @@
 package io.millrace.proxy.exchange;
 
-import io.millrace.proxy.caching.PartialContent;
-import io.millrace.proxy.caching.Preconditions;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.validate.PartialContent;
+import io.millrace.proxy.caching.validate.Preconditions;
+import io.millrace.proxy.caching.validate.StrongValidator;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;
@@ -39,6 +40,11 @@ enum StoredParts {
             case PART -> object.hasRange(selection.first(), selection.end() - selection.first()) ? PRESENT : MISSING;
             case NOT_MODIFIED, PRECONDITION_FAILED, UNSATISFIABLE -> PRESENT;
         };
+    }
+
+    /** Whether an incomplete object can be served while its missing blocks are fetched. */
+    static boolean isReadable(StoredObject<StoredHead> object) {
+        return object.length() >= 0 && StrongValidator.isPresent(object.head());
     }
 
     /** Whether a stored head is that of one part. */

@@ -1,8 +1,8 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.StoredHead;
-import io.millrace.proxy.caching.VariantKey;
-import io.millrace.proxy.caching.VariantList;
+import io.millrace.proxy.caching.reuse.VariantKey;
+import io.millrace.proxy.caching.reuse.VariantList;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.FaultLog;
@@ -26,11 +26,11 @@ import org.slf4j.LoggerFactory;
 final class Variants {
     private static final Logger log = LoggerFactory.getLogger(Variants.class);
 
-    private final ExchangeLoop.Shared shared;
+    private final DecisionInputs shared;
     private final LoopCounters counters;
     private final FaultLog faults = new FaultLog(log, TimeUnit.MINUTES.toNanos(1), System::nanoTime);
 
-    Variants(ExchangeLoop.Shared shared, LoopCounters counters) {
+    Variants(DecisionInputs shared, LoopCounters counters) {
         this.shared = shared;
         this.counters = counters;
     }

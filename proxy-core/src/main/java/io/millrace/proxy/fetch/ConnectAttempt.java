@@ -3,6 +3,7 @@ package io.millrace.proxy.fetch;
 import io.millrace.proxy.config.OriginTlsConfig;
 import io.millrace.proxy.dns.ServiceTarget;
 import io.millrace.proxy.fetch.http1.ConnectionPreface;
+import io.millrace.proxy.fetch.response.OriginResponseDecoder;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelException;
 import io.netty.channel.ChannelFuture;

@@ -5,6 +5,8 @@ import io.millrace.proxy.config.OriginTlsConfig;
 import io.millrace.proxy.dns.DnsSettings;
 import io.millrace.proxy.dns.HostAddresses;
 import io.millrace.proxy.dns.NameLookup;
+import io.millrace.proxy.fetch.tls.OriginTls;
+import io.millrace.proxy.fetch.tls.OriginTlsContexts;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoEventLoop;

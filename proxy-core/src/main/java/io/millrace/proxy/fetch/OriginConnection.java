@@ -1,8 +1,9 @@
 package io.millrace.proxy.fetch;
 
-import io.millrace.proxy.fetch.OriginResponseDecoder.BadResponse;
-import io.millrace.proxy.fetch.OriginResponseDecoder.ReceivedHead;
 import io.millrace.proxy.fetch.http1.KeepAlive;
+import io.millrace.proxy.fetch.response.OriginResponseDecoder;
+import io.millrace.proxy.fetch.response.OriginResponseDecoder.BadResponse;
+import io.millrace.proxy.fetch.response.OriginResponseDecoder.ReceivedHead;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.ResponseHead;

@@ -5,6 +5,8 @@ import io.millrace.proxy.fetch.http2.Http2ClientStream;
 import io.millrace.proxy.fetch.http2.StreamFailure;
 import io.millrace.proxy.fetch.http2.StreamListener;
 import io.millrace.proxy.fetch.http2.StreamRequest;
+import io.millrace.proxy.fetch.response.FramingDecision;
+import io.millrace.proxy.fetch.response.ResponseFraming;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;

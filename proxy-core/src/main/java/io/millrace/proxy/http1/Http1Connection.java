@@ -3,7 +3,6 @@ package io.millrace.proxy.http1;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http1.ConnectionDeadline.Waiting;
 import io.millrace.proxy.memory.SlowClients;
-import io.millrace.proxy.memory.SlowReason;
 import io.millrace.proxy.net.BadRequest;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ClientTunnel;
@@ -21,24 +20,21 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
-import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.nio.channels.NotYetConnectedException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A client's HTTP/1.1 connection in the channel lane: its life from the first byte to the last, its deadlines, and the exchange under way. What the
- * client sends is taken in by its {@link RequestIntake}.
+ * A client's HTTP/1.1 connection in the channel lane: its life from the first byte to the last, and the exchange under way. What the
+ * client sends is taken in by its {@link RequestIntake}, its deadlines are watched by {@link Http1Timeouts}.
  *
  * <p>A connection that comes from the {@link FastLane} takes up what that has read and not answered, and goes back when it is idle: its {@link ChannelVisit}.
  *
  * <p>Confined to one event loop.
  */
-public final class Http1Connection extends ChannelInboundHandlerAdapter
-        implements ConnectionSet.Member, SlowClients.Client {
+public final class Http1Connection extends ChannelInboundHandlerAdapter implements ConnectionSet.Member {
     private static final Logger log = LoggerFactory.getLogger(Http1Connection.class);
 
     private final Supplier<Http1Settings> settings;
@@ -46,7 +42,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter
     private final ConnectionSet connections;
     private final RequestIntake intake;
     private final ConnectionDeadline deadline;
-    private final ContentRate contentRate = new ContentRate();
+    private final Http1Timeouts timeouts;
     /** The stay in this channel of a connection of the fast lane; null for one that began as a channel. */
     private final @Nullable ChannelVisit visit;
     /** Answers hits in front of the decoder; null for none. */
@@ -84,6 +80,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter
         this.visit = visit;
         this.direct = direct;
         this.intake = new RequestIntake(this);
+        this.timeouts = new Http1Timeouts(this, connections, deadline);
     }
 
     /**
@@ -98,7 +95,8 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter
             RequestReceiver receiver,
             ConnectionSet connections,
             @Nullable DirectAnswers direct) {
-        new Http1Connection(settings, receiver, connections, new ConnectionDeadline(), null, direct).addTo(channel);
+        new Http1Connection(settings, receiver, connections, new ConnectionDeadline(), null, direct)
+                .addTo(channel, null);
     }
 
     /**
@@ -113,10 +111,8 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter
             RequestReceiver receiver,
             ConnectionSet connections,
             @Nullable DirectAnswers direct) {
-        Http1Connection connection =
-                new Http1Connection(settings, receiver, connections, new ConnectionDeadline(), null, direct);
-        connection.facts = facts;
-        connection.addTo(channel);
+        new Http1Connection(settings, receiver, connections, new ConnectionDeadline(), null, direct)
+                .addTo(channel, facts);
     }
 
     /** As the other, of a connection that goes into the fast lane when it is idle. */
@@ -127,11 +123,8 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter
             RequestReceiver receiver,
             ConnectionSet connections,
             ChannelVisit visit) {
-        Http1Connection connection =
-                new Http1Connection(settings, receiver, connections, new ConnectionDeadline(), visit, null);
-        connection.facts = facts;
-        connection.addTo(channel);
-        return connection;
+        return new Http1Connection(settings, receiver, connections, new ConnectionDeadline(), visit, null)
+                .addTo(channel, facts);
     }
 
     /** Puts the connection that was in the fast lane into a channel's pipeline. */
@@ -143,14 +136,16 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter
             ChannelVisit visit) {
         Http1Connection connection =
                 new Http1Connection(from.settings(), receiver, connections, from.deadline(), visit, null);
-        connection.facts = from.facts();
         connection.requests = from.requests();
-        connection.addTo(channel);
-        return connection;
+        return connection.addTo(channel, from.facts());
     }
 
-    private void addTo(Channel channel) {
+    private Http1Connection addTo(Channel channel, @Nullable ClientConnection known) {
+        if (known != null) {
+            facts = known;
+        }
         channel.pipeline().addLast(new Http1RequestDecoder(this, visit == null ? null : visit.scanner()), this);
+        return this;
     }
 
     @Override
@@ -237,7 +232,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter
             deadline.await(Waiting.HEADER);
         } else if (deadline.isFor(Waiting.CONTENT)) {
             deadline.restart();
-            contentRate.received(count);
+            timeouts.contentRate().received(count);
         }
     }
 
@@ -298,7 +293,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter
             next.closeAfter();
         }
         deadline.await(reading.contentLength() == 0 ? Waiting.RESPONSE : Waiting.CONTENT);
-        contentRate.begin();
+        timeouts.contentRate().begin();
         next.handler(
                 decided == null ? receiver.onRequest(next, head, reading.contentLength()) : decided.resume(next, head));
     }
@@ -497,17 +492,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter
 
     /** Something threw: the connection ends. */
     void fault(Throwable cause) {
-        // To Netty a connection that was reset before it was accepted is one that was never made.
-        if (cause instanceof IOException
-                || cause instanceof NotYetConnectedException
-                || cause.getCause() instanceof javax.net.ssl.SSLException) {
-            log.debug("{}: connection failed", ctx.channel(), cause);
-        } else if (cause instanceof OutOfMemoryError) {
-            // Counted and logged where the allocation failed.
-            log.debug("{}: connection closed for want of memory", ctx.channel());
-        } else {
-            log.warn("{}: connection closed after a fault", ctx.channel(), cause);
-        }
+        ConnectionEnd.logFault(log, ctx.channel(), cause);
         closeNow();
     }
 
@@ -516,113 +501,36 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter
         ClientTunnel other = tunnel;
         if (other != null) {
             other.onTick(nowNanos);
-            return;
-        }
-        if (inputEnded && ConnectionEnd.isReset(ctx.channel())) {
+        } else if (inputEnded && ConnectionEnd.isReset(ctx.channel())) {
             closeNow();
-            return;
+        } else if (visit == null || !visit.onTick()) {
+            timeouts.onTick(nowNanos);
         }
-        if (visit != null && visit.onTick()) {
-            return;
-        }
-        Http1Stream current = stream;
-        boolean content = deadline.isFor(Waiting.CONTENT);
-        if (output.look(nowNanos) && !content && isTooSlow(nowNanos)) {
-            return;
-        }
-        if (deadline.isFor(Waiting.RESPONSE) || (!content && output.isSending())) {
-            deadline.restart();
-        } else if (content && current != null && isUploadTooSlow(current, nowNanos)) {
-            current.failRequest(BadRequest.CONTENT_RATE);
-        } else if (content && current != null && !current.wantsContent() && !current.isResponseEnded()) {
-            deadline.restart();
-        } else if (deadline.isOver(nowNanos, settings())) {
-            onTimeout(current);
-        }
-    }
-
-    /** Closes the connection when its client takes nothing for too long, or too little. */
-    private boolean isTooSlow(long nowNanos) {
-        SlowReason reason = null;
-        SlowClients slow = connections.slowClients();
-        if (output.isStuck(nowNanos, settings().sendTimeoutNanos())) {
-            reason = SlowReason.TIMEOUT;
-        } else if (slow != null && output.isBelow(slow.rateMin(), nowNanos)) {
-            reason = SlowReason.RATE;
-        }
-        if (reason == null) {
-            return false;
-        }
-        if (slow == null) {
-            closeSlow(reason);
-        } else {
-            slow.close(this, reason);
-        }
-        return true;
     }
 
     @Override
     public void addIfBehind(SlowClients slow, long nowNanos) {
-        if (slot >= 0 && !isLeavingChannel() && output.look(nowNanos)) {
-            slow.add(this);
+        if (slot >= 0 && !(visit != null && visit.isLeaving()) && output.look(nowNanos)) {
+            slow.add(timeouts);
         }
     }
 
-    private boolean isLeavingChannel() {
-        return visit != null && visit.isLeaving();
-    }
-
-    @Override
-    public long silentNanos(long nowNanos) {
-        return output.silentNanos(nowNanos);
-    }
-
-    @Override
-    public long behindNanos(long nowNanos) {
-        return output.behindNanos(nowNanos);
-    }
-
-    @Override
-    public long bytesPerSecond(long nowNanos) {
-        // What a tunnel sends is not counted here.
-        return tunnel == null ? output.bytesPerSecond(nowNanos) : Long.MAX_VALUE;
-    }
-
-    @Override
-    public SlowClients.OriginDemand originDemand() {
-        return stream == null ? SlowClients.OriginDemand.NONE : stream.originDemand();
-    }
-
-    /** By a reset: the kernel would keep its bytes for the client for minutes otherwise. */
-    @Override
-    public void closeSlow(SlowReason reason) {
-        if (tunnel != null) {
-            tunnel.onClientTooSlow();
-        } else if (stream != null) {
-            stream.onTooSlow(reason);
-        }
-        reset();
-        // The channel tells its end later; what the response holds is to be free at once.
-        onGone();
-    }
-
-    private boolean isUploadTooSlow(Http1Stream current, long nowNanos) {
-        Http1Settings now = settings();
-        return contentRate.isTooSlow(
-                nowNanos, current.isContentAwaited(), now.contentRateMin(), now.contentRateWindowNanos());
-    }
-
-    private void onTimeout(@Nullable Http1Stream current) {
-        if (deadline.isFor(Waiting.CONTENT) && current != null) {
-            current.failRequest(BadRequest.CONTENT_TIMEOUT);
-        } else if (deadline.isFor(Waiting.HEADER) && anyBytes && current == null) {
-            Http1Stream late = new Http1Stream(this, RequestReading.none(), 0);
-            stream = late;
-            late.closeAfter();
-            receiver.onBadRequest(late, BadRequest.HEADER_TIMEOUT);
-        } else {
+    /** The request's head did not come whole in time; a client that sent nothing is told nothing. */
+    void onHeaderTimeout() {
+        if (!anyBytes) {
             closeNow();
+            return;
         }
+        Http1Stream late = new Http1Stream(this, RequestReading.none(), 0);
+        stream = late;
+        late.closeAfter();
+        receiver.onBadRequest(late, BadRequest.HEADER_TIMEOUT);
+    }
+
+    /** What has the connection to itself once that speaks HTTP no longer; null before. */
+    @Nullable
+    ClientTunnel tunnel() {
+        return tunnel;
     }
 
     @Override
@@ -684,7 +592,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter
     }
 
     ContentRate contentRate() {
-        return contentRate;
+        return timeouts.contentRate();
     }
 
     ConnectionOutput output() {

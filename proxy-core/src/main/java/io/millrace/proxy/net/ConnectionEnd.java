@@ -8,6 +8,10 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.ssl.SslHandler;
+import java.io.IOException;
+import java.nio.channels.NotYetConnectedException;
+import javax.net.ssl.SSLException;
+import org.slf4j.Logger;
 
 /**
  * How a channel's connection ends.
@@ -59,6 +63,21 @@ public final class ConnectionEnd {
             socket.shutdownOutput();
         } else {
             channel.close();
+        }
+    }
+
+    /** Logs why a connection failed: at debug where the network or the client ended it, with a warning where the fault is ours. */
+    public static void logFault(Logger log, Channel channel, Throwable cause) {
+        // To Netty a connection that was reset before it was accepted is one that was never made.
+        if (cause instanceof IOException
+                || cause instanceof NotYetConnectedException
+                || cause.getCause() instanceof SSLException) {
+            log.debug("{}: connection failed", channel, cause);
+        } else if (cause instanceof OutOfMemoryError) {
+            // Counted and logged where the allocation failed.
+            log.debug("{}: connection closed for want of memory", channel);
+        } else {
+            log.warn("{}: connection closed after a fault", channel, cause);
         }
     }
 

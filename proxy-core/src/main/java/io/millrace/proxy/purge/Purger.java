@@ -1,7 +1,7 @@
 package io.millrace.proxy.purge;
 
-import io.millrace.proxy.caching.CacheKey;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.key.CacheKey;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.lookup.Collapser;
 import io.millrace.store.CacheStore;

@@ -1,7 +1,7 @@
 package io.millrace.proxy.remap;
 
 import com.google.re2j.Pattern;
-import io.millrace.proxy.caching.CacheKey;
+import io.millrace.proxy.caching.key.CacheKey;
 import io.millrace.proxy.config.AddressRange;
 import io.millrace.proxy.config.CacheRuleConfig;
 import io.millrace.proxy.config.Regex;

@@ -1,6 +1,6 @@
 package io.millrace.proxy.remap;
 
-import io.millrace.proxy.caching.CacheKey;
+import io.millrace.proxy.caching.key.CacheKey;
 import io.millrace.proxy.http.TargetUri;
 import org.jspecify.annotations.Nullable;
 

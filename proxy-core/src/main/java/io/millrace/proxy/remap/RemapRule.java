@@ -2,8 +2,8 @@ package io.millrace.proxy.remap;
 
 import com.google.re2j.Matcher;
 import com.google.re2j.Pattern;
-import io.millrace.proxy.caching.CacheKey;
 import io.millrace.proxy.caching.KeyRules;
+import io.millrace.proxy.caching.key.CacheKey;
 import io.millrace.proxy.config.CacheConfig;
 import io.millrace.proxy.config.RefererConfig;
 import io.millrace.proxy.config.RemapRuleConfig;

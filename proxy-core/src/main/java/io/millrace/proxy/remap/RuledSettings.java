@@ -3,7 +3,7 @@ package io.millrace.proxy.remap;
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.LifetimeRules;
 import io.millrace.proxy.caching.StaleRules;
-import io.millrace.proxy.caching.StoringRules;
+import io.millrace.proxy.caching.settings.StoringRules;
 import io.millrace.proxy.config.CacheRuleConfig;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package io.millrace.proxy.serve;
 
-import io.millrace.proxy.caching.RangeSelection.ByteRange;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.validate.RangeSelection.ByteRange;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.OutboundHead;

@@ -1,9 +1,9 @@
 package io.millrace.proxy.serve;
 
 import io.millrace.proxy.caching.ContentRange;
-import io.millrace.proxy.caching.Preconditions;
-import io.millrace.proxy.caching.RangeSelection;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.validate.Preconditions;
+import io.millrace.proxy.caching.validate.RangeSelection;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldNames;
 import io.millrace.proxy.http.Method;

@@ -5,6 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.admin.HttpExchange.Response;
+import io.millrace.proxy.admin.cache.LookupResource;
+import io.millrace.proxy.admin.cache.LookupSource;
+import io.millrace.proxy.admin.cache.PurgeResource;
+import io.millrace.proxy.admin.cache.PurgeService;
+import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.admin.status.MetricsResource;
+import io.millrace.proxy.admin.status.ProcessStatus;
+import io.millrace.proxy.admin.status.ProxyStatus;
+import io.millrace.proxy.admin.status.StatusResource;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;

@@ -3,9 +3,13 @@ package io.millrace.proxy.admin;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.admin.ConfigControl.CheckReport;
-import io.millrace.proxy.admin.ConfigControl.ReloadReport;
 import io.millrace.proxy.admin.HttpExchange.Response;
+import io.millrace.proxy.admin.config.ConfigChangeResource;
+import io.millrace.proxy.admin.config.ConfigChanger;
+import io.millrace.proxy.admin.config.ConfigCheckResource;
+import io.millrace.proxy.admin.config.ConfigControl;
+import io.millrace.proxy.admin.config.ConfigControl.CheckReport;
+import io.millrace.proxy.admin.config.ConfigControl.ReloadReport;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

@@ -3,16 +3,33 @@ package io.millrace.proxy.admin;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.admin.ConfigControl.CheckReport;
-import io.millrace.proxy.admin.ConfigControl.Problem;
-import io.millrace.proxy.admin.ConfigControl.ReloadReport;
-import io.millrace.proxy.admin.ConfigControl.Setting;
 import io.millrace.proxy.admin.HttpExchange.Response;
-import io.millrace.proxy.admin.InvalidationService.InvalidationReport;
-import io.millrace.proxy.admin.LookupSource.Field;
-import io.millrace.proxy.admin.LookupSource.LookupReport;
-import io.millrace.proxy.admin.LookupSource.Stored;
-import io.millrace.proxy.admin.PurgeService.PurgeReport;
+import io.millrace.proxy.admin.cache.ExplainResource;
+import io.millrace.proxy.admin.cache.InvalidationService;
+import io.millrace.proxy.admin.cache.InvalidationService.InvalidationReport;
+import io.millrace.proxy.admin.cache.ListResource;
+import io.millrace.proxy.admin.cache.ListSource;
+import io.millrace.proxy.admin.cache.LookupResource;
+import io.millrace.proxy.admin.cache.LookupSource.Field;
+import io.millrace.proxy.admin.cache.LookupSource.LookupReport;
+import io.millrace.proxy.admin.cache.LookupSource.Stored;
+import io.millrace.proxy.admin.cache.PurgeResource;
+import io.millrace.proxy.admin.cache.PurgeService.PurgeReport;
+import io.millrace.proxy.admin.config.ConfigCheckResource;
+import io.millrace.proxy.admin.config.ConfigControl;
+import io.millrace.proxy.admin.config.ConfigControl.CheckReport;
+import io.millrace.proxy.admin.config.ConfigControl.Problem;
+import io.millrace.proxy.admin.config.ConfigControl.ReloadReport;
+import io.millrace.proxy.admin.config.ConfigControl.Setting;
+import io.millrace.proxy.admin.config.ConfigReloadResource;
+import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.admin.status.HealthSource;
+import io.millrace.proxy.admin.status.LivezResource;
+import io.millrace.proxy.admin.status.MetricsResource;
+import io.millrace.proxy.admin.status.ProxyStatus;
+import io.millrace.proxy.admin.status.ReadyzResource;
+import io.millrace.proxy.admin.status.StatusResource;
+import io.millrace.proxy.admin.status.ThreadsResource;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -51,15 +68,15 @@ class ResourcesTest {
             "BoringSSL");
 
     static final String STATUS_MEMBERS = """
-            "product":"Millrace","version":"0.1.0","state":"running","uptime_seconds":77,
-            "listeners":[{"address":"0.0.0.0:8080","protocol":"http"}],
-            "connections":{"client":3,"origin":2},"requests_total":1000,
-            "cache":{"hits_total":900,"misses_total":100,"ram":{"bytes":5,"bytes_max":10,"entries":1},
-            "volumes":[{"path":"/var/cache/millrace","state":"online","bytes":50,"bytes_max":100,"entries":7}]},
-            "config":{"file":"/etc/millrace/millrace.yaml","loaded_at":"2026-11-20T11:00:00Z",
-            "last_reload":{"ok":false,"at":"2026-11-20T12:00:00Z","problems":["millrace.yaml:1:1: no"]}},
-            "java":"17.0.15 Debian","transport":"epoll","tls":"BoringSSL"
-            """.replace("\n", "");
+        "product":"Millrace","version":"0.1.0","state":"running","uptime_seconds":77,
+        "listeners":[{"address":"0.0.0.0:8080","protocol":"http"}],
+        "connections":{"client":3,"origin":2},"requests_total":1000,
+        "cache":{"hits_total":900,"misses_total":100,"ram":{"bytes":5,"bytes_max":10,"entries":1},
+        "volumes":[{"path":"/var/cache/millrace","state":"online","bytes":50,"bytes_max":100,"entries":7}]},
+        "config":{"file":"/etc/millrace/millrace.yaml","loaded_at":"2026-11-20T11:00:00Z",
+        "last_reload":{"ok":false,"at":"2026-11-20T12:00:00Z","problems":["millrace.yaml:1:1: no"]}},
+        "java":"17.0.15 Debian","transport":"epoll","tls":"BoringSSL"
+        """.replace("\n", "");
 
     private static final Problem PROBLEM = new Problem(
             "/etc/m.yaml",
@@ -70,9 +87,9 @@ class ResourcesTest {
             "ram_size",
             "m.yaml:12:7: cache.ram_szie: unknown key (did you mean ram_size?)");
     private static final String PROBLEM_JSON = """
-            {"file":"/etc/m.yaml","line":12,"column":7,"path":"cache.ram_szie","message":"unknown key",
-            "suggestion":"ram_size","text":"m.yaml:12:7: cache.ram_szie: unknown key (did you mean ram_size?)"}
-            """.replace("\n", "");
+        {"file":"/etc/m.yaml","line":12,"column":7,"path":"cache.ram_szie","message":"unknown key",
+        "suggestion":"ram_size","text":"m.yaml:12:7: cache.ram_szie: unknown key (did you mean ram_size?)"}
+        """.replace("\n", "");
 
     static final ListSource.Listed LISTED =
             new ListSource.Listed("http://h/", "A: b", 200, "text/html", 7, true, 1, 2, List.of("t"), "/v", 3, 64);
@@ -346,11 +363,10 @@ class ResourcesTest {
                         new Setting("worker.heap_size", ConfigControl.Result.ROLLED, "worker 12"),
                         new Setting("listen", ConfigControl.Result.RELAUNCH, "after a relaunch")),
                 List.of()));
-        String expected =
-                "{\"ok\":true,\"settings\":[{\"key\":\"remap\",\"result\":\"applied\",\"detail\":\"2 rules\"},"
-                        + "{\"key\":\"worker.heap_size\",\"result\":\"rolled\",\"detail\":\"worker 12\"},"
-                        + "{\"key\":\"listen\",\"result\":\"relaunch\",\"detail\":\"after a relaunch\"}],\"problems\":[],"
-                        + "\"notes\":[]}";
+        String expected = "{\"ok\":true,\"settings\":[{\"key\":\"remap\",\"result\":\"applied\",\"detail\":\"2"
+                + " rules\"},{\"key\":\"worker.heap_size\",\"result\":\"rolled\",\"detail\":\"worker"
+                + " 12\"},{\"key\":\"listen\",\"result\":\"relaunch\",\"detail\":\"after a"
+                + " relaunch\"}],\"problems\":[],\"notes\":[]}";
         assertEquals(expected, post("/v1/config/reload", "{}").body());
         assertEquals(expected, post("/v1/config/reload", "").body());
         assertEquals(400, post("/v1/config/reload", "{\"file\":\"/x\"}").status());

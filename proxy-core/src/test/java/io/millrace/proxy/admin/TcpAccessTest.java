@@ -6,6 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.admin.HttpExchange.Response;
+import io.millrace.proxy.admin.resource.AdminReply;
+import io.millrace.proxy.admin.resource.AdminRequest;
+import io.millrace.proxy.admin.resource.AdminResource;
+import io.millrace.proxy.admin.resource.AdminResponder;
+import io.millrace.proxy.admin.status.HealthSource;
+import io.millrace.proxy.admin.status.LivezResource;
+import io.millrace.proxy.admin.status.MetricsResource;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

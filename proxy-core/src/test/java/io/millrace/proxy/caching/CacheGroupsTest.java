@@ -7,6 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.caching.reuse.Reuse;
+import io.millrace.proxy.caching.storing.NoStoreReason;
+import io.millrace.proxy.caching.storing.Storability;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;

@@ -4,6 +4,10 @@ import static io.millrace.proxy.caching.Heads.NOW;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
+import io.millrace.proxy.caching.reuse.Reuse;
+import io.millrace.proxy.caching.reuse.StaleServing;
+import io.millrace.proxy.caching.reuse.WaiterReuse;
+import io.millrace.proxy.caching.storing.Storability;
 import io.millrace.proxy.http.ResponseHead;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -3,6 +3,7 @@ package io.millrace.proxy.caching;
 import static io.millrace.proxy.caching.Heads.NOW;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.millrace.proxy.caching.settings.LifetimeSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

@@ -8,56 +8,56 @@ import io.millrace.proxy.http.TargetUri;
 import java.time.Instant;
 
 /** Heads for tests, written as a reader of HTTP would write them. */
-final class Heads {
+public final class Heads {
 
     /** Noon of 20 November 2026, when every response of these tests arrives. */
-    static final long NOW_SECONDS = Instant.parse("2026-11-20T12:00:00Z").getEpochSecond();
+    public static final long NOW_SECONDS = Instant.parse("2026-11-20T12:00:00Z").getEpochSecond();
 
-    static final long NOW = NOW_SECONDS * 1000;
+    public static final long NOW = NOW_SECONDS * 1000;
 
     private Heads() {}
 
     /** A GET for http://a.example/x with field lines {@code Name: value}. */
-    static RequestHead get(String... lines) {
+    public static RequestHead get(String... lines) {
         return request("GET", "http://a.example/x", lines);
     }
 
-    static RequestHead request(String method, String uri, String... lines) {
+    public static RequestHead request(String method, String uri, String... lines) {
         return RequestHead.of(method, target(uri), fields(lines));
     }
 
-    static TargetUri target(String uri) {
+    public static TargetUri target(String uri) {
         return (TargetUri) TargetUri.parseAbsolute(uri);
     }
 
     /** A response with Date of now and further field lines. */
-    static ResponseHead response(int status, String... lines) {
+    public static ResponseHead response(int status, String... lines) {
         FieldSection.Builder fields = FieldSection.builder().add("Date", HttpDates.format(NOW_SECONDS));
         fields.addAll(fields(lines));
         return ResponseHead.of(status, "", fields.build());
     }
 
     /** A response with those field lines only. */
-    static ResponseHead bare(int status, String... lines) {
+    public static ResponseHead bare(int status, String... lines) {
         return ResponseHead.of(status, "Some Reason", fields(lines));
     }
 
     /** The 200 stored now, with Date of now and further field lines. */
-    static StoredHead stored(String... lines) {
+    public static StoredHead stored(String... lines) {
         return stored(response(200, lines));
     }
 
-    static StoredHead stored(ResponseHead response) {
+    public static StoredHead stored(ResponseHead response) {
         return StoredHead.of(get(), response, NOW, NOW, CacheSettings.DEFAULTS);
     }
 
     /** The HTTP date so many seconds from now. */
-    static String date(long secondsFromNow) {
+    public static String date(long secondsFromNow) {
         return HttpDates.format(NOW_SECONDS + secondsFromNow);
     }
 
     /** Field lines; a {@code {n}} in a value stands for the HTTP date n seconds from now. */
-    static FieldSection fields(String... lines) {
+    public static FieldSection fields(String... lines) {
         FieldSection.Builder fields = FieldSection.builder();
         for (String line : lines) {
             for (String one : line.split("\\^", -1)) {

@@ -11,7 +11,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.caching.LifetimeRules.NegativeCaching;
 import io.millrace.proxy.caching.LifetimeRules.WhenToRevalidate;
-import io.millrace.proxy.caching.StoringRules.CookiePolicy;
+import io.millrace.proxy.caching.key.DynamicUrls;
+import io.millrace.proxy.caching.reuse.Reuse;
+import io.millrace.proxy.caching.reuse.StaleServing;
+import io.millrace.proxy.caching.settings.LifetimeSource;
+import io.millrace.proxy.caching.settings.StatusSet;
+import io.millrace.proxy.caching.settings.StoringRules.CookiePolicy;
+import io.millrace.proxy.caching.storing.NoStoreReason;
+import io.millrace.proxy.caching.storing.Storability;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.ResponseHead;

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.caching.settings.LifetimeSource;
 import io.millrace.proxy.caching.tags.TagRules;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.store.CorruptHeadException;

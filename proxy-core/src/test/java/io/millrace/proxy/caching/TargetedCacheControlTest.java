@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.caching.field.CacheControl;
+import io.millrace.proxy.caching.settings.LifetimeSource;
+import io.millrace.proxy.caching.storing.Storability;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.ResponseHead;
 import java.util.List;

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.caching.CacheSettings;
-import io.millrace.proxy.caching.StoringRules;
+import io.millrace.proxy.caching.settings.StoringRules;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.List;

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.caching.StoringRules;
+import io.millrace.proxy.caching.settings.StoringRules;
 import io.millrace.proxy.observe.log.AccessLogFormat;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -3,6 +3,7 @@ package io.millrace.proxy.fetch;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.fetch.response.ResponseFraming;
 import io.millrace.proxy.http.ResponseHead;
 import io.netty.buffer.Unpooled;
 import java.net.InetAddress;

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.dns.HostAddresses;
 import io.millrace.proxy.fetch.OriginFailure.Reason;
+import io.millrace.proxy.fetch.response.ResponseFraming;
 import io.millrace.proxy.http.ResponseHead;
 import io.netty.buffer.Unpooled;
 import io.netty.util.NetUtil;

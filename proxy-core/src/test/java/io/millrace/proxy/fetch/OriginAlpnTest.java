@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.proxy.config.OriginConfig.Http2;
 import io.millrace.proxy.config.OriginTlsConfig;
 import io.millrace.proxy.config.TlsVersion;
+import io.millrace.proxy.fetch.tls.OriginTlsContexts;
 import io.millrace.proxy.tls.TestAuthority;
 import io.millrace.proxy.tls.TestAuthority.Made;
 import java.io.IOException;

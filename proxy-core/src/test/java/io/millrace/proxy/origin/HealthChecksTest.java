@@ -13,7 +13,7 @@ import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.fetch.OriginRequest;
 import io.millrace.proxy.fetch.OriginResponseHandler;
 import io.millrace.proxy.fetch.OriginStatistics;
-import io.millrace.proxy.fetch.ResponseFraming;
+import io.millrace.proxy.fetch.response.ResponseFraming;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ResponseHead;
 import io.netty.buffer.ByteBuf;

@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.LifetimeRules;
 import io.millrace.proxy.caching.StaleRules;
-import io.millrace.proxy.caching.StoringRules;
+import io.millrace.proxy.caching.settings.StoringRules;
 import io.millrace.proxy.config.ConfigLoader;
 import io.millrace.proxy.config.ConfigResult;
 import io.millrace.proxy.http.FieldSection;

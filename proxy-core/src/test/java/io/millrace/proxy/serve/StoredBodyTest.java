@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.caching.CacheSettings;
-import io.millrace.proxy.caching.RangeSelection.ByteRange;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.validate.RangeSelection.ByteRange;
 import io.millrace.proxy.http.ContentFailure;
 import io.millrace.proxy.http.ContentSink;
 import io.millrace.proxy.http.FieldSection;

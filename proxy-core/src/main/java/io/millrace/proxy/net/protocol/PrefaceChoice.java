@@ -15,19 +15,14 @@ import java.util.function.LongSupplier;
  *
  * <p>Confined to the channel's event loop.
  */
-public final class PrefaceChoice extends ByteToMessageDecoder implements ConnectionSet.Member {
+public final class PrefaceChoice extends ByteToMessageDecoder {
     /** Bytes before the last digit of a request line. */
     private static final byte[] VERSION = {'H', 'T', 'T', 'P', '/', '1', '.'};
 
-    private final ConnectionSet connections;
     private final ClientConnection facts;
-    private final LongSupplier timeoutNanos;
     private final ClientProtocol http1;
     private final ClientProtocol http2;
-    private final long startNanos = System.nanoTime();
-
-    private int slot = -1;
-    private boolean over;
+    private final PendingConnection pending;
 
     @SuppressWarnings("NullAway.Init") // set by handlerAdded, before anything else
     private ChannelHandlerContext ctx;
@@ -42,40 +37,30 @@ public final class PrefaceChoice extends ByteToMessageDecoder implements Connect
             LongSupplier timeoutNanos,
             ClientProtocol http1,
             ClientProtocol http2) {
-        this.connections = connections;
         this.facts = facts;
-        this.timeoutNanos = timeoutNanos;
         this.http1 = http1;
         this.http2 = http2;
+        pending = new PendingConnection(connections, facts, timeoutNanos);
     }
 
     @Override
     public void handlerAdded(ChannelHandlerContext context) {
         ctx = context;
-        if (context.channel().isActive()) {
-            begin();
-        }
+        pending.begin(context);
     }
 
     @Override
     public void channelActive(ChannelHandlerContext context) {
-        begin();
-    }
-
-    private void begin() {
-        if (slot < 0 && !over && !connections.add(this)) {
-            over = true;
-            ctx.close();
-        }
+        pending.begin(context);
     }
 
     @Override
     protected void decode(ChannelHandlerContext context, ByteBuf in, List<Object> out) {
-        if (over) {
+        if (pending.isOver()) {
             in.skipBytes(in.readableBytes());
         } else if (!Http2Preface.isBegun(in)) {
             if (isOfNeither(in)) {
-                onClose();
+                pending.onClose();
             } else {
                 goOn(http1);
             }
@@ -104,27 +89,20 @@ public final class PrefaceChoice extends ByteToMessageDecoder implements Connect
     }
 
     private void goOn(ClientProtocol protocol) {
-        leave();
+        pending.leave();
         protocol.serve(ctx.channel(), facts);
         ctx.pipeline().remove(this);
     }
 
-    private void leave() {
-        over = true;
-        if (slot >= 0) {
-            connections.remove(this);
-        }
-    }
-
     @Override
     public void channelInactive(ChannelHandlerContext context) throws Exception {
-        leave();
+        pending.leave();
         super.channelInactive(context);
     }
 
     @Override
     public void userEventTriggered(ChannelHandlerContext context, Object event) throws Exception {
-        if (event instanceof ChannelInputShutdownEvent && !over) {
+        if (event instanceof ChannelInputShutdownEvent && !pending.isOver()) {
             context.close();
         } else {
             super.userEventTriggered(context, event);
@@ -134,37 +112,5 @@ public final class PrefaceChoice extends ByteToMessageDecoder implements Connect
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
         context.close();
-    }
-
-    @Override
-    public void onTick(long nowNanos) {
-        if (nowNanos - startNanos > timeoutNanos.getAsLong()) {
-            onClose();
-        }
-    }
-
-    /** A request may be on its way. */
-    @Override
-    public void onDrain(boolean idleToo) {}
-
-    @Override
-    public void onClose() {
-        over = true;
-        ctx.close();
-    }
-
-    @Override
-    public ClientConnection client() {
-        return facts;
-    }
-
-    @Override
-    public int slot() {
-        return slot;
-    }
-
-    @Override
-    public void slot(int place) {
-        slot = place;
     }
 }

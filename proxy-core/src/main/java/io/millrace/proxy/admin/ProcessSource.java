@@ -1,8 +1,0 @@
-package io.millrace.proxy.admin;
-
-/** Knows the launcher and its worker. Thread-safe; never blocks. */
-@FunctionalInterface
-public interface ProcessSource {
-    /** The processes now. */
-    ProcessStatus processes();
-}

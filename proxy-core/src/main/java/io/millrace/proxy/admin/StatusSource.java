@@ -1,8 +1,0 @@
-package io.millrace.proxy.admin;
-
-/** Knows what the proxy is doing. Thread-safe; never blocks. */
-@FunctionalInterface
-public interface StatusSource {
-    /** The status now. */
-    ProxyStatus status();
-}

@@ -1,0 +1,48 @@
+package io.millrace.proxy.admin.cache;
+
+import io.millrace.proxy.admin.resource.AdminException;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/** Makes unusable what is stored for more than one URL. Thread-safe; never blocks. */
+@FunctionalInterface
+public interface InvalidationService {
+    /**
+     * Invalidates; completes when that would survive a crash.
+     *
+     * @return the report, or an {@link AdminException} for a host, URL or group that cannot be one
+     */
+    CompletionStage<InvalidationReport> invalidate(Scope scope);
+
+    /** How much. */
+    enum Kind {
+        /** Everything. */
+        ALL,
+        /** All of a host. */
+        HOST,
+        /** What begins as a URL does. */
+        PREFIX,
+        /** A cache group of a host (RFC 9875). */
+        GROUP
+    }
+
+    /**
+     * What is to be invalidated. Immutable.
+     *
+     * @param kind how much
+     * @param host the host, with its port where that is not the usual one; null but for a host and a group
+     * @param text the URL of a prefix, or the name of a group; else null
+     * @param soft whether it may be used again once the origin has confirmed it
+     */
+    record Scope(Kind kind, @Nullable String host, @Nullable String text, boolean soft) {}
+
+    /**
+     * What was done. Immutable.
+     *
+     * @param scope what was invalidated, in a word: more than was asked for where a table was full
+     * @param target the host, URL or group as it was understood
+     * @param stamp what was asked of an origin under a lower one is outdated
+     * @param detail a sentence for people
+     */
+    record InvalidationReport(String scope, String target, long stamp, String detail) {}
+}

@@ -1,0 +1,115 @@
+package io.millrace.proxy.admin.config;
+
+import io.millrace.proxy.admin.config.ConfigControl.ReloadReport;
+import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.admin.resource.AdminReply;
+import io.millrace.proxy.admin.resource.AdminRequest;
+import io.millrace.proxy.admin.resource.AdminResource;
+import io.millrace.proxy.admin.resource.AdminResponder;
+import io.millrace.proxy.admin.resource.Json;
+import io.millrace.proxy.admin.resource.NamedFile;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * {@code POST /v1/config/plan}, {@code set}, {@code reset} and {@code rollback}: each answers as a reload does, with what
+ * became, or would become, of each setting. Thread-safe.
+ */
+public final class ConfigChangeResource implements AdminResource {
+    /** A rolling change starts a worker, which may have a large store to open. */
+    static final Duration TIMEOUT = Duration.ofMinutes(5);
+
+    private interface Change {
+        CompletionStage<ReloadReport> ask(AdminRequest request, Map<String, Object> body) throws AdminException;
+    }
+
+    private final String verb;
+    private final Change change;
+
+    private ConfigChangeResource(String verb, Change change) {
+        this.verb = verb;
+        this.change = change;
+    }
+
+    /**
+     * What a reload of a file would do.
+     *
+     * @param configuration the file that runs: over TCP only what lies with it is planned; null where there is none
+     */
+    public static AdminResource plan(ConfigChanger changer, @Nullable Path configuration) {
+        return new ConfigChangeResource("plan", (request, body) -> {
+            Json.onlyMembers(body, List.of("file"));
+            String file = Json.member(body, "file", String.class);
+            return changer.plan(file == null ? null : NamedFile.of(request, file, configuration));
+        });
+    }
+
+    /** Sets keys. */
+    public static AdminResource set(ConfigChanger changer) {
+        return new ConfigChangeResource("set", (request, body) -> {
+            Json.onlyMembers(body, List.of("settings", "save"));
+            Map<String, String> settings = Json.strings(body, "settings");
+            if (settings.isEmpty()) {
+                throw new AdminException(400, "bad-request", "the member 'settings' is needed: values by key");
+            }
+            return changer.set(settings, Boolean.TRUE.equals(Json.member(body, "save", Boolean.class)));
+        });
+    }
+
+    /** Takes away what was set. */
+    public static AdminResource reset(ConfigChanger changer) {
+        return new ConfigChangeResource("reset", (request, body) -> {
+            Json.onlyMembers(body, List.of("keys", "all"));
+            List<String> keys = Json.list(body, "keys");
+            boolean all = Boolean.TRUE.equals(Json.member(body, "all", Boolean.class));
+            if (keys.isEmpty() != all) {
+                throw new AdminException(400, "bad-request", "either 'keys', a list of keys, or 'all' is needed");
+            }
+            return changer.reset(keys);
+        });
+    }
+
+    /** Runs an earlier configuration. */
+    public static AdminResource rollback(ConfigChanger changer) {
+        return new ConfigChangeResource("rollback", (request, body) -> {
+            Json.onlyMembers(body, List.of("to"));
+            Long to = Json.member(body, "to", Long.class);
+            if (to != null && (to < 1 || to > Integer.MAX_VALUE)) {
+                throw new AdminException(400, "bad-request", "the member 'to' is the number of an entry, from 1");
+            }
+            return changer.rollback(to == null ? 0 : to.intValue());
+        });
+    }
+
+    @Override
+    public String method() {
+        return "POST";
+    }
+
+    @Override
+    public String path() {
+        return "/v1/config/" + verb;
+    }
+
+    /** A plan looks where a file lies. */
+    @Override
+    public boolean isBlocking() {
+        return true;
+    }
+
+    @Override
+    public Duration timeout() {
+        return TIMEOUT;
+    }
+
+    @Override
+    public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
+        responder.replyWhen(
+                change.ask(request, Json.members(request.body())),
+                report -> AdminReply.json(json -> ConfigReloadResource.write(json, report)));
+    }
+}

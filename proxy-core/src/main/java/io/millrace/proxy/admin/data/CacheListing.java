@@ -1,0 +1,171 @@
+package io.millrace.proxy.admin.data;
+
+import com.google.re2j.Pattern;
+import com.google.re2j.PatternSyntaxException;
+import io.millrace.proxy.admin.cache.ListSource;
+import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.StoredSummary;
+import io.millrace.proxy.config.Regex;
+import io.millrace.store.CacheStore;
+import io.millrace.store.ListResult;
+import io.millrace.store.ListVisitor;
+import io.millrace.store.ListedObject;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lists the store's inventory in the words of HTTP: URLs, variants, hosts.
+ *
+ * <p>Thread-safe.
+ */
+public final class CacheListing implements ListSource {
+    /** A page ends by then, wherever it is: the next one goes on from there. */
+    private static final long PAGE_NANOS = TimeUnit.SECONDS.toNanos(10);
+    /** Hosts counted one by one; further ones are counted together. */
+    private static final int HOSTS_MAX = 10_000;
+
+    private static final String OTHER_HOSTS = "(other hosts)";
+
+    private final Supplier<CacheStore<StoredHead>> store;
+
+    public CacheListing(Supplier<CacheStore<StoredHead>> store) {
+        this.store = store;
+    }
+
+    @Override
+    public CompletionStage<ListReport> list(ListQuery query) {
+        CompletableFuture<ListReport> report = new CompletableFuture<>();
+        try {
+            Page page = new Page(store.get(), query);
+            store.get().list(query.after(), page, Runnable::run, result -> report.complete(page.report(result)));
+        } catch (PatternSyntaxException e) {
+            report.completeExceptionally(new AdminException(400, "bad-regex", String.valueOf(e.getMessage())));
+        } catch (IllegalArgumentException e) {
+            report.completeExceptionally(new AdminException(400, "bad-request", "after: " + e.getMessage()));
+        }
+        return report;
+    }
+
+    /** Confined to the inventory's thread. */
+    private static final class Page implements ListVisitor {
+        private final CacheStore<StoredHead> store;
+        private final ListQuery query;
+        private final byte @Nullable [] prefix;
+        private final @Nullable Pattern regex;
+        private final long endNanos = System.nanoTime() + PAGE_NANOS;
+        private final List<Listed> objects = new ArrayList<>();
+        private final Map<String, HostCount> hosts = new HashMap<>();
+
+        Page(CacheStore<StoredHead> store, ListQuery query) {
+            this.store = store;
+            this.query = query;
+            String begin = query.prefix();
+            String expression = query.regex();
+            prefix = begin == null ? null : begin.getBytes(StandardCharsets.ISO_8859_1);
+            regex = expression == null ? null : Regex.compile(expression);
+        }
+
+        /** Length of the URL in a key: a variant's key goes on with a NUL. */
+        private static int urlLength(byte[] key) {
+            int length = 0;
+            while (length < key.length && key[length] != 0) {
+                length++;
+            }
+            return length;
+        }
+
+        @Override
+        public boolean wants(byte[] key) {
+            if (prefix != null && !startsWith(key, prefix)) {
+                return false;
+            }
+            if (regex == null && query.host() == null) {
+                return true;
+            }
+            String url = new String(key, 0, urlLength(key), StandardCharsets.ISO_8859_1);
+            return (query.host() == null || query.host().equalsIgnoreCase(host(url)))
+                    && (regex == null || regex.matcher(url).find());
+        }
+
+        private static boolean startsWith(byte[] key, byte[] prefix) {
+            return key.length >= prefix.length
+                    && java.util.Arrays.equals(key, 0, prefix.length, prefix, 0, prefix.length);
+        }
+
+        private static String host(String url) {
+            int from = url.indexOf("://") + 3;
+            int to = from;
+            while (to < url.length() && "/?".indexOf(url.charAt(to)) < 0) {
+                to++;
+            }
+            return from < 3 ? "" : url.substring(from, to);
+        }
+
+        @Override
+        public boolean object(ListedObject object) {
+            StoredSummary summary = StoredSummary.read(object.summary().text());
+            int urlLength = urlLength(object.key());
+            boolean isVariant = urlLength < object.key().length;
+            // A marker is no response, and without its marker a variant is never found again.
+            if (summary.status() == 0 || (isVariant && !store.contains(store.key(object.key(), 0, urlLength)))) {
+                return true;
+            }
+            String url = new String(object.key(), 0, urlLength, StandardCharsets.ISO_8859_1);
+            if (query.countsHosts()) {
+                count(host(url), Math.max(0, object.bodyLength()));
+                return true;
+            }
+            objects.add(new Listed(
+                    url,
+                    summary.variant(),
+                    summary.status(),
+                    summary.type(),
+                    object.bodyLength(),
+                    object.isWhole(),
+                    object.summary().storedAtSeconds(),
+                    object.expiresAtSeconds(),
+                    object.tags(),
+                    object.volume().toString(),
+                    object.segment(),
+                    object.offset()));
+            return objects.size() < query.limit();
+        }
+
+        private void count(String host, long bytes) {
+            String counted = hosts.containsKey(host) || hosts.size() < HOSTS_MAX ? host : OTHER_HOSTS;
+            HostCount before = hosts.get(counted);
+            hosts.put(
+                    counted,
+                    before == null
+                            ? new HostCount(counted, 1, bytes)
+                            : new HostCount(counted, before.objects() + 1, before.bytes() + bytes));
+        }
+
+        @Override
+        public boolean goesOn() {
+            return System.nanoTime() - endNanos < 0;
+        }
+
+        ListReport report(ListResult result) {
+            List<HostCount> counted = new ArrayList<>(hosts.values());
+            counted.sort(Comparator.comparingLong(HostCount::objects).reversed().thenComparing(HostCount::host));
+            String obstacle = result.obstacle();
+            String reason = result.isWhole() && obstacle == null
+                    ? null
+                    : obstacle != null
+                            ? "no inventory: " + obstacle
+                            : "the inventory is being written from the segments";
+            return new ListReport(objects, counted, result.next(), reason == null, reason);
+        }
+    }
+}

@@ -1,0 +1,203 @@
+package io.millrace.proxy.admin.data;
+
+import io.millrace.proxy.admin.origin.OriginControl;
+import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.config.OriginGroupConfig;
+import io.millrace.proxy.exchange.WallClock;
+import io.millrace.proxy.origin.HostHistory;
+import io.millrace.proxy.origin.HostLoad;
+import io.millrace.proxy.origin.OriginGroup;
+import io.millrace.proxy.origin.OriginGroups;
+import io.millrace.proxy.origin.OriginHealth;
+import io.millrace.proxy.origin.OriginHost;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The groups of origins of a proxy for its operators. Thread-safe. */
+public final class OriginAdmin implements OriginControl {
+    private static final Logger log = LoggerFactory.getLogger(OriginAdmin.class);
+
+    private final OriginGroups groups;
+    private final WallClock clock;
+    private final @Nullable OriginMarks marks;
+    private final ReentrantLock writing = new ReentrantLock();
+
+    /** @param marks what outlives the process; null for nothing */
+    public OriginAdmin(OriginGroups groups, WallClock clock, @Nullable OriginMarks marks) {
+        this.groups = groups;
+        this.clock = clock;
+        this.marks = marks;
+    }
+
+    @Override
+    public long nowSeconds() {
+        return TimeUnit.MILLISECONDS.toSeconds(clock.millis());
+    }
+
+    @Override
+    public List<Host> hosts() {
+        return report((group, host) -> true);
+    }
+
+    @Override
+    public CompletionStage<List<Host>> down(String origin, String reason, long seconds) {
+        long now = clock.millis();
+        long until = seconds == 0 ? Long.MAX_VALUE : now + TimeUnit.SECONDS.toMillis(seconds);
+        OriginHealth.Put put = new OriginHealth.Put(reason.isEmpty() ? "no reason given" : reason, now, until);
+        return change(origin, host -> host.putDown(put, now));
+    }
+
+    @Override
+    public CompletionStage<List<Host>> up(String origin) {
+        long now = clock.millis();
+        return change(origin, host -> host.putUp(now));
+    }
+
+    private CompletionStage<List<Host>> change(String origin, Consumer<OriginHost> change) {
+        boolean found = false;
+        for (OriginGroup group : groups.all()) {
+            for (OriginHost host : group.hosts()) {
+                if (isMeant(origin, group, host)) {
+                    change.accept(host);
+                    found = true;
+                }
+            }
+        }
+        if (!found) {
+            return CompletableFuture.failedFuture(unknown(origin));
+        }
+        return write().thenApply(written -> report((group, host) -> isMeant(origin, group, host)));
+    }
+
+    /** Other groups are in force: what is kept of those before goes by their names. */
+    public void groupsChanged() {
+        write().whenComplete((written, failure) -> {
+            if (failure != null) {
+                log.warn("which origins are put down is not kept by the names of this configuration", failure);
+            }
+        });
+    }
+
+    /** Writes what is down when its turn comes, on a thread that may block. */
+    private CompletionStage<@Nullable Void> write() {
+        OriginMarks file = marks;
+        if (file == null) {
+            return CompletableFuture.completedFuture(null);
+        }
+        return CompletableFuture.runAsync(() -> {
+            writing.lock();
+            try {
+                file.write(groups.all(), clock.millis());
+            } catch (IOException e) {
+                throw new CompletionException(new AdminException(
+                        500,
+                        "origin-not-durable",
+                        "changed in this process, but the next worker will not know: " + e.getMessage()));
+            } finally {
+                writing.unlock();
+            }
+        });
+    }
+
+    private static boolean isMeant(String origin, OriginGroup group, OriginHost host) {
+        String prefix = group.name() + "/";
+        String named = origin.startsWith(prefix) ? origin.substring(prefix.length()) : origin;
+        String url = host.toString();
+        return origin.equals(group.name())
+                || named.equals(url)
+                || named.equals(url.substring(url.indexOf("://") + "://".length()))
+                || named.equals(host.origin().authority());
+    }
+
+    private AdminException unknown(String origin) {
+        List<String> known = new ArrayList<>();
+        for (OriginGroup group : groups.all()) {
+            group.hosts()
+                    .forEach(
+                            host -> known.add(group.name() + "/" + host.origin().authority()));
+        }
+        return new AdminException(
+                400,
+                "unknown-origin",
+                origin + " is neither a group of origins nor a host of one, configured are " + known);
+    }
+
+    /** Whether a host belongs to an answer. */
+    private interface Choice {
+        boolean includes(OriginGroup group, OriginHost host);
+    }
+
+    private List<Host> report(Choice choice) {
+        List<Host> hosts = new ArrayList<>();
+        for (OriginGroup group : groups.all()) {
+            for (int i = 0; i < group.hosts().size(); i++) {
+                if (choice.includes(group, group.hosts().get(i))) {
+                    hosts.add(report(group, i, clock.millis()));
+                }
+            }
+        }
+        return hosts;
+    }
+
+    private static Host report(OriginGroup group, int index, long nowMillis) {
+        OriginHost host = group.hosts().get(index);
+        OriginGroupConfig.Host config = group.config().hosts().get(index);
+        OriginHealth health = host.health();
+        OriginHealth.Put put = health.isPutDown(nowMillis) ? health.put() : null;
+        boolean up = health.state() == OriginHealth.State.UP;
+        long until = put != null ? put.until() : up ? 0 : health.retryAt();
+        String reason = put != null ? put.reason() : health.reason();
+        int underWay = 0;
+        long requests = 0;
+        long failures = 0;
+        for (HostLoad load : host.loads()) {
+            underWay += load.underWay();
+            requests += load.requests();
+            failures += load.failures();
+        }
+        HostHistory history = host.history();
+        return new Host(
+                group.name(),
+                group.config().policy().name().toLowerCase(Locale.ROOT),
+                host.toString(),
+                config.weight(),
+                config.backup(),
+                group.isSelf(index),
+                put != null ? "put_down" : health.state().name().toLowerCase(Locale.ROOT),
+                TimeUnit.MILLISECONDS.toSeconds(put != null ? put.since() : health.since()),
+                until == Long.MAX_VALUE ? 0 : TimeUnit.MILLISECONDS.toSeconds(until),
+                reason.isEmpty() ? null : reason,
+                health.failures(),
+                underWay,
+                requests,
+                failures,
+                Math.max(0, history.requests() - requests),
+                Math.max(0, history.failures() - failures),
+                history.minorVersion() < 0 ? null : "1." + history.minorVersion(),
+                TimeUnit.MILLISECONDS.toSeconds(history.answeredMillis()),
+                TimeUnit.MILLISECONDS.toSeconds(history.failedMillis()),
+                TimeUnit.NANOSECONDS.toMicros(latencyNanos(host)));
+    }
+
+    /** Over the loops by their requests. */
+    public static long latencyNanos(OriginHost host) {
+        double sum = 0;
+        long requests = 0;
+        for (HostLoad load : host.loads()) {
+            sum += (double) load.latencyNanos() * load.requests();
+            requests += load.requests();
+        }
+        return requests == 0 ? 0 : (long) (sum / requests);
+    }
+}

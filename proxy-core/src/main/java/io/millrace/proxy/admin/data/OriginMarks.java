@@ -1,0 +1,113 @@
+package io.millrace.proxy.admin.data;
+
+import io.millrace.proxy.origin.OriginGroup;
+import io.millrace.proxy.origin.OriginHealth;
+import io.millrace.proxy.origin.OriginHost;
+import java.io.File;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.Collection;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What operators have put down, in a small file, so that the next worker knows it:
+ *
+ * <pre>shop http://10.0.0.1:8080 SINCE-MILLIS UNTIL-MILLIS REASON...</pre>
+ *
+ * A file that is not there or cannot be read puts nothing down. Blocks; not for event loops. One thread at a time.
+ */
+public final class OriginMarks {
+    private static final Logger log = LoggerFactory.getLogger(OriginMarks.class);
+    private static final int FIELDS = 5;
+
+    private final Path file;
+
+    public OriginMarks(Path file) {
+        this.file = file;
+    }
+
+    /** Puts down what was down. */
+    public void restore(Collection<OriginGroup> groups, long nowMillis) {
+        try {
+            for (String line : Files.readAllLines(file)) {
+                restore(line, groups, nowMillis);
+            }
+        } catch (NoSuchFileException e) {
+            log.debug("no origins were put down: {} is missing", file);
+        } catch (IOException e) {
+            log.warn("which origins were put down cannot be read, so all get requests: {}", file, e);
+        }
+    }
+
+    private void restore(String line, Collection<OriginGroup> groups, long nowMillis) {
+        String[] fields = line.split(" ", FIELDS);
+        try {
+            OriginHealth.Put put =
+                    new OriginHealth.Put(fields[4], Long.parseLong(fields[2]), Long.parseLong(fields[3]));
+            boolean known = groups.stream().anyMatch(group -> group.name().equals(fields[0]));
+            groups.stream()
+                    // A group that is gone may have another name now; whom an operator put down stays down in doubt.
+                    .filter(group -> !known || group.name().equals(fields[0]))
+                    .flatMap(group -> group.hosts().stream())
+                    .filter(host -> host.toString().equals(fields[1]) && put.until() > nowMillis)
+                    .forEach(host -> host.putDown(put, nowMillis));
+        } catch (IllegalArgumentException | ArrayIndexOutOfBoundsException e) {
+            log.warn("a line of {} cannot be read: {}", file, line);
+        }
+    }
+
+    /** Writes what is down now in place of what was. */
+    void write(Collection<OriginGroup> groups, long nowMillis) throws IOException {
+        StringBuilder lines = new StringBuilder();
+        for (OriginGroup group : groups) {
+            for (OriginHost host : group.hosts()) {
+                OriginHealth.Put put = host.health().put();
+                if (put != null && put.until() > nowMillis) {
+                    lines.append(group.name())
+                            .append(' ')
+                            .append(host)
+                            .append(' ')
+                            .append(put.since());
+                    lines.append(' ')
+                            .append(put.until())
+                            .append(' ')
+                            .append(oneLine(put.reason()))
+                            .append('\n');
+                }
+            }
+        }
+        Path fresh = file.resolveSibling(file.getFileName() + ".new");
+        try (FileChannel channel = FileChannel.open(
+                fresh, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
+            ByteBuffer bytes = StandardCharsets.UTF_8.encode(lines.toString());
+            while (bytes.hasRemaining()) {
+                channel.write(bytes);
+            }
+            channel.force(true);
+        }
+        Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        syncDirectory();
+    }
+
+    /** A rename is on disk when its directory is; where directories cannot be opened, when the system thinks fit. */
+    private void syncDirectory() throws IOException {
+        Path directory = file.toAbsolutePath().getParent();
+        if (directory != null && File.separatorChar == '/') {
+            try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
+                channel.force(true);
+            }
+        }
+    }
+
+    private static String oneLine(String text) {
+        return text.replaceAll("\\p{Cntrl}", " ");
+    }
+}

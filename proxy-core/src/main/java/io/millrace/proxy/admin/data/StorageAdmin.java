@@ -1,0 +1,99 @@
+package io.millrace.proxy.admin.data;
+
+import io.millrace.proxy.admin.cache.StorageControl;
+import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.store.CacheStore;
+import io.millrace.store.StoreStatistics;
+import java.nio.file.InvalidPathException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/** The volumes of a proxy's store for its operators. Thread-safe. */
+public final class StorageAdmin implements StorageControl {
+    private final CacheStore<StoredHead> store;
+
+    public StorageAdmin(CacheStore<StoredHead> store) {
+        this.store = store;
+    }
+
+    @Override
+    public List<Volume> volumes() {
+        return store.statistics().volumes().stream().map(StorageAdmin::volume).toList();
+    }
+
+    private static Volume volume(StoreStatistics.Volume volume) {
+        return new Volume(
+                volume.path().toString(),
+                volume.name(),
+                volume.placement(),
+                volume.state().name().toLowerCase(Locale.ROOT),
+                volume.bytes(),
+                volume.bytesMax(),
+                volume.entries(),
+                volume.pinnedSegments(),
+                volume.queuedBytes(),
+                volume.ring().bytesWritten(),
+                volume.ring().bytesCarried(),
+                volume.ring().segmentsReclaimed(),
+                volume.ring().objectsRefused(),
+                volume.ring().bytesPinned(),
+                volume.ring().pinsBroken(),
+                volume.indexEvictions(),
+                volume.errors(),
+                volume.lastError());
+    }
+
+    @Override
+    public CompletionStage<List<Volume>> offline(String path, String reason) {
+        Path parsed = parsed(path);
+        return parsed == null
+                ? CompletableFuture.failedFuture(unknown(path))
+                : answer(path, store.offline(parsed, reason.isEmpty() ? "no reason given" : reason));
+    }
+
+    @Override
+    public CompletionStage<List<Volume>> online(String path) {
+        Path parsed = parsed(path);
+        return parsed == null ? CompletableFuture.failedFuture(unknown(path)) : answer(path, store.online(parsed));
+    }
+
+    private static @Nullable Path parsed(String path) {
+        try {
+            return Path.of(path);
+        } catch (InvalidPathException e) {
+            return null;
+        }
+    }
+
+    private CompletionStage<List<Volume>> answer(String given, CompletionStage<List<Path>> done) {
+        return done.handle((changed, failure) -> {
+            if (failure != null) {
+                throw new CompletionException(refused(given, failure));
+            }
+            return store.statistics().volumes().stream()
+                    .filter(volume -> changed.contains(volume.path()))
+                    .map(StorageAdmin::volume)
+                    .toList();
+        });
+    }
+
+    private AdminException refused(String path, Throwable failure) {
+        return failure instanceof NoSuchFileException
+                ? unknown(path)
+                : new AdminException(409, "storage-not-changed", String.valueOf(failure.getMessage()));
+    }
+
+    private AdminException unknown(String path) {
+        List<String> known = store.statistics().volumes().stream()
+                .map(volume -> volume.path().toString())
+                .toList();
+        return new AdminException(400, "unknown-path", path + " is no storage path, configured are " + known);
+    }
+}

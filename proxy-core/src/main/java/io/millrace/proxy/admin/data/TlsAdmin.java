@@ -1,0 +1,174 @@
+package io.millrace.proxy.admin.data;
+
+import io.millrace.proxy.admin.tls.CertificatesSource;
+import io.millrace.proxy.observe.MetricFamily;
+import io.millrace.proxy.observe.MetricsRegistry;
+import io.millrace.proxy.tls.CertificateFault;
+import io.millrace.proxy.tls.ServerCertificate;
+import io.millrace.proxy.tls.ServerTls;
+import io.millrace.proxy.tls.TlsReport;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** The certificates of a proxy for its operators. Thread-safe. */
+public final class TlsAdmin implements CertificatesSource {
+    private static final List<String> STATES = List.of("valid", "expiring", "expired", "faulty", "unusable");
+
+    private static final List<String> AUTOMATIC_STATES = List.of("valid", "pending", "failing", "expired");
+
+    /** Most series of the expiry by name: there may be tens of thousands of certificates. */
+    private static final int SERIES_MAX = 100;
+
+    private final ServerTls tls;
+    private final LongSupplier clockMillis;
+
+    public TlsAdmin(ServerTls tls, LongSupplier clockMillis) {
+        this.tls = tls;
+        this.clockMillis = clockMillis;
+    }
+
+    public void bind(MetricsRegistry metrics) {
+        for (String state : STATES) {
+            metrics.supplyGauge(
+                    MetricFamily.TLS_CERTIFICATES,
+                    () -> tls.report().lines().stream()
+                            .filter(line -> state(line).equals(state))
+                            .count(),
+                    state);
+        }
+        for (String state : AUTOMATIC_STATES) {
+            metrics.supplyGauge(
+                    MetricFamily.ACME_NAMES,
+                    () -> tls.automaticNames().stream()
+                            .filter(record -> record.state(nowSeconds()).equals(state))
+                            .count(),
+                    state);
+        }
+        metrics.supplyCounter(MetricFamily.ACME_CHALLENGES, tls::challenges, "tls-alpn-01");
+        metrics.supplyGauge(MetricFamily.TLS_CERTIFICATE_EXPIRY, this::secondsToFirstExpiry);
+        metrics.supplyNamedGauges(MetricFamily.TLS_NAME_EXPIRY, this::secondsToExpiryByName);
+        for (CertificateFault.Kind kind : CertificateFault.Kind.values()) {
+            metrics.supplyCounter(
+                    MetricFamily.TLS_CERTIFICATE_FAULTS,
+                    () -> tls.report().faults().getOrDefault(kind, 0L),
+                    kind.word());
+        }
+    }
+
+    /** Those that end first. */
+    private Map<String, Double> secondsToExpiryByName() {
+        Map<String, Double> seconds = new LinkedHashMap<>();
+        tls.report().lines().stream()
+                .filter(line -> line.facts() != null && !line.names().isEmpty())
+                .sorted(Comparator.comparingLong(
+                        line -> Objects.requireNonNull(line.facts()).expirySeconds()))
+                .takeWhile(line -> seconds.size() < SERIES_MAX)
+                .forEach(line -> seconds.putIfAbsent(
+                        line.names().get(0),
+                        (double) Objects.requireNonNull(line.facts()).expirySeconds() - nowSeconds()));
+        return seconds;
+    }
+
+    private double secondsToFirstExpiry() {
+        return tls.report().lines().stream()
+                .map(TlsReport.Line::facts)
+                .filter(facts -> facts != null)
+                .mapToDouble(facts -> facts.expirySeconds() - nowSeconds())
+                .min()
+                .orElse(Double.NaN);
+    }
+
+    private String state(TlsReport.Line line) {
+        ServerCertificate.Facts facts = line.facts();
+        if (facts == null) {
+            return "unusable";
+        }
+        long left = facts.expirySeconds() - nowSeconds();
+        if (left <= 0) {
+            return "expired";
+        }
+        if (line.fault() != null) {
+            return "faulty";
+        }
+        return facts.endsSoon(nowSeconds()) ? "expiring" : "valid";
+    }
+
+    @Override
+    public List<Automatic> automatic() {
+        return tls.automaticNames().stream()
+                .map(record -> new Automatic(
+                        record.name(),
+                        record.state(nowSeconds()),
+                        record.issuer(),
+                        record.expirySeconds(),
+                        record.renewalSeconds(),
+                        record.failures() == 0 ? 0 : record.retrySeconds(),
+                        record.failures(),
+                        record.failures() == 0 ? null : record.error(),
+                        record.failures() == 0 ? 0 : record.errorSeconds()))
+                .toList();
+    }
+
+    @Override
+    public List<Certificate> certificates() {
+        return certificates(tls.report());
+    }
+
+    private List<Certificate> certificates(TlsReport report) {
+        return report.lines().stream().map(this::certificate).toList();
+    }
+
+    @Override
+    public List<Directory> directories() {
+        return directories(tls.report());
+    }
+
+    private static List<Directory> directories(TlsReport report) {
+        return report.directories().entrySet().stream()
+                .map(each -> new Directory(each.getKey().toString(), each.getValue()))
+                .toList();
+    }
+
+    @Override
+    public long nowSeconds() {
+        return TimeUnit.MILLISECONDS.toSeconds(clockMillis.getAsLong());
+    }
+
+    @Override
+    public CompletionStage<Checked> check(Path file, @Nullable Path key) {
+        return CompletableFuture.supplyAsync(() -> {
+            TlsReport found = tls.check(file, key);
+            return new Checked(certificates(found), directories(found));
+        });
+    }
+
+    private Certificate certificate(TlsReport.Line line) {
+        ServerCertificate.Facts facts = line.facts();
+        return new Certificate(
+                line.files().certificate().toString(),
+                line.files().key().toString(),
+                line.names(),
+                state(line),
+                facts == null ? null : facts.issuer(),
+                facts == null ? 0 : facts.issuedSeconds(),
+                facts == null ? 0 : facts.expirySeconds(),
+                facts == null ? "" : facts.keyType(),
+                facts == null ? "" : facts.serial(),
+                facts == null ? "" : facts.sha256(),
+                facts == null ? List.of() : facts.chain(),
+                facts == null ? List.of() : facts.notes(),
+                line.settings(),
+                line.loadedSeconds(),
+                line.problem(),
+                line.faultSinceSeconds());
+    }
+}

@@ -1,0 +1,51 @@
+package io.millrace.proxy.admin.resource;
+
+import java.nio.charset.StandardCharsets;
+import java.util.function.Consumer;
+import tools.jackson.core.JsonGenerator;
+
+/**
+ * The answer to one request of the admin API. Immutable; the body is not copied and nobody changes it.
+ *
+ * @param status the HTTP status
+ * @param contentType the value of Content-Type
+ * @param body the content
+ */
+@SuppressWarnings("ArrayRecordComponent") // never compared
+public record AdminReply(int status, String contentType, byte[] body) {
+    /** The media type of every answer but the metrics. */
+    public static final String JSON = "application/json";
+
+    /** A JSON object with status 200. */
+    public static AdminReply json(Consumer<JsonGenerator> members) {
+        return json(200, members);
+    }
+
+    /**
+     * A JSON object.
+     *
+     * @param members writes the object's members; start and end are written here
+     */
+    public static AdminReply json(int status, Consumer<JsonGenerator> members) {
+        return new AdminReply(status, JSON, Json.object(members));
+    }
+
+    /** A text with status 200. */
+    public static AdminReply text(String contentType, String text) {
+        return new AdminReply(200, contentType, text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** The error answer of the API: {@code {"error":{"code":...,"message":...}}}. */
+    public static AdminReply error(int status, String code, String message) {
+        return json(status, json -> {
+            json.writeObjectPropertyStart("error");
+            json.writeStringProperty("code", code);
+            json.writeStringProperty("message", message);
+            json.writeEndObject();
+        });
+    }
+
+    static AdminReply error(AdminException error) {
+        return error(error.status(), error.code(), error.message());
+    }
+}

@@ -1,0 +1,26 @@
+package io.millrace.proxy.admin.resource;
+
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Turns what a resource threw into an answer. Thread-safe: has no state. */
+public final class FailureReply {
+    private static final Logger LOGGER = LoggerFactory.getLogger(FailureReply.class);
+
+    private FailureReply() {}
+
+    public static AdminReply of(Throwable thrown) {
+        Throwable failure = thrown;
+        while ((failure instanceof CompletionException || failure instanceof ExecutionException)
+                && failure.getCause() != null) {
+            failure = failure.getCause();
+        }
+        if (failure instanceof AdminException error) {
+            return AdminReply.error(error);
+        }
+        LOGGER.warn("an admin request failed", failure);
+        return AdminReply.error(500, "internal-error", "the request failed inside the proxy: " + failure);
+    }
+}

@@ -1,0 +1,170 @@
+package io.millrace.proxy.admin.resource;
+
+import java.io.ByteArrayOutputStream;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.ObjectWriteContext;
+import tools.jackson.core.json.JsonFactory;
+
+/** The JSON that the admin API reads and writes, by streaming. Thread-safe. */
+public final class Json {
+    private static final JsonFactory FACTORY = new JsonFactory();
+
+    private Json() {}
+
+    /** One object as UTF-8. */
+    static byte[] object(Consumer<JsonGenerator> members) {
+        ByteArrayOutputStream out = new ByteArrayOutputStream(512);
+        try (JsonGenerator json = FACTORY.createGenerator(ObjectWriteContext.empty(), out)) {
+            json.writeStartObject();
+            members.accept(json);
+            json.writeEndObject();
+        }
+        return out.toByteArray();
+    }
+
+    public static JsonParser parser(byte[] text) {
+        return FACTORY.createParser(ObjectReadContext.empty(), text);
+    }
+
+    /** Writes a member unless its value is null. */
+    static void optional(JsonGenerator json, String name, @Nullable String value) {
+        if (value != null) {
+            json.writeStringProperty(name, value);
+        }
+    }
+
+    /** An array of strings. */
+    public static void strings(JsonGenerator json, String name, List<String> values) {
+        json.writeArrayPropertyStart(name);
+        values.forEach(json::writeString);
+        json.writeEndArray();
+    }
+
+    /**
+     * Reads a request's body: an object whose members are strings.
+     *
+     * @param known the names it may have
+     * @throws AdminException if it is anything else
+     */
+    public static Map<String, String> strings(byte[] body, Set<String> known) throws AdminException {
+        Map<String, String> members = new HashMap<>();
+        if (body.length == 0) {
+            return members;
+        }
+        try (JsonParser parser = parser(body)) {
+            expect(parser.nextToken() == JsonToken.START_OBJECT, "the body must be a JSON object");
+            while (parser.nextToken() != JsonToken.END_OBJECT) {
+                String name = String.valueOf(parser.currentName());
+                expect(known.contains(name), "unknown member '" + name + "', known are " + known);
+                expect(parser.nextToken() == JsonToken.VALUE_STRING, "the member '" + name + "' must be a string");
+                expect(members.put(name, parser.getString()) == null, "the member '" + name + "' stands there twice");
+            }
+            expect(parser.nextToken() == null, "the body goes on after the JSON object");
+        } catch (JacksonException e) {
+            throw new AdminException(400, "bad-request", "the body is not JSON: " + e.getOriginalMessage());
+        }
+        return members;
+    }
+
+    /**
+     * Reads a request's body: an object of strings, numbers, truths, lists of strings and objects of strings.
+     *
+     * @throws AdminException if it is anything else
+     */
+    public static Map<String, Object> members(byte[] body) throws AdminException {
+        Map<String, Object> members = new LinkedHashMap<>();
+        if (body.length == 0) {
+            return members;
+        }
+        try (JsonParser parser = parser(body)) {
+            expect(parser.nextToken() == JsonToken.START_OBJECT, "the body must be a JSON object");
+            while (parser.nextToken() != JsonToken.END_OBJECT) {
+                String name = String.valueOf(parser.currentName());
+                parser.nextToken();
+                expect(members.put(name, value(parser, name)) == null, "the member '" + name + "' stands there twice");
+            }
+            expect(parser.nextToken() == null, "the body goes on after the JSON object");
+        } catch (JacksonException e) {
+            throw new AdminException(400, "bad-request", "the body is not JSON: " + e.getOriginalMessage());
+        }
+        return members;
+    }
+
+    private static Object value(JsonParser parser, String name) throws AdminException {
+        JsonToken token = parser.currentToken();
+        if (token == JsonToken.VALUE_STRING) {
+            return parser.getString();
+        } else if (token == JsonToken.VALUE_TRUE || token == JsonToken.VALUE_FALSE) {
+            return token == JsonToken.VALUE_TRUE;
+        } else if (token == JsonToken.VALUE_NUMBER_INT) {
+            return parser.getLongValue();
+        } else if (token == JsonToken.START_ARRAY) {
+            List<String> words = new ArrayList<>();
+            while (parser.nextToken() != JsonToken.END_ARRAY) {
+                expect(parser.currentToken() == JsonToken.VALUE_STRING, "'" + name + "' must have strings only");
+                words.add(parser.getString());
+            }
+            return words;
+        }
+        expect(token == JsonToken.START_OBJECT, "the member '" + name + "' is of no type that is known here");
+        Map<String, String> below = new LinkedHashMap<>();
+        while (parser.nextToken() != JsonToken.END_OBJECT) {
+            String key = String.valueOf(parser.currentName());
+            expect(parser.nextToken() == JsonToken.VALUE_STRING, "'" + name + "." + key + "' must be a string");
+            expect(below.put(key, parser.getString()) == null, "'" + name + "." + key + "' stands there twice");
+        }
+        return below;
+    }
+
+    public static void onlyMembers(Map<String, Object> members, List<String> known) throws AdminException {
+        for (String name : members.keySet()) {
+            expect(known.contains(name), "unknown member '" + name + "', known are " + known);
+        }
+    }
+
+    /** A member; null when it is absent. */
+    public static <T> @Nullable T member(Map<String, Object> members, String name, Class<T> type)
+            throws AdminException {
+        Object value = members.get(name);
+        expect(value == null || type.isInstance(value), "the member '" + name + "' is of another type");
+        return value == null ? null : type.cast(value);
+    }
+
+    /** A member that is an object of strings; empty when it is absent. */
+    public static Map<String, String> strings(Map<String, Object> members, String name) throws AdminException {
+        Map<String, String> strings = new LinkedHashMap<>();
+        Map<?, ?> value = member(members, name, Map.class);
+        if (value != null) {
+            value.forEach((key, text) -> strings.put(String.valueOf(key), String.valueOf(text)));
+        }
+        return strings;
+    }
+
+    /** A member that is a list of strings; empty when it is absent. */
+    public static List<String> list(Map<String, Object> members, String name) throws AdminException {
+        List<String> words = new ArrayList<>();
+        List<?> value = member(members, name, List.class);
+        if (value != null) {
+            value.forEach(word -> words.add(String.valueOf(word)));
+        }
+        return words;
+    }
+
+    private static void expect(boolean condition, String message) throws AdminException {
+        if (!condition) {
+            throw new AdminException(400, "bad-request", message);
+        }
+    }
+}

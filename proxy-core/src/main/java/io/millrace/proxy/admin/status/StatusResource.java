@@ -1,0 +1,34 @@
+package io.millrace.proxy.admin.status;
+
+import io.millrace.proxy.admin.resource.AdminReply;
+import io.millrace.proxy.admin.resource.AdminRequest;
+import io.millrace.proxy.admin.resource.AdminResource;
+import io.millrace.proxy.admin.resource.AdminResponder;
+
+/** {@code GET /v1/status}: what the proxy is doing. Thread-safe. */
+public final class StatusResource implements AdminResource {
+    public static final String PATH = "/v1/status";
+
+    private final StatusSource source;
+
+    /** The resource over a source. */
+    public StatusResource(StatusSource source) {
+        this.source = source;
+    }
+
+    @Override
+    public String method() {
+        return "GET";
+    }
+
+    @Override
+    public String path() {
+        return PATH;
+    }
+
+    @Override
+    public void handle(AdminRequest request, AdminResponder responder) {
+        ProxyStatus status = source.status();
+        responder.reply(AdminReply.json(status::write));
+    }
+}

@@ -1,0 +1,143 @@
+package io.millrace.proxy.caching.key;
+
+import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.http.UriBytes;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The primary cache key of a URL (RFC 9111 s2): the client's own URL in normal form, readable as it stands. GET and
+ * HEAD share it.
+ *
+ * <pre>
+ * http://example.com/a%2Fb/~c?x=%7e
+ *        |              |     +- query byte for byte
+ *        |              +- path: unreserved bytes decoded, other encodings in capitals (RFC 3986 s6.2.2)
+ *        +- host in lower case, port unless it is the scheme's default
+ * </pre>
+ *
+ * Where a rule makes keys of its own ({@code KeyRules}), the URL is the one that the rule makes of the client's, and a generation,
+ * or the rule for a host that stands for others, follows after a space, which no URL contains.
+ *
+ * Dot segments and encoded dots stay as they are: what an origin may tell apart keeps apart keys. Immutable.
+ */
+public final class CacheKey {
+
+    private static final byte[] NOTHING = {};
+
+    private final byte[] bytes;
+
+    private CacheKey(byte[] bytes) {
+        this.bytes = bytes;
+    }
+
+    /** The key of the URL. */
+    public static CacheKey of(TargetUri target) {
+        return of(target, NOTHING);
+    }
+
+    /**
+     * The key of the URL with something after it that no URL contains.
+     *
+     * @param suffix begins with a space, or is empty; borrowed
+     */
+    public static CacheKey of(TargetUri target, byte[] suffix) {
+        byte[] scratch = new byte[lengthAsItStands(target) + suffix.length];
+        int length = encode(target, scratch, 0);
+        System.arraycopy(suffix, 0, scratch, length, suffix.length);
+        length += suffix.length;
+        return new CacheKey(length == scratch.length ? scratch : Arrays.copyOf(scratch, length));
+    }
+
+    /** The most bytes that {@link #encode} writes for the URL. */
+    public static int lengthMax(TargetUri target) {
+        return "https://".length()
+                + target.hostBytes().length
+                + ":65535".length()
+                + target.queryEnd()
+                - target.pathStart();
+    }
+
+    /** The length of the key where the path is in normal form already, which may make it shorter and never longer. */
+    private static int lengthAsItStands(TargetUri target) {
+        int scheme = target.isSecure() ? "https://".length() : "http://".length();
+        int port = target.isDefaultPort() ? 0 : 1 + digits(target.port());
+        return scheme + target.hostBytes().length + port + target.queryEnd() - target.pathStart();
+    }
+
+    private static int digits(int port) {
+        int digits = 1;
+        for (int rest = port; rest >= 10; rest /= 10) {
+            digits++;
+        }
+        return digits;
+    }
+
+    /**
+     * Writes the key of the URL without allocating.
+     *
+     * @param to has room for {@link #lengthMax} bytes at {@code at}
+     * @return the position after the last byte written
+     */
+    public static int encode(TargetUri target, byte[] to, int at) {
+        int position = putText(target.isSecure() ? "https://" : "http://", to, at);
+        byte[] host = target.hostBytes();
+        System.arraycopy(host, 0, to, position, host.length);
+        position += host.length;
+        if (!target.isDefaultPort()) {
+            to[position++] = ':';
+            position = putPort(target.port(), to, position);
+        }
+        byte[] source = target.targetBytes();
+        position = UriBytes.normalizePath(source, target.pathStart(), target.pathEnd(), to, position);
+        int queryLength = target.queryEnd() - target.pathEnd();
+        System.arraycopy(source, target.pathEnd(), to, position, queryLength);
+        return position + queryLength;
+    }
+
+    /** The key's bytes; borrowed, and never to be changed. */
+    public byte[] bytes() {
+        return bytes;
+    }
+
+    /** The key as text. */
+    public String asString() {
+        return new String(bytes, StandardCharsets.ISO_8859_1);
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return this == other || (other instanceof CacheKey that && Arrays.equals(bytes, that.bytes));
+    }
+
+    @Override
+    public int hashCode() {
+        return Arrays.hashCode(bytes);
+    }
+
+    @Override
+    public String toString() {
+        return asString();
+    }
+
+    private static int putText(String text, byte[] to, int at) {
+        for (int i = 0; i < text.length(); i++) {
+            to[at + i] = (byte) text.charAt(i);
+        }
+        return at + text.length();
+    }
+
+    private static int putPort(int port, byte[] to, int at) {
+        int divisor = 10_000;
+        while (divisor > port) {
+            divisor /= 10;
+        }
+        int position = at;
+        for (int rest = port; divisor > 0; divisor /= 10) {
+            to[position++] = (byte) ('0' + rest / divisor);
+            rest %= divisor;
+        }
+        return position;
+    }
+}

@@ -1,0 +1,18 @@
+package io.millrace.proxy.caching.key;
+
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+
+/** Whether a request has content (RFC 9112 s6): such a GET is neither stored nor answered from the cache. */
+public final class RequestContent {
+
+    private RequestContent() {}
+
+    public static boolean isPresent(FieldSection fields) {
+        if (fields.contains(FieldName.TRANSFER_ENCODING)) {
+            return true;
+        }
+        int line = fields.find(FieldName.CONTENT_LENGTH);
+        return line >= 0 && !fields.valueEqualsIgnoreCase(line, "0");
+    }
+}

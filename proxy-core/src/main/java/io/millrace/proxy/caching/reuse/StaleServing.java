@@ -1,0 +1,187 @@
+package io.millrace.proxy.caching.reuse;
+
+import io.millrace.proxy.caching.CacheSettings;
+import io.millrace.proxy.caching.LifetimeRules;
+import io.millrace.proxy.caching.StaleRules;
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.field.CacheControl;
+import io.millrace.proxy.caching.settings.LifetimeSource;
+import io.millrace.proxy.http.RequestHead;
+import org.jspecify.annotations.Nullable;
+
+/** Whether a stale response may be served because the origin fails (RFC 9111 s4.2.4, RFC 5861 s4). Immutable. */
+public sealed interface StaleServing {
+
+    /** It may be served. */
+    record Allowed() implements StaleServing {}
+
+    /** It must not be served: answer with the origin's error, or 502 or 504. */
+    record Refused(RefusalReason reason) implements StaleServing {}
+
+    /** Why a stale response must not be served. */
+    enum RefusalReason {
+        /** The client insists on {@code no-cache}. */
+        REQUEST_NO_CACHE("request-no-cache"),
+        /** The client takes no older response: its {@code max-age}, or {@code min-fresh}. */
+        REQUEST_AGE("request-age"),
+        /** The response says {@code no-cache}. */
+        NO_CACHE("no-cache"),
+        /** The response says {@code must-revalidate} (s5.2.2.2). */
+        MUST_REVALIDATE("must-revalidate"),
+        /** The response says {@code proxy-revalidate} (s5.2.2.8). */
+        PROXY_REVALIDATE("proxy-revalidate"),
+        /** The response's lifetime is an {@code s-maxage}, which means {@code proxy-revalidate} (s5.2.2.10). */
+        SHARED_MAX_AGE("s-maxage"),
+        /** It may be about one user, and has no lifetime for that reason ({@link LifetimeRules#guessedWithCookies}). */
+        COOKIES("cookies"),
+        /** It is an error itself that an operator had stored ({@link LifetimeRules.NegativeCaching}). */
+        NEGATIVE("negative"),
+        /** It has been stale for longer than is allowed. */
+        TOO_STALE("too-stale"),
+        /** It does not answer this request at all. */
+        NOT_USABLE("not-usable");
+
+        private final String text;
+
+        RefusalReason(String text) {
+            this.text = text;
+        }
+
+        /** Stable name for logs. */
+        public String text() {
+            return text;
+        }
+    }
+
+    /** The instance that is given. */
+    Allowed ALLOWED = new Allowed();
+
+    /**
+     * Whether a response with that status counts as a failure of the origin: 500, 502, 503 and 504 unless an operator
+     * says otherwise (RFC 5861 s4; RFC 9111 s4.3.3).
+     */
+    static boolean isErrorStatus(int status, CacheSettings settings) {
+        return settings.stale().onError().covers(status);
+    }
+
+    /**
+     * The head to answer with because the origin fails: the stored one, or with an Expires that lies a while ahead,
+     * where an operator wants later caches to hold on to it.
+     */
+    static StoredHead answer(StoredHead stored, long nowMillis, CacheSettings settings) {
+        long seconds = settings.stale().onError().lifetimeSeconds();
+        return seconds == 0 ? stored : stored.withExpires(Math.floorDiv(nowMillis, 1000L) + seconds);
+    }
+
+    /** Whether a response that is served stale is so although it has s-maxage, which RFC 9111 s5.2.2.10 forbids by itself. */
+    static boolean isDespiteSharedMaxAge(StoredHead stored, CacheSettings settings) {
+        return settings.stale().despiteSharedMaxAge() && stored.lifetimeSource() == LifetimeSource.SHARED_MAX_AGE;
+    }
+
+    /** As the other, of a response that nothing but time has made stale. */
+    static StaleServing of(RequestHead request, StoredHead stored, long nowMillis, CacheSettings settings) {
+        return of(request, stored, nowMillis, settings, -1);
+    }
+
+    /**
+     * Decides for a stored response that would answer the request if it were fresh. The origin's {@code
+     * stale-if-error} sets the limit where it is present, even beside {@code s-maxage}; else {@link
+     * StaleRules#maxStaleSeconds} does.
+     *
+     * @param staleSinceMillis when a soft invalidation made it stale, -1 when none did: what counts is the longer of that and
+     *     what its age says
+     */
+    static StaleServing of(
+            RequestHead request, StoredHead stored, long nowMillis, CacheSettings settings, long staleSinceMillis) {
+        RefusalReason reason = refusal(request, stored, nowMillis, settings, staleSinceMillis);
+        return reason == null ? ALLOWED : new Refused(reason);
+    }
+
+    private static @Nullable RefusalReason refusal(
+            RequestHead request, StoredHead stored, long nowMillis, CacheSettings settings, long staleSinceMillis) {
+        if (stored.isVaryMarker()
+                || !settings.enabled()
+                || !settings.key().selectors().isWithin(stored.variance())
+                || !stored.selects(request.fields())) {
+            return RefusalReason.NOT_USABLE;
+        }
+        CacheControl control = CacheControl.ofRequest(request.fields());
+        if (control.isNoCache() && !settings.requests().ignoreNoCache()) {
+            return RefusalReason.REQUEST_NO_CACHE;
+        }
+        boolean limitsAge = control.maxAgeSeconds() != CacheControl.ABSENT
+                && control.maxStaleSeconds() == CacheControl.ABSENT
+                && !settings.requests().ignoreMaxAge()
+                && stored.currentAgeSeconds(nowMillis) > control.maxAgeSeconds();
+        if (limitsAge && control.staleIfErrorSeconds() == CacheControl.ABSENT) {
+            return RefusalReason.REQUEST_AGE;
+        }
+        return refusal(stored, control.staleIfErrorSeconds(), nowMillis, settings, staleSinceMillis);
+    }
+
+    /**
+     * Why the stored response by itself must not be served, whatever a request wants.
+     *
+     * @param takenSeconds what the request's {@code stale-if-error} allows, {@link CacheControl#ABSENT} without
+     */
+    private static @Nullable RefusalReason refusal(
+            StoredHead stored, long takenSeconds, long nowMillis, CacheSettings settings, long staleSinceMillis) {
+        if (stored.isNoCache()) {
+            return RefusalReason.NO_CACHE;
+        }
+        if (stored.isMustRevalidate()) {
+            return RefusalReason.MUST_REVALIDATE;
+        }
+        if (stored.isProxyRevalidate()) {
+            return RefusalReason.PROXY_REVALIDATE;
+        }
+        if (stored.lifetimeSource() == LifetimeSource.NEGATIVE) {
+            return RefusalReason.NEGATIVE;
+        }
+        if (stored.lifetimeSource() == LifetimeSource.WITHHELD) {
+            return RefusalReason.COOKIES;
+        }
+        boolean granted = stored.staleIfErrorSeconds() != StoredHead.UNKNOWN;
+        boolean banned = stored.lifetimeSource() == LifetimeSource.SHARED_MAX_AGE
+                && !settings.stale().despiteSharedMaxAge();
+        if (!granted && banned) {
+            return RefusalReason.SHARED_MAX_AGE;
+        }
+        long staleSeconds = staleSeconds(stored, nowMillis, settings, staleSinceMillis);
+        long limit = granted ? stored.staleIfErrorSeconds() : settings.stale().maxStaleSeconds();
+        return staleSeconds > Math.max(limit, takenSeconds) ? RefusalReason.TOO_STALE : null;
+    }
+
+    /**
+     * Whether an answer to a validation counts as a failure of the origin while the stored response may still be served to
+     * somebody: fresh, stale because of the failure, or stale while it is validated. Such an answer is not stored: it would
+     * replace the response that stands in for it.
+     *
+     * @param staleSinceMillis as in {@link #of}
+     */
+    static boolean isMasked(
+            int status, StoredHead stored, long nowMillis, CacheSettings settings, long staleSinceMillis) {
+        if (!isErrorStatus(status, settings) || isErrorStatus(stored.status(), settings)) {
+            return false;
+        }
+        if (refusal(stored, CacheControl.ABSENT, nowMillis, settings, staleSinceMillis) == null) {
+            return true;
+        }
+        long staleSeconds = staleSeconds(stored, nowMillis, settings, staleSinceMillis);
+        boolean validatedAside = staleSinceMillis < 0
+                && !stored.isMustRevalidate()
+                && !stored.isProxyRevalidate()
+                && stored.lifetimeSource() != LifetimeSource.WITHHELD
+                && staleSeconds < stored.staleWhileRevalidateSeconds();
+        return !stored.isNoCache() && (staleSeconds < 0 || validatedAside);
+    }
+
+    /** For how long it has been stale, as of {@link #of}; negative while it is fresh. */
+    static long staleSeconds(StoredHead stored, long nowMillis, CacheSettings settings, long staleSinceMillis) {
+        long byAge = -settings.lifetimes().ttlSeconds(stored, nowMillis);
+        // At once: where nothing stale is to be served, this is not either.
+        return staleSinceMillis < 0
+                ? byAge
+                : Math.max(byAge, Math.max(1, Math.floorDiv(nowMillis - staleSinceMillis, 1000L)));
+    }
+}

@@ -1,0 +1,7 @@
+/**
+ * Whether a stored response may answer a request (RFC 9111 section 4), stale responses, and choice among variants.
+ */
+@NullMarked
+package io.millrace.proxy.caching.reuse;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,53 @@
+package io.millrace.proxy.caching.settings;
+
+/** What decided a response's freshness lifetime (RFC 9111 s4.2.1). */
+public enum LifetimeSource {
+    /** {@code s-maxage}. */
+    SHARED_MAX_AGE(1, "s-maxage"),
+    /** {@code max-age}. */
+    MAX_AGE(2, "max-age"),
+    /** Expires minus Date. */
+    EXPIRES(3, "expires"),
+    /** A share of Date minus Last-Modified (s4.2.2). */
+    HEURISTIC(4, "heuristic"),
+    /** An operator's lifetime for answers that have none ({@code LifetimeRules.NegativeCaching}). */
+    NEGATIVE(5, "negative"),
+    /** A guess that is not made, as cookies or credentials are involved ({@code LifetimeRules.GuessedWithCookies}): 0. */
+    WITHHELD(6, "withheld"),
+    /** Nothing: the lifetime is 0, or the least that an operator guarantees. */
+    NONE(0, "none");
+
+    private static final LifetimeSource[] VALUES = values();
+
+    private final int code;
+    private final String text;
+
+    LifetimeSource(int code, String text) {
+        this.code = code;
+        this.text = text;
+    }
+
+    /** Stable name for logs and the inspector. */
+    public String text() {
+        return text;
+    }
+
+    /** Whether the origin said it, rather than this cache guessing. */
+    public boolean isExplicit() {
+        return this == SHARED_MAX_AGE || this == MAX_AGE || this == EXPIRES;
+    }
+
+    /** Stable number in stored heads. */
+    public int code() {
+        return code;
+    }
+
+    public static LifetimeSource ofCode(int code) {
+        for (LifetimeSource source : VALUES) {
+            if (source.code == code) {
+                return source;
+            }
+        }
+        throw new IllegalArgumentException("no lifetime source has code " + code);
+    }
+}

@@ -1,0 +1,5 @@
+/** Whether a response may be stored (RFC 9111 section 3). */
+@NullMarked
+package io.millrace.proxy.caching.storing;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,122 @@
+package io.millrace.proxy.caching.validate;
+
+import io.millrace.proxy.caching.CacheSettings;
+import io.millrace.proxy.caching.ContentRange;
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.storing.Storability;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.ResponseHead;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a 206 with one part says of the whole representation, and whether the part may be stored (RFC 9111 s3, s3.3). A 206 is
+ * storable where a 200 with the same fields would be. Immutable.
+ *
+ * @param range which part it is
+ * @param representation the head that a 200 with the whole would have
+ * @param whole the stored head of the whole
+ * @param part the stored head of the part: status 206 with its Content-Range
+ * @param storable whether it may be stored
+ * @param asTold whether the content is as long as its Content-Range says; else the field is not to be relied on for others
+ */
+public record PartialContent(
+        ContentRange range,
+        ResponseHead representation,
+        StoredHead whole,
+        StoredHead part,
+        boolean storable,
+        boolean asTold) {
+
+    /**
+     * Reads the head of a 206.
+     *
+     * @param contentLength bytes of its content, -1 when unknown
+     * @return null when it has several parts, or says nothing that can be relied on: it is then passed on as it is
+     */
+    public static @Nullable PartialContent of(
+            RequestHead request,
+            ResponseHead head,
+            long contentLength,
+            long requestTimeMillis,
+            long responseTimeMillis,
+            CacheSettings settings) {
+        ContentRange told = ContentRange.of(head.fields());
+        if (told == null) {
+            return null;
+        }
+        FieldSection.Builder fields = FieldSection.builder().addAll(head.fields());
+        fields.remove(FieldName.CONTENT_RANGE);
+        fields.remove(FieldName.CONTENT_LENGTH);
+        ResponseHead representation = ResponseHead.of(200, "OK", fields.build());
+        StoredHead whole = StoredHead.of(request, representation, requestTimeMillis, responseTimeMillis, settings);
+        ContentRange range = agreed(request, told, contentLength, StrongValidator.isPresent(whole));
+        if (range == null) {
+            return null;
+        }
+        boolean storable = range.length() != StoredHead.UNKNOWN
+                && Storability.of(request, representation, responseTimeMillis, settings) instanceof Storability.Storable
+                && settings.storing().allowsLength(range.length());
+        fields.add(FieldName.CONTENT_RANGE, range.text());
+        StoredHead part = StoredHead.of(
+                request,
+                ResponseHead.of(206, "Partial Content", fields.build()),
+                requestTimeMillis,
+                responseTimeMillis,
+                settings);
+        return new PartialContent(
+                range, representation, whole.withContentLength(range.length()), part, storable, range.equals(told));
+    }
+
+    /**
+     * The part that field and content agree on. Content that is shorter than its field says is believed in one case: the request
+     * asked for so many bytes at the end, and there is no strong validator, so that it is never put together with other parts.
+     * Then it counts from the field's first position, and ends the representation.
+     */
+    private static @Nullable ContentRange agreed(
+            RequestHead request, ContentRange told, long contentLength, boolean combinable) {
+        if (contentLength < 0 || contentLength == told.bytes()) {
+            return told;
+        }
+        boolean shortEnd = contentLength > 0
+                && contentLength < told.bytes()
+                && told.first() > 0
+                && told.end() == told.length()
+                && RangeSelection.lastBytes(request.fields()) == contentLength;
+        if (combinable || !shortEnd) {
+            return null;
+        }
+        long end = told.first() + contentLength;
+        return new ContentRange(told.first(), end - 1, end);
+    }
+
+    /** The part that a stored head of status 206 stands for. */
+    public static ContentRange rangeOf(StoredHead part) {
+        ContentRange range = ContentRange.of(part.fields());
+        if (range == null) {
+            throw new IllegalStateException("a stored part has its Content-Range: " + part);
+        }
+        return range;
+    }
+
+    /**
+     * The stored head of the whole, put together of a stored part and this one: this one's fields win, except those that are for
+     * the client that asked (RFC 9111 s3.4).
+     */
+    public StoredHead combinedWith(
+            RequestHead request,
+            StoredHead stored,
+            long requestTimeMillis,
+            long responseTimeMillis,
+            CacheSettings settings) {
+        FieldSection.Builder old = FieldSection.builder().addAll(stored.fields());
+        old.remove(FieldName.CONTENT_RANGE);
+        old.remove(FieldName.CONTENT_LENGTH);
+        FieldSection fields = Validation.updatedFields(old.build(), representation.fields());
+        ResponseHead head = ResponseHead.of(200, "OK", fields);
+        return stored.updated(request, head, requestTimeMillis, responseTimeMillis, settings)
+                .withContentLength(range.length())
+                .withPin(stored.pinnedUntilSeconds());
+    }
+}

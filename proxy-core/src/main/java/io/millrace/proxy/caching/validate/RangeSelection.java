@@ -1,0 +1,159 @@
+package io.millrace.proxy.caching.validate;
+
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.http.FieldLexer;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.ListCursor;
+import io.millrace.proxy.http.Method;
+import io.millrace.proxy.http.RequestHead;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Which part of a stored response's content a request asks for (RFC 9110 s14). Immutable. */
+public sealed interface RangeSelection {
+
+    /** No range, or a Range field that is ignored: answer 200 with everything. */
+    record Whole() implements RangeSelection {}
+
+    /** One range: answer 206. */
+    record Single(ByteRange range) implements RangeSelection {}
+
+    /** Several ranges in the order asked for: answer 206 as multipart/byteranges, or 200 with everything. */
+    record Multi(List<ByteRange> ranges) implements RangeSelection {
+
+        /** Copies the list. */
+        public Multi {
+            ranges = List.copyOf(ranges);
+        }
+    }
+
+    /** None of the ranges lies within the content: answer 416 with {@code Content-Range: bytes *}{@code /length}. */
+    record Unsatisfiable() implements RangeSelection {}
+
+    /**
+     * A range of the content.
+     *
+     * @param first position of the first byte
+     * @param last position of the last byte, at least {@code first}
+     */
+    record ByteRange(long first, long last) {
+
+        /** Number of bytes. */
+        public long length() {
+            return last - first + 1;
+        }
+    }
+
+    /** The instance that is given. */
+    Whole WHOLE = new Whole();
+
+    /** The instance that is given. */
+    Unsatisfiable UNSATISFIABLE = new Unsatisfiable();
+
+    /** A request for more ranges gets everything: each costs a part with fields of its own (s14.2, s17.15). */
+    int RANGES_MAX = 16;
+
+    /**
+     * What a request asks of a stored response: considers method, stored status and If-Range too.
+     *
+     * @param length length of the whole content, known
+     */
+    static RangeSelection of(RequestHead request, StoredHead stored, long length) {
+        boolean applies = request.method() == Method.GET
+                && request.fields().contains(FieldName.RANGE)
+                && stored.status() == 200
+                && Preconditions.allowsRange(request, stored);
+        return applies ? of(request.fields(), length) : WHOLE;
+    }
+
+    /** What the Range field alone asks of content of that length. Malformed fields and other units are ignored. */
+    static RangeSelection of(FieldSection fields, long length) {
+        int line = fields.find(FieldName.RANGE);
+        if (line < 0 || fields.next(FieldName.RANGE, line) >= 0) {
+            return WHOLE;
+        }
+        ListCursor specs = ListCursor.over(fields, FieldName.RANGE);
+        List<ByteRange> ranges = new ArrayList<>(2);
+        int count = 0;
+        while (specs.next()) {
+            byte[] b = specs.bytes();
+            int from = specs.start();
+            if (count == 0) {
+                int unit = from + "bytes=".length();
+                if (unit > specs.end() || !FieldLexer.equalsIgnoreCase(b, from, unit, "bytes=")) {
+                    return WHOLE;
+                }
+                from = FieldLexer.skipSpace(b, unit, specs.end());
+            }
+            count++;
+            if (count > RANGES_MAX || !read(b, from, specs.end(), length, ranges)) {
+                return WHOLE;
+            }
+        }
+        return result(ranges, count);
+    }
+
+    /** How many bytes at the end a Range field asks for, whatever the length; -1 when it asks for another range, or none. */
+    static long lastBytes(FieldSection fields) {
+        boolean ends = of(fields, Long.MAX_VALUE) instanceof Single one
+                && of(fields, Long.MAX_VALUE - 1) instanceof Single other
+                && one.range().first() != other.range().first();
+        return ends && of(fields, Long.MAX_VALUE) instanceof Single one
+                ? one.range().length()
+                : -1;
+    }
+
+    private static RangeSelection result(List<ByteRange> ranges, int count) {
+        if (count == 0 || overlaps(ranges) > 2) {
+            return WHOLE;
+        }
+        return switch (ranges.size()) {
+            case 0 -> UNSATISFIABLE;
+            case 1 -> new Single(ranges.get(0));
+            default -> new Multi(ranges);
+        };
+    }
+
+    /** Adds the range of one spec where it lies within the content; false when the whole field is to be ignored. */
+    private static boolean read(byte[] b, int from, int to, long length, List<ByteRange> ranges) {
+        int dash = from;
+        while (dash < to && b[dash] != '-') {
+            dash++;
+        }
+        if (dash == to) {
+            return false;
+        }
+        boolean isSuffix = dash == from;
+        long first = isSuffix ? 0 : FieldLexer.number(b, from, dash);
+        boolean isOpen = dash + 1 == to;
+        long second = isOpen ? Long.MAX_VALUE : FieldLexer.number(b, dash + 1, to);
+        if (first < 0 || second < 0 || (isSuffix && isOpen) || (!isSuffix && second < first)) {
+            return false;
+        }
+        if (isSuffix && length == 0 && second > 0) {
+            // Satisfiable (s14.1.2), yet no Content-Range can say so.
+            return false;
+        }
+        if (isSuffix) {
+            if (second > 0) {
+                ranges.add(new ByteRange(Math.max(0, length - second), length - 1));
+            }
+        } else if (first < length) {
+            ranges.add(new ByteRange(first, Math.min(second, length - 1)));
+        }
+        return true;
+    }
+
+    private static int overlaps(List<ByteRange> ranges) {
+        int overlaps = 0;
+        for (int i = 1; i < ranges.size(); i++) {
+            for (int j = 0; j < i; j++) {
+                boolean apart = ranges.get(i).first() > ranges.get(j).last()
+                        || ranges.get(i).last() < ranges.get(j).first();
+                overlaps += apart ? 0 : 1;
+            }
+        }
+        return overlaps;
+    }
+}

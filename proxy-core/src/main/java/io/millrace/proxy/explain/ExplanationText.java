@@ -1,0 +1,388 @@
+package io.millrace.proxy.explain;
+
+import io.millrace.proxy.admin.cache.ExplainSource.Explanation;
+import io.millrace.proxy.admin.cache.ExplainSource.Step;
+import io.millrace.proxy.caching.CacheSettings;
+import io.millrace.proxy.caching.LifetimeRules;
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.reuse.Reuse;
+import io.millrace.proxy.caching.storing.NoStoreReason;
+import io.millrace.proxy.config.CacheRuleConfig;
+import io.millrace.proxy.config.FilterConfig;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.exchange.Foreseen;
+import io.millrace.proxy.exchange.Foreseen.Asked;
+import io.millrace.proxy.exchange.Foreseen.Found;
+import io.millrace.proxy.exchange.Foreseen.Outcome;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.net.ClientConnection;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.StringJoiner;
+import org.jspecify.annotations.Nullable;
+
+/** What an event loop would do with a request, in words: a step for each decision, with what decided it. Confined to one thread. */
+public final class ExplanationText {
+    private final ProxyConfig config;
+    private final RequestHead request;
+    private final ClientConnection client;
+    private final Foreseen foreseen;
+    private final long nowMillis;
+    private final List<Step> steps = new ArrayList<>();
+
+    public ExplanationText(
+            ProxyConfig config, RequestHead request, ClientConnection client, Foreseen foreseen, long nowMillis) {
+        this.config = config;
+        this.request = request;
+        this.client = client;
+        this.foreseen = foreseen;
+        this.nowMillis = nowMillis;
+    }
+
+    public Explanation explanation() {
+        access();
+        if (foreseen.settings() != null) {
+            cacheRules();
+            lookup();
+            collapse();
+            storing(foreseen.settings());
+        }
+        origin();
+        answer();
+        Foreseen.Rule rule = foreseen.rule();
+        Found found = foreseen.found();
+        Asked asked = foreseen.asked();
+        return new Explanation(
+                request.target().asString(),
+                request.methodName(),
+                client.remoteAddress().getAddress().getHostAddress(),
+                client.localAddress().getPort(),
+                foreseen.outcome().text(),
+                foreseen.status(),
+                rule == null ? null : rule.text(),
+                foreseen.filter(),
+                foreseen.key(),
+                found == null ? null : tier(found),
+                asked == null ? null : asked.url(),
+                asked == null || asked.group() == null ? null : asked.group().name(),
+                asked == null || asked.host() == null ? null : asked.host().toString(),
+                foreseen.collapse() != null,
+                List.copyOf(steps));
+    }
+
+    private void step(String name, String text, @Nullable String by) {
+        steps.add(new Step(name, text, by));
+    }
+
+    private static String tier(Found found) {
+        return found.isInRam() ? "ram" : "disk";
+    }
+
+    // rule and access
+
+    private void access() {
+        Foreseen.Rule rule = foreseen.rule();
+        if (rule == null) {
+            step("rule", "no rule of remap matches " + request.target().asString(), null);
+        } else if (rule.isForwarding()) {
+            step("rule", "no rule of remap matches; the client names the host itself", "forward_proxy");
+        } else {
+            step("rule", rule.text(), placed("remap[" + rule.index() + "]", rule.place()));
+        }
+        String filter = foreseen.filter();
+        String from = client.remoteAddress().getAddress().getHostAddress();
+        if (filter != null) {
+            step("filters", from + " is refused by " + filter, filterPlace(filter));
+        } else if (foreseen.outcome() != Outcome.DENY && hasFilters(rule)) {
+            step("filters", "they let " + request.methodName() + " from " + from + " pass", null);
+        }
+        if (foreseen.outcome() == Outcome.DENY && filter == null && rule != null) {
+            step(
+                    "access",
+                    foreseen.why(),
+                    foreseen.status() == 405 ? placed("remap[" + rule.index() + "].methods", rule.place()) : null);
+        }
+    }
+
+    private boolean hasFilters(Foreseen.@Nullable Rule rule) {
+        List<List<FilterConfig>> byRule = config.filters().byRule();
+        boolean own = rule != null
+                && rule.index() < byRule.size()
+                && !byRule.get(rule.index()).isEmpty();
+        return own || !config.filters().general().isEmpty();
+    }
+
+    private @Nullable String filterPlace(String denial) {
+        String name = denial.substring(denial.indexOf(':') + 1);
+        List<FilterConfig> all = new ArrayList<>(config.filters().general());
+        config.filters().byRule().forEach(all::addAll);
+        for (FilterConfig filter : all) {
+            if (filter.name().equals(name)) {
+                return placed(name, filter.location());
+            }
+        }
+        return denial.startsWith("no-filter:")
+                ? name + " allows others only"
+                : denial.startsWith("forward:") ? "forward_proxy" : null;
+    }
+
+    private static String placed(String what, @Nullable String place) {
+        return place == null ? what : what + " at " + place;
+    }
+
+    private void cacheRules() {
+        String text = foreseen.cacheRules();
+        if (text == null) {
+            return;
+        }
+        StringJoiner places = new StringJoiner(", ");
+        for (CacheRuleConfig rule : config.cacheRules()) {
+            if ((" " + text + " ").contains(" " + rule + " ")) {
+                places.add(placed(rule.toString(), rule.location()));
+            }
+        }
+        step("cache-rules", "matched by " + text, places.toString());
+    }
+
+    // what is stored
+
+    private void lookup() {
+        String key = foreseen.key();
+        if (key == null) {
+            step("lookup", "the cache is not asked: " + notAsked(), null);
+            return;
+        }
+        step("key", key, isPlainKey() ? null : "cache.key");
+        Found found = foreseen.found();
+        if (found == null) {
+            step(
+                    "lookup",
+                    foreseen.uncacheable()
+                            ? "nothing is stored; an answer lately could not be stored"
+                            : "nothing is stored",
+                    null);
+            return;
+        }
+        StoredHead head = found.head();
+        String variant = found.isVariant() || !head.variance().isNone()
+                ? ", the variant by " + String.join(", ", head.variance().selectors())
+                : "";
+        String length = found.length() < 0 ? "" : ", " + found.length() + " bytes";
+        step(
+                "lookup",
+                head.status() + (found.isInRam() ? " in RAM" : " on disk") + length
+                        + (found.isComplete() ? "" : ", of which a part is stored") + variant + ", received "
+                        + Instant.ofEpochSecond(Math.floorDiv(head.responseTimeMillis(), 1000L)),
+                variant.isEmpty() ? null : field(head, FieldName.VARY));
+        CacheSettings settings = foreseen.settings();
+        if (settings != null) {
+            new FreshnessText(settings, foreseen.cacheRules(), head, nowMillis).tell(this::step);
+            reuse(head, settings);
+        }
+    }
+
+    private boolean isPlainKey() {
+        CacheSettings settings = foreseen.settings();
+        return settings == null || settings.key().isPlain();
+    }
+
+    private String notAsked() {
+        CacheSettings settings = foreseen.settings();
+        if (settings != null && !settings.enabled()) {
+            return "caching is off for this request";
+        }
+        NoStoreReason never = foreseen.noStore();
+        if (never != null) {
+            return never.text();
+        }
+        String forwarded = foreseen.forwarded();
+        return forwarded == null ? "there is nothing to ask it for" : forwarded;
+    }
+
+    private static @Nullable String field(StoredHead head, FieldName name) {
+        String value = head.fields().get(name);
+        return value == null ? null : name + ": " + value;
+    }
+
+    private void reuse(StoredHead head, CacheSettings settings) {
+        Reuse reuse = foreseen.reuse();
+        if (reuse == null) {
+            return;
+        }
+        long stale = -(settings.lifetimes().lifetimeSeconds(head) - head.currentAgeSeconds(nowMillis));
+        if (reuse instanceof Reuse.Fresh) {
+            step("reuse", "fresh: it answers", null);
+        } else if (reuse instanceof Reuse.ServeStale) {
+            step("reuse", "stale for " + stale + " s, and the client takes it", control());
+        } else if (reuse instanceof Reuse.ServeStaleWhileRevalidating) {
+            step(
+                    "reuse",
+                    "stale for " + stale + " s, below " + head.staleWhileRevalidateSeconds()
+                            + " s of stale-while-revalidate: it answers, and is validated meanwhile",
+                    FreshnessText.deciding(head, settings));
+        } else if (reuse instanceof Reuse.ServeStaleUnderLoad) {
+            step("reuse", "stale for " + stale + " s, and serves on while there is too much to do", "cache.overload");
+        } else if (reuse instanceof Reuse.Validate validate) {
+            validate(validate.reason(), head, settings);
+        } else if (reuse instanceof Reuse.NotUsable not) {
+            step(
+                    "reuse",
+                    "not for this request: " + not.reason().text(),
+                    not.reason() == Reuse.NotUsableReason.AUTHORIZATION ? "cache.reuse_with_authorization" : null);
+        } else if (reuse instanceof Reuse.Invalidated invalidated) {
+            step(
+                    "reuse",
+                    invalidated.by().isSoft()
+                            ? "made stale since it was asked for"
+                            : "invalidated since it was asked for",
+                    invalidated.by().detail());
+        }
+    }
+
+    private void validate(Reuse.ValidateReason reason, StoredHead head, CacheSettings settings) {
+        String by =
+                switch (reason) {
+                    case STALE, NO_CACHE -> FreshnessText.deciding(head, settings);
+                    case REQUEST_NO_CACHE, REQUEST_MAX_AGE, REQUEST_MIN_FRESH -> control();
+                    case WHEN_TO_REVALIDATE -> "cache.when_to_revalidate";
+                    case AUTHORIZATION -> "cache.reuse_with_authorization";
+                };
+        String validators = head.hasValidator() ? "" : "; without a validator it is fetched anew";
+        long onError = head.staleIfErrorSeconds();
+        String error = onError > 0 ? "; should the origin fail, stale-if-error has " + onError + " s" : "";
+        step("reuse", "to be validated: " + reason.text() + validators + error, by);
+    }
+
+    /** The request's own word, null when it has none. */
+    private @Nullable String control() {
+        String control = request.fields().get(FieldName.CACHE_CONTROL);
+        if (control != null) {
+            return "request's Cache-Control: " + control;
+        }
+        String pragma = request.fields().get(FieldName.PRAGMA);
+        return pragma == null ? null : "request's Pragma: " + pragma;
+    }
+
+    // what would be done
+
+    private void collapse() {
+        Foreseen.Collapse collapse = foreseen.collapse();
+        if (collapse == null) {
+            return;
+        }
+        long millis = collapse.waitNanos() / 1_000_000;
+        step(
+                "collapse",
+                foreseen.outcome() == Outcome.STALE
+                        ? "another request fetches it already: no validation is begun"
+                        : "another request fetches it already: its answer is waited for, at most "
+                                + (millis % 1000 == 0 ? millis / 1000 + " s" : millis + " ms"),
+                foreseen.outcome() == Outcome.STALE ? null : "cache.collapse_wait");
+    }
+
+    private void storing(CacheSettings settings) {
+        if (foreseen.asked() == null || foreseen.outcome() == Outcome.STALE) {
+            return;
+        }
+        NoStoreReason never = foreseen.noStore();
+        if (foreseen.outcome() == Outcome.PASS || never != null) {
+            step(
+                    "storing",
+                    "the answer is not stored: "
+                            + (never == null ? String.valueOf(foreseen.forwarded()) : never.text()),
+                    never == NoStoreReason.REQUEST_NO_STORE
+                            ? control()
+                            : never == NoStoreReason.DYNAMIC_URL ? "cache.cache_urls_that_look_dynamic" : null);
+            return;
+        }
+        String needs =
+                switch (settings.storing().requiredHeaders()) {
+                    case NONE -> "a lifetime or a validator";
+                    case LAST_MODIFIED -> "a lifetime or a Last-Modified";
+                    case LIFETIME -> "a lifetime";
+                };
+        step("storing", "the answer is stored if it allows it and has " + needs, "cache.required_headers");
+        guess(settings.lifetimes().guessedWithCookies());
+    }
+
+    /** Which lifetimes are not guessed because of what the request has. */
+    private void guess(LifetimeRules.GuessedWithCookies policy) {
+        boolean authorized = request.fields().contains(FieldName.AUTHORIZATION);
+        boolean withCookie = request.fields().contains(FieldName.COOKIE);
+        if (policy == LifetimeRules.GuessedWithCookies.ALL || !(authorized || withCookie)) {
+            return;
+        }
+        boolean all = authorized || policy == LifetimeRules.GuessedWithCookies.NONE;
+        step(
+                "guess",
+                "no lifetime is guessed" + (all ? "" : " for text, JSON and XML") + ", as the request has "
+                        + (authorized ? "Authorization" : "Cookie"),
+                "cache.guessed_lifetime_with_cookies");
+    }
+
+    private void origin() {
+        Asked asked = foreseen.asked();
+        if (asked == null) {
+            return;
+        }
+        if (foreseen.collapse() != null) {
+            step("origin", asked.url() + " is asked for already", null);
+            return;
+        }
+        if (asked.group() == null) {
+            step("origin", asked.url(), null);
+            return;
+        }
+        String host = asked.host() == null
+                ? asked.group().config().goDirect() ? "no host is up: the host of the rule is asked" : "no host is up"
+                : "next is " + asked.host() + " by "
+                        + asked.group().config().policy().name().toLowerCase(Locale.ROOT);
+        step("origin", asked.url() + ", " + host, "origins " + asked.group().name());
+    }
+
+    private void answer() {
+        if (foreseen.collapse() != null && foreseen.outcome() != Outcome.STALE) {
+            step("answer", "waits for what another request fetches (" + foreseen.forwarded() + ")", null);
+            return;
+        }
+        String text =
+                switch (foreseen.outcome()) {
+                    case DENY -> foreseen.status() + ", " + foreseen.why();
+                    case ANSWER -> "this proxy answers in the origin's place (RFC 9110 section 7.6.2)";
+                    case REDIRECT -> foreseen.status() + " to " + foreseen.location() + " (" + foreseen.why() + ")";
+                    case TUNNEL -> "a tunnel to " + request.target().authority();
+                    case PASS -> "goes to the origin as it is (" + foreseen.forwarded() + ")";
+                    case HIT -> "answered from the cache" + otherStatus() + ", no origin is asked";
+                    case STALE ->
+                        "answered from the cache" + otherStatus() + " though stale"
+                                + (foreseen.asked() == null ? "" : ", validated in the background");
+                    case VALIDATE -> "the origin is asked whether it still holds (" + conditions() + ")";
+                    case COMPLETE -> "what is stored answers, the rest comes from the origin";
+                    case FETCH -> "fetched from the origin (" + foreseen.forwarded() + ")";
+                    case UNAVAILABLE -> "504: the client wants only what is stored (only-if-cached)";
+                };
+        step("answer", text, null);
+    }
+
+    /** The status that the request's conditions or range make of the stored one. */
+    private String otherStatus() {
+        Found found = foreseen.found();
+        return found == null || found.head().status() == foreseen.status() ? "" : " with " + foreseen.status();
+    }
+
+    private String conditions() {
+        Found found = foreseen.found();
+        if (found == null) {
+            return "conditional";
+        }
+        String tag = found.head().entityTag();
+        if (tag != null) {
+            return "If-None-Match: " + tag;
+        }
+        String modified = found.head().fields().get(FieldName.LAST_MODIFIED);
+        return modified == null ? "without conditions, it has no validator" : "If-Modified-Since: " + modified;
+    }
+}

@@ -1,0 +1,104 @@
+package io.millrace.proxy.explain;
+
+import io.millrace.proxy.caching.CacheSettings;
+import io.millrace.proxy.caching.LifetimeRules;
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.settings.LifetimeSource;
+import io.millrace.proxy.http.FieldName;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The arithmetic of a stored response's freshness in words (RFC 9111 s4.2): which field or setting gave the lifetime, and what
+ * the age is made of. Immutable.
+ *
+ * @param settings those that hold for the request
+ * @param cacheRules the cache rules that made them, for people; null for none
+ */
+record FreshnessText(CacheSettings settings, @Nullable String cacheRules, StoredHead head, long nowMillis) {
+    /** Takes steps. */
+    interface Steps {
+        void step(String name, String text, @Nullable String by);
+    }
+
+    void tell(Steps steps) {
+        long lifetime = settings.lifetimes().lifetimeSeconds(head);
+        long age = head.currentAgeSeconds(nowMillis);
+        steps.step("lifetime", lifetime + " s by " + sourceText(), source());
+        long initial = Math.floorDiv(head.initialAgeMillis(), 1000L);
+        steps.step(
+                "age",
+                age + " s: " + initial + " s when it came, " + Math.max(0, age - initial) + " s since then",
+                initial > 0 ? "the answer's Age, or its Date" : null);
+        long left = lifetime - age;
+        steps.step(
+                "freshness",
+                lifetime + " - " + age + " = " + left + " s: "
+                        + (left > 0 ? "fresh for " + left + " s more" : "stale for " + -left + " s"),
+                null);
+        if (head.pinnedUntilSeconds() > Math.floorDiv(nowMillis, 1000L)) {
+            steps.step(
+                    "pinned", "kept on disk until " + Instant.ofEpochSecond(head.pinnedUntilSeconds()), "pin_in_cache");
+        }
+    }
+
+    private boolean isForced() {
+        return settings.lifetimes().isForced(head);
+    }
+
+    private String sourceText() {
+        if (isForced()) {
+            return "cache rules";
+        }
+        return switch (head.lifetimeSource()) {
+            case SHARED_MAX_AGE -> "s-maxage";
+            case MAX_AGE -> "max-age";
+            case EXPIRES -> "Expires minus Date";
+            case HEURISTIC ->
+                head.fields().contains(FieldName.LAST_MODIFIED)
+                        ? "a guess, the share " + settings.lifetimes().heuristicFactor()
+                                + " of the time between Last-Modified and Date"
+                        : "a guess, the shortest, as there is no Last-Modified";
+            case NEGATIVE -> "negative caching";
+            case WITHHELD -> "no guess, as the request had Cookie or Authorization or the answer Set-Cookie";
+            case NONE -> "nothing that says one";
+        };
+    }
+
+    private @Nullable String source() {
+        if (isForced()) {
+            return cacheRules;
+        }
+        LifetimeRules rules = settings.lifetimes();
+        long seconds = head.lifetimeSeconds();
+        if (seconds > 0 && seconds == rules.guaranteedMinSeconds()) {
+            return "cache.guaranteed_min_lifetime";
+        }
+        if (seconds > 0 && seconds == rules.guaranteedMaxSeconds()) {
+            return "cache.guaranteed_max_lifetime";
+        }
+        return switch (head.lifetimeSource()) {
+            case HEURISTIC -> "Last-Modified: " + head.fields().get(FieldName.LAST_MODIFIED);
+            case NEGATIVE -> "cache.negative_caching.lifetime";
+            case WITHHELD -> "cache.guessed_lifetime_with_cookies";
+            case SHARED_MAX_AGE, MAX_AGE, EXPIRES, NONE -> deciding(head, settings);
+        };
+    }
+
+    /** The field that says how long it is fresh, and whether it must be validated; null when none does. */
+    static @Nullable String deciding(StoredHead head, CacheSettings settings) {
+        for (FieldName target : settings.storing().targets()) {
+            if (head.fields().contains(target)) {
+                return target + ": " + head.fields().get(target);
+            }
+        }
+        boolean expires = head.lifetimeSource() == LifetimeSource.EXPIRES;
+        FieldName name = expires ? FieldName.EXPIRES : FieldName.CACHE_CONTROL;
+        String value = head.fields().get(name);
+        if (value != null) {
+            return name + ": " + value;
+        }
+        String control = head.fields().get(FieldName.CACHE_CONTROL);
+        return control == null ? null : "Cache-Control: " + control;
+    }
+}

@@ -1,0 +1,127 @@
+package io.millrace.proxy.explain;
+
+import io.millrace.proxy.admin.cache.ExplainSource.Explanation;
+import io.millrace.proxy.admin.cache.ExplainSource.Question;
+import io.millrace.proxy.admin.cache.ExplainSource.Step;
+import io.millrace.proxy.config.Limits;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.Method;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.net.BadRequest;
+import io.millrace.proxy.net.ClientConnection;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A request that is refused for its size before anything else is decided about it. Immutable.
+ *
+ * @param problem how it is refused
+ * @param text what is too long, and the limit
+ * @param key of the limit
+ */
+public record OversizedRequest(BadRequest problem, String text, String key) {
+    private static final String VERSION_AND_END = " HTTP/1.1\r\n";
+    private static final int EMPTY_LINE_BYTES = 2;
+    private static final int FIELD_OVERHEAD = 32;
+    private static final int PSEUDO_FIELDS_BYTES = ":method:scheme:path".length() + 3 * FIELD_OVERHEAD;
+
+    /** Null when it is within the limits, as far as its fields are known: a client may send more of them. */
+    public static @Nullable OversizedRequest of(
+            ProxyConfig config, Question question, RequestHead request, long contentLength) {
+        Limits limits = config.limits();
+        if (question.http2()) {
+            long list = listBytes(question, request);
+            int most = config.http2().headerListBytes();
+            return list > most
+                    ? new OversizedRequest(
+                            BadRequest.HEADER_TOO_LARGE, over("header list", list, most), "http2.header_list")
+                    : longContent(limits, contentLength);
+        }
+        long line = (long) question.method().length() + 1 + targetBytes(question, request) + VERSION_AND_END.length();
+        if (line > limits.requestLineBytes()) {
+            return new OversizedRequest(
+                    BadRequest.LINE_TOO_LONG,
+                    over("request line", line, limits.requestLineBytes()),
+                    "limits.request_line");
+        }
+        long fields = (long) request.fields().wireLength() + EMPTY_LINE_BYTES;
+        if (fields > limits.requestHeaderBytes()) {
+            return new OversizedRequest(
+                    BadRequest.HEADER_TOO_LARGE,
+                    over("field section", fields, limits.requestHeaderBytes()),
+                    "limits.request_header");
+        }
+        return longContent(limits, contentLength);
+    }
+
+    private static @Nullable OversizedRequest longContent(Limits limits, long contentLength) {
+        if (limits.requestBodyBytes() > 0 && contentLength > limits.requestBodyBytes()) {
+            return new OversizedRequest(
+                    BadRequest.CONTENT_TOO_LARGE,
+                    over("content", contentLength, limits.requestBodyBytes()),
+                    "limits.request_body");
+        }
+        return null;
+    }
+
+    /** Fields and pseudo-fields, each with 32 bytes more (RFC 9113 s6.5.2); Host stands for :authority. */
+    private static long listBytes(Question question, RequestHead request) {
+        FieldSection fields = request.fields();
+        long bytes = (long) PSEUDO_FIELDS_BYTES
+                + question.method().length()
+                + request.target().scheme().length()
+                + targetBytes(question, request)
+                + ":authority".length()
+                - "host".length();
+        for (int line = 0; line < fields.size(); line++) {
+            bytes += fields.nameEnd(line) - fields.nameStart(line);
+            bytes += fields.valueEnd(line) - fields.valueStart(line) + FIELD_OVERHEAD;
+        }
+        return bytes;
+    }
+
+    private static String over(String what, long bytes, long limit) {
+        return "the " + what + " has " + bytes + " bytes, the limit is " + limit;
+    }
+
+    /** As the client writes it, not as it is understood. */
+    private static int targetBytes(Question question, RequestHead request) {
+        if (request.method() == Method.CONNECT) {
+            return (request.target().host() + ":" + request.target().port()).length();
+        }
+        String url = question.url();
+        if (question.toProxy()) {
+            return url.getBytes(StandardCharsets.UTF_8).length;
+        }
+        int authority = url.indexOf("://") + 3;
+        int path = url.indexOf('/', authority);
+        int query = url.indexOf('?', authority);
+        if (path < 0 || (query >= 0 && query < path)) {
+            return 1 + (query < 0 ? 0 : url.substring(query).getBytes(StandardCharsets.UTF_8).length);
+        }
+        return url.substring(path).getBytes(StandardCharsets.UTF_8).length;
+    }
+
+    public Explanation explanation(RequestHead request, ClientConnection client) {
+        List<Step> steps = List.of(
+                new Step("limits", text, key), new Step("answer", problem.status() + ", " + problem.text(), null));
+        return new Explanation(
+                request.target().asString(),
+                request.methodName(),
+                client.remoteAddress().getAddress().getHostAddress(),
+                client.localAddress().getPort(),
+                "deny",
+                problem.status(),
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                false,
+                steps);
+    }
+}

@@ -1,0 +1,124 @@
+package io.millrace.proxy.fetch.tls;
+
+import io.millrace.proxy.config.OriginConfig;
+import io.millrace.proxy.config.OriginTlsConfig;
+import io.millrace.proxy.config.OriginTlsConfig.Verify;
+import io.millrace.proxy.config.TlsVersion;
+import io.millrace.proxy.tls.CertificateFault;
+import io.millrace.proxy.tls.CertificateFiles;
+import io.millrace.proxy.tls.CertificateReader;
+import io.millrace.proxy.tls.ServerCertificate;
+import io.netty.handler.ssl.ApplicationProtocolConfig;
+import io.netty.handler.ssl.ApplicationProtocolNames;
+import io.netty.handler.ssl.OpenSsl;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslProvider;
+import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
+import java.io.InputStream;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import javax.net.ssl.SSLException;
+
+/**
+ * TLS contexts for connections to origins: OpenSSL where its library is there, else the JDK's.
+ *
+ * <p>Thread-safe: no state. A context is meant to be made once and shared by the clients of all event loops.
+ */
+public final class OriginTls {
+
+    /** Made on first use, then shared: reading the trust store takes long enough to be done once. */
+    private static final class Shared {
+        static final SslContext CONTEXT = build(builder());
+    }
+
+    private OriginTls() {}
+
+    /** Accepts a certificate that the system's trust store vouches for and that names the host asked for (RFC 9110 s4.3.4). */
+    public static SslContext verifying() {
+        return Shared.CONTEXT;
+    }
+
+    /**
+     * As {@link #verifying()}, with these authorities in place of the system's. Borrows the stream.
+     *
+     * @param authorities X.509 certificates in PEM
+     * @throws IllegalArgumentException when they cannot be read
+     */
+    public static SslContext verifying(InputStream authorities) {
+        return build(builder().trustManager(authorities));
+    }
+
+    /** Accepts any certificate: encrypts, and proves nothing about who is at the other end. */
+    public static SslContext unverified() {
+        return build(
+                builder().trustManager(InsecureTrustManagerFactory.INSTANCE).endpointIdentificationAlgorithm(null));
+    }
+
+    /**
+     * Makes a context of settings. Blocks on their files.
+     *
+     * @param http2 what is offered by ALPN
+     * @throws SSLException when a file cannot be used; the message names it
+     */
+    public static SslContext of(OriginTlsConfig.Context config, OriginConfig.Http2 http2) throws SSLException {
+        if (http2 == OriginConfig.Http2.OFF && config.equals(OriginTlsConfig.DEFAULTS.context())) {
+            return verifying();
+        }
+        SslContextBuilder builder =
+                builder(protocols(http2)).protocols(TlsVersion.between(config.minVersion(), TlsVersion.TLS_1_3));
+        if (config.verify() == Verify.OFF) {
+            builder.trustManager(InsecureTrustManagerFactory.INSTANCE).endpointIdentificationAlgorithm(null);
+        } else {
+            builder.trustManager(OriginTrust.of(config.verify(), config.caFile()));
+        }
+        if (config.verify() == Verify.CHAIN) {
+            builder.endpointIdentificationAlgorithm(null);
+        }
+        Path certificate = config.certificate();
+        if (certificate != null) {
+            Path key = config.key();
+            try {
+                ServerCertificate own = new CertificateReader()
+                        .read(new CertificateFiles(certificate, key == null ? certificate : key), 0);
+                builder.keyManager(own.privateKey(), own.x509Chain());
+            } catch (CertificateFault e) {
+                throw new SSLException(e.file() + ": " + e.getMessage(), e);
+            } catch (GeneralSecurityException e) {
+                throw new SSLException(certificate + ": " + e.getMessage(), e);
+            }
+        }
+        return builder.build();
+    }
+
+    private static SslContextBuilder builder() {
+        return builder(protocols(OriginConfig.Http2.OFF));
+    }
+
+    private static String[] protocols(OriginConfig.Http2 http2) {
+        return switch (http2) {
+            case OFF -> new String[] {ApplicationProtocolNames.HTTP_1_1};
+            case ALPN -> new String[] {ApplicationProtocolNames.HTTP_2, ApplicationProtocolNames.HTTP_1_1};
+            case PRIOR_KNOWLEDGE -> new String[] {ApplicationProtocolNames.HTTP_2};
+        };
+    }
+
+    private static SslContextBuilder builder(String... protocols) {
+        return SslContextBuilder.forClient()
+                .sslProvider(OpenSsl.isAvailable() ? SslProvider.OPENSSL : SslProvider.JDK)
+                .endpointIdentificationAlgorithm("HTTPS")
+                .applicationProtocolConfig(new ApplicationProtocolConfig(
+                        ApplicationProtocolConfig.Protocol.ALPN,
+                        ApplicationProtocolConfig.SelectorFailureBehavior.NO_ADVERTISE,
+                        ApplicationProtocolConfig.SelectedListenerFailureBehavior.ACCEPT,
+                        protocols));
+    }
+
+    private static SslContext build(SslContextBuilder builder) {
+        try {
+            return builder.build();
+        } catch (SSLException e) {
+            throw new IllegalStateException("TLS to origins is not available: " + e.getMessage(), e);
+        }
+    }
+}

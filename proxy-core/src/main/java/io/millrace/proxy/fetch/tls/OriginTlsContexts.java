@@ -1,0 +1,216 @@
+package io.millrace.proxy.fetch.tls;
+
+import io.millrace.proxy.config.OriginConfig.Http2;
+import io.millrace.proxy.config.OriginGroupConfig;
+import io.millrace.proxy.config.OriginTlsConfig.Context;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.RemapRuleConfig;
+import io.millrace.proxy.tls.FileStamp;
+import io.netty.handler.ssl.SslContext;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.nio.file.Path;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Stream;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * TLS contexts for origins, one for each different setting, made anew when one of its files changes.
+ *
+ * <p>All event loops share them, and with them the sessions that they resume. A faulty file leaves the context of before
+ * in use; a setting that never had a good one has no connections. Thread-safe.
+ */
+public final class OriginTlsContexts implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(OriginTlsContexts.class);
+
+    private final Map<Context, Entry> entries = new ConcurrentHashMap<>();
+    private final ReentrantLock lock = new ReentrantLock();
+    private @Nullable ScheduledExecutorService checking;
+    private @Nullable Future<?> check;
+    private long checkNanos;
+
+    /** One setting and what was made of it. Written under the lock; event loops read the volatile fields. */
+    private static final class Entry {
+        final Context config;
+        List<FileStamp> stamps = List.of();
+        /** The protocols that contexts were asked for. Under the lock. */
+        final Set<Http2> modes = EnumSet.of(Http2.OFF);
+
+        volatile Map<Http2, SslContext> made = Map.of();
+        volatile @Nullable String fault;
+
+        Entry(Context config) {
+            this.config = config;
+        }
+    }
+
+    /** Makes the contexts that a configuration needs and keeps no others. Blocks on files. */
+    public void apply(ProxyConfig config) {
+        Map<Context, Set<Http2>> used = used(config);
+        lock.lock();
+        try {
+            entries.keySet().removeIf(key -> key.hasFiles() && !used.containsKey(key));
+            used.forEach(this::prepare);
+            boolean watches = used.keySet().stream().anyMatch(Context::hasFiles);
+            long nanos = config.tls().checkNanos();
+            if (check != null && (!watches || nanos != checkNanos)) {
+                check.cancel(false);
+                check = null;
+            }
+            if (watches && check == null) {
+                checkNanos = nanos;
+                if (checking == null) {
+                    checking = Executors.newSingleThreadScheduledExecutor(
+                            new DefaultThreadFactory("millrace-origin-tls", true));
+                }
+                check = checking.scheduleWithFixedDelay(this::checkFiles, nanos, nanos, TimeUnit.NANOSECONDS);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private static Map<Context, Set<Http2>> used(ProxyConfig config) {
+        Map<Context, Set<Http2>> used = new HashMap<>();
+        if (config.forwardProxy().enabled()) {
+            RemapRuleConfig rule = config.forwardRule();
+            add(used, rule.originTls().context(), rule.originHttp2());
+        }
+        for (RemapRuleConfig rule : config.remap()) {
+            OriginGroupConfig group = config.originGroups().stream()
+                    .filter(each -> each.name().equals(rule.origins()))
+                    .findFirst()
+                    .orElse(null);
+            if (rule.to().isSecure() || (group != null && isSecure(group))) {
+                Http2 own = group == null ? null : group.http2();
+                add(used, rule.originTls().context(), own == null ? rule.originHttp2() : own);
+            }
+        }
+        for (OriginGroupConfig group : config.originGroups()) {
+            if (isSecure(group)) {
+                add(used, group.tls().context(), group.checkHttp2());
+            }
+        }
+        return used;
+    }
+
+    private static void add(Map<Context, Set<Http2>> used, Context config, Http2 http2) {
+        used.computeIfAbsent(config, key -> EnumSet.of(Http2.OFF)).add(http2);
+    }
+
+    private static boolean isSecure(OriginGroupConfig group) {
+        return group.hosts().stream().anyMatch(host -> "https".equals(host.url().scheme()));
+    }
+
+    private Entry prepare(Context config, Set<Http2> modes) {
+        Entry entry = entries.computeIfAbsent(config, Entry::new);
+        if (entry.modes.addAll(modes) || entry.made.isEmpty()) {
+            make(entry);
+        }
+        return entry;
+    }
+
+    private void checkFiles() {
+        try {
+            lock.lock();
+            try {
+                for (Entry entry : entries.values()) {
+                    if (!entry.stamps.equals(stamps(entry.config))) {
+                        make(entry);
+                    }
+                }
+            } finally {
+                lock.unlock();
+            }
+        } catch (RuntimeException e) {
+            log.error("TLS to origins: the check for changed files failed; it is repeated", e);
+        }
+    }
+
+    /** Makes the context of an entry, or notes why there is none. */
+    private static void make(Entry entry) {
+        // Older than the content, so that a change in between is seen at the next check.
+        List<FileStamp> stamps = stamps(entry.config);
+        boolean again = !entry.made.isEmpty();
+        try {
+            Map<Http2, SslContext> made = new EnumMap<>(Http2.class);
+            for (Http2 mode : entry.modes) {
+                made.put(mode, OriginTls.of(entry.config, mode));
+            }
+            boolean changed = again && !stamps.equals(entry.stamps);
+            entry.made = made;
+            if (changed || entry.fault != null) {
+                log.info("TLS to origins: loaded {}", files(entry.config).toList());
+            }
+            entry.fault = null;
+        } catch (SSLException | RuntimeException e) {
+            String fault = String.valueOf(e.getMessage());
+            if (!fault.equals(entry.fault)) {
+                log.error(
+                        "TLS to origins: {}; {}",
+                        fault,
+                        again ? "the version loaded before stays in use" : "connections that need it fail");
+            }
+            entry.fault = fault;
+        }
+        entry.stamps = stamps;
+    }
+
+    private static List<FileStamp> stamps(Context config) {
+        return files(config).map(FileStamp::of).toList();
+    }
+
+    private static Stream<Path> files(Context config) {
+        return Stream.of(config.caFile(), config.certificate(), config.key()).flatMap(Stream::ofNullable);
+    }
+
+    /**
+     * Returns the context of a setting, which {@link #apply} has made in most cases.
+     *
+     * @param http2 what is offered by ALPN
+     * @throws SSLException when there is none; the message names the file and the reason
+     */
+    public SslContext context(Context config, Http2 http2) throws SSLException {
+        Entry entry = entries.get(config);
+        if (entry == null || (!entry.made.containsKey(http2) && entry.fault == null)) {
+            // Settings of a request that is older than a reload, or of an origin that only a client named.
+            lock.lock();
+            try {
+                entry = prepare(config, Set.of(http2));
+            } finally {
+                lock.unlock();
+            }
+        }
+        SslContext made = entry.made.get(http2);
+        if (made == null) {
+            throw new SSLException(String.valueOf(entry.fault));
+        }
+        return made;
+    }
+
+    /** Ends the checks; contexts stay usable. */
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            if (checking != null) {
+                checking.shutdownNow();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+}

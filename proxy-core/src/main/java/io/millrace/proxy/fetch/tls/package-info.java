@@ -1,0 +1,5 @@
+/** TLS contexts and trust towards origins, by the settings of a rule or group. */
+@NullMarked
+package io.millrace.proxy.fetch.tls;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,126 @@
+package io.millrace.proxy.http1;
+
+import io.millrace.proxy.http1.ConnectionDeadline.Waiting;
+import io.millrace.proxy.memory.SlowClients;
+import io.millrace.proxy.memory.SlowReason;
+import io.millrace.proxy.net.BadRequest;
+import io.millrace.proxy.net.ClientTunnel;
+import io.millrace.proxy.net.ConnectionSet;
+import io.millrace.proxy.net.ContentRate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Closes a connection of the channel lane whose client is too slow: it sends its request, or takes the response, later or slower than the settings allow.
+ *
+ * <p>Looks at every tick of the event loop. Confined to that loop.
+ */
+final class Http1Timeouts implements SlowClients.Client {
+    private final Http1Connection connection;
+    private final ConnectionSet connections;
+    private final ConnectionDeadline deadline;
+    private final ContentRate contentRate = new ContentRate();
+
+    Http1Timeouts(Http1Connection connection, ConnectionSet connections, ConnectionDeadline deadline) {
+        this.connection = connection;
+        this.connections = connections;
+        this.deadline = deadline;
+    }
+
+    /** The rate at which the client sends the content of the request under way. */
+    ContentRate contentRate() {
+        return contentRate;
+    }
+
+    /** Looks at the deadlines of a connection that speaks HTTP. */
+    void onTick(long nowNanos) {
+        Http1Stream current = connection.stream();
+        ConnectionOutput output = connection.output();
+        boolean content = deadline.isFor(Waiting.CONTENT);
+        if (output.look(nowNanos) && !content && isTooSlow(nowNanos)) {
+            return;
+        }
+        if (deadline.isFor(Waiting.RESPONSE) || (!content && output.isSending())) {
+            deadline.restart();
+        } else if (content && current != null && isUploadTooSlow(current, nowNanos)) {
+            current.failRequest(BadRequest.CONTENT_RATE);
+        } else if (content && current != null && !current.wantsContent() && !current.isResponseEnded()) {
+            deadline.restart();
+        } else if (deadline.isOver(nowNanos, connection.settings())) {
+            onTimeout(current);
+        }
+    }
+
+    /** Closes the connection when its client takes nothing for too long, or too little. */
+    private boolean isTooSlow(long nowNanos) {
+        SlowReason reason = null;
+        SlowClients slow = connections.slowClients();
+        ConnectionOutput output = connection.output();
+        if (output.isStuck(nowNanos, connection.settings().sendTimeoutNanos())) {
+            reason = SlowReason.TIMEOUT;
+        } else if (slow != null && output.isBelow(slow.rateMin(), nowNanos)) {
+            reason = SlowReason.RATE;
+        }
+        if (reason == null) {
+            return false;
+        }
+        if (slow == null) {
+            closeSlow(reason);
+        } else {
+            slow.close(this, reason);
+        }
+        return true;
+    }
+
+    private boolean isUploadTooSlow(Http1Stream current, long nowNanos) {
+        Http1Settings now = connection.settings();
+        return contentRate.isTooSlow(
+                nowNanos, current.isContentAwaited(), now.contentRateMin(), now.contentRateWindowNanos());
+    }
+
+    private void onTimeout(@Nullable Http1Stream current) {
+        if (deadline.isFor(Waiting.CONTENT) && current != null) {
+            current.failRequest(BadRequest.CONTENT_TIMEOUT);
+        } else if (deadline.isFor(Waiting.HEADER) && current == null) {
+            connection.onHeaderTimeout();
+        } else {
+            connection.closeNow();
+        }
+    }
+
+    @Override
+    public long silentNanos(long nowNanos) {
+        return connection.output().silentNanos(nowNanos);
+    }
+
+    @Override
+    public long behindNanos(long nowNanos) {
+        return connection.output().behindNanos(nowNanos);
+    }
+
+    /** Bytes that the client takes in a second; a tunnel's are not counted here, so it is never the slowest. */
+    @Override
+    public long bytesPerSecond(long nowNanos) {
+        return connection.tunnel() == null ? connection.output().bytesPerSecond(nowNanos) : Long.MAX_VALUE;
+    }
+
+    @Override
+    public SlowClients.OriginDemand originDemand() {
+        Http1Stream stream = connection.stream();
+        return stream == null ? SlowClients.OriginDemand.NONE : stream.originDemand();
+    }
+
+    /** Ends the connection by a reset: else the kernel would keep its bytes for the client for minutes. */
+    @Override
+    public void closeSlow(SlowReason reason) {
+        ClientTunnel tunnel = connection.tunnel();
+        Http1Stream stream = connection.stream();
+        if (tunnel != null) {
+            tunnel.onClientTooSlow();
+        } else if (stream != null) {
+            stream.onTooSlow(reason);
+        }
+        connection.reset();
+        // The channel reports its end later; memory of the response must be free at once.
+        connection.onGone();
+    }
+}

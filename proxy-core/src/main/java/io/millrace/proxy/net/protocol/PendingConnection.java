@@ -1,0 +1,102 @@
+package io.millrace.proxy.net.protocol;
+
+import io.millrace.proxy.net.ClientConnection;
+import io.millrace.proxy.net.ConnectionSet;
+import io.netty.channel.ChannelHandlerContext;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A client's connection whose protocol or PROXY header is not known yet: a member of the set of connections with one deadline.
+ *
+ * <p>It ends when its protocol takes over ({@link #leave}) or when it is closed. Confined to the channel's event loop.
+ */
+final class PendingConnection implements ConnectionSet.Member {
+    private final ConnectionSet connections;
+    private final @Nullable ClientConnection facts; // null before the PROXY header names the client
+    private final LongSupplier timeoutNanos;
+    private final Runnable onTimeout;
+    private final long startNanos = System.nanoTime();
+
+    private int slot = -1;
+    private boolean over;
+
+    @SuppressWarnings("NullAway.Init") // set by begin, before anything else
+    private ChannelHandlerContext ctx;
+
+    /** A connection that is closed at its deadline. */
+    PendingConnection(ConnectionSet connections, ClientConnection facts, LongSupplier timeoutNanos) {
+        this.connections = connections;
+        this.facts = facts;
+        this.timeoutNanos = timeoutNanos;
+        onTimeout = this::onClose;
+    }
+
+    /**
+     * A connection whose client is not known before its PROXY header is read.
+     *
+     * @param connections counts this connection until it ends here
+     * @param timeoutNanos from the connection's start to its end here; read at every tick, so that a change of settings counts at once
+     * @param onTimeout runs once or more after the deadline; it closes the connection
+     */
+    PendingConnection(
+            ConnectionSet connections, LongSupplier timeoutNanos, Runnable onTimeout) {
+        this.connections = connections;
+        facts = null;
+        this.timeoutNanos = timeoutNanos;
+        this.onTimeout = onTimeout;
+    }
+
+    /** Joins the set once the channel is active; a connection over the set's limit is closed. Repeated calls have no effect. */
+    void begin(ChannelHandlerContext context) {
+        ctx = context;
+        if (slot < 0 && !over && context.channel().isActive() && !connections.add(this)) {
+            onClose();
+        }
+    }
+
+    /** True when the protocol has taken over or the connection was closed. */
+    boolean isOver() {
+        return over;
+    }
+
+    /** Leaves the set: the protocol has taken over, or the channel is closed. */
+    void leave() {
+        over = true;
+        if (slot >= 0) {
+            connections.remove(this);
+        }
+    }
+
+    @Override
+    public void onTick(long nowNanos) {
+        if (nowNanos - startNanos > timeoutNanos.getAsLong()) {
+            onTimeout.run();
+        }
+    }
+
+    /** A drain keeps the connection: a request may be on its way, and the deadline bounds the wait. */
+    @Override
+    public void onDrain(boolean idleToo) {}
+
+    @Override
+    public void onClose() {
+        over = true;
+        ctx.close();
+    }
+
+    @Override
+    public @Nullable ClientConnection client() {
+        return facts;
+    }
+
+    @Override
+    public int slot() {
+        return slot;
+    }
+
+    @Override
+    public void slot(int place) {
+        slot = place;
+    }
+}

@@ -1,0 +1,215 @@
+package io.millrace.proxy.net.protocol;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.util.NetUtil;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the first bytes of a connection say in the PROXY protocol, version 1 or 2, of which the specification is HAProxy's
+ * proxy-protocol.txt of 2020. Immutable.
+ *
+ * <pre>
+ *   1   PROXY TCP4 192.0.2.1 198.51.100.1 56324 443\r\n       at most 107 bytes
+ *   2   12 bytes signature, version and command, family, 2 bytes length, addresses, TLVs
+ * </pre>
+ *
+ * @param kind how far it is one
+ * @param length bytes of it
+ * @param client the source that it names; null where it names none, and the connection's own ends hold
+ * @param secure whether its SSL TLV says that the client connected to the sender over TLS
+ */
+record ProxyHeader(Kind kind, int length, @Nullable InetSocketAddress client, boolean secure) {
+    /** How far the bytes are a header. */
+    enum Kind {
+        /** They may become one. */
+        INCOMPLETE,
+        /** They are none: the connection begins with something else. */
+        NONE,
+        /** They begin as one and break its rules, or are too long. */
+        MALFORMED,
+        /** They begin with a whole one. */
+        COMPLETE
+    }
+
+    private static final byte[] SIGNATURE_1 = "PROXY ".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] SIGNATURE_2 = {13, 10, 13, 10, 0, 13, 10, 'Q', 'U', 'I', 'T', 10};
+
+    /** With its line end. */
+    private static final int LENGTH_MAX_1 = 107;
+
+    private static final int FIXED_2 = 16;
+    private static final int ADDRESSES_V4 = 12;
+    private static final int ADDRESSES_V6 = 36;
+
+    /** Type and length of a TLV. */
+    private static final int TLV_HEAD = 3;
+
+    private static final int TLV_SSL = 0x20;
+    private static final int CLIENT_SSL = 0x01;
+
+    private static final ProxyHeader INCOMPLETE = new ProxyHeader(Kind.INCOMPLETE, 0, null, false);
+    private static final ProxyHeader NONE = new ProxyHeader(Kind.NONE, 0, null, false);
+    private static final ProxyHeader MALFORMED = new ProxyHeader(Kind.MALFORMED, 0, null, false);
+
+    /**
+     * Reads what there is; borrows the bytes and leaves their indices alone.
+     *
+     * @param lengthMax longest header of version 2
+     */
+    static ProxyHeader parse(ByteBuf in, int lengthMax) {
+        Kind first = begins(in, SIGNATURE_1);
+        if (first == Kind.COMPLETE) {
+            return version1(in);
+        }
+        Kind second = begins(in, SIGNATURE_2);
+        if (second == Kind.COMPLETE) {
+            return version2(in, lengthMax);
+        }
+        return first == Kind.INCOMPLETE || second == Kind.INCOMPLETE ? INCOMPLETE : NONE;
+    }
+
+    /** Whether bytes begin with a signature: then what follows is a header or a mistake, and no request. */
+    static boolean isBegun(ByteBuf in) {
+        return begins(in, SIGNATURE_1) == Kind.COMPLETE || begins(in, SIGNATURE_2) == Kind.COMPLETE;
+    }
+
+    private static Kind begins(ByteBuf in, byte[] signature) {
+        int length = Math.min(in.readableBytes(), signature.length);
+        for (int i = 0; i < length; i++) {
+            if (in.getByte(in.readerIndex() + i) != signature[i]) {
+                return Kind.NONE;
+            }
+        }
+        return length == signature.length ? Kind.COMPLETE : Kind.INCOMPLETE;
+    }
+
+    private static ProxyHeader version1(ByteBuf in) {
+        int start = in.readerIndex();
+        int limit = Math.min(in.readableBytes(), LENGTH_MAX_1);
+        for (int i = 0; i < limit; i++) {
+            byte b = in.getByte(start + i);
+            if (b == '\r') {
+                if (i + 1 == limit) {
+                    return in.readableBytes() < LENGTH_MAX_1 ? INCOMPLETE : MALFORMED;
+                }
+                return in.getByte(start + i + 1) == '\n'
+                        ? line(in.toString(start, i, StandardCharsets.US_ASCII), i + 2)
+                        : MALFORMED;
+            }
+            if (b < ' ' || b > '~') {
+                return MALFORMED;
+            }
+        }
+        return limit < LENGTH_MAX_1 ? INCOMPLETE : MALFORMED;
+    }
+
+    private static ProxyHeader line(String text, int length) {
+        String[] words = text.split(" ", -1);
+        if (words[1].equals("UNKNOWN")) {
+            return new ProxyHeader(Kind.COMPLETE, length, null, false);
+        }
+        if (words.length != 6) {
+            return MALFORMED;
+        }
+        int bytes = words[1].equals("TCP4") ? 4 : words[1].equals("TCP6") ? 16 : 0;
+        byte[] source = address(words[2], bytes);
+        int port = port(words[4]);
+        return source == null || address(words[3], bytes) == null || port < 0 || port(words[5]) < 0
+                ? MALFORMED
+                : of(source, port, length, false);
+    }
+
+    /** An address in its family's usual form, which has no leading zeros in IPv4, and no brackets and zone in IPv6. */
+    private static byte @Nullable [] address(String text, int length) {
+        if (text.indexOf('[') >= 0 || text.indexOf('%') >= 0 || (length == 16) != (text.indexOf(':') >= 0)) {
+            return null;
+        }
+        byte[] address = NetUtil.createByteArrayFromIpAddressString(text);
+        if (address == null || address.length != length) {
+            return null;
+        }
+        return length == 4 && !NetUtil.bytesToIpAddress(address).equals(text) ? null : address;
+    }
+
+    private static int port(String text) {
+        boolean digits = !text.isEmpty() && text.length() <= 5 && text.chars().allMatch(c -> c >= '0' && c <= '9');
+        if (!digits || (text.length() > 1 && text.charAt(0) == '0')) {
+            return -1;
+        }
+        int port = Integer.parseInt(text);
+        return port <= 0xffff ? port : -1;
+    }
+
+    private static ProxyHeader version2(ByteBuf in, int lengthMax) {
+        if (in.readableBytes() < FIXED_2) {
+            return INCOMPLETE;
+        }
+        int start = in.readerIndex();
+        int versionAndCommand = in.getByte(start + 12) & 0xff;
+        int family = in.getByte(start + 13) & 0xff;
+        int addresses = in.getUnsignedShort(start + 14);
+        int length = FIXED_2 + addresses;
+        boolean local = versionAndCommand == 0x20;
+        if ((!local && versionAndCommand != 0x21) || length > lengthMax) {
+            return MALFORMED;
+        }
+        if (in.readableBytes() < length) {
+            return INCOMPLETE;
+        }
+        // LOCAL is the proxy's own, a health check; a connection of an unknown kind or over a Unix socket has no
+        // address.
+        if (local || family == 0x00 || family == 0x31) {
+            return new ProxyHeader(Kind.COMPLETE, length, null, false);
+        }
+        if (family == 0x11 && addresses >= ADDRESSES_V4) {
+            boolean secure = isTls(in, start + FIXED_2 + ADDRESSES_V4, start + length);
+            return of(bytes(in, start + FIXED_2, 4), in.getUnsignedShort(start + FIXED_2 + 8), length, secure);
+        }
+        if (family == 0x21 && addresses >= ADDRESSES_V6) {
+            boolean secure = isTls(in, start + FIXED_2 + ADDRESSES_V6, start + length);
+            return of(bytes(in, start + FIXED_2, 16), in.getUnsignedShort(start + FIXED_2 + 32), length, secure);
+        }
+        return MALFORMED;
+    }
+
+    /**
+     * Whether a TLV of type PP2_TYPE_SSL has PP2_CLIENT_SSL set (section 2.2.5 of the specification). TLVs that overrun the header say
+     * nothing.
+     */
+    private static boolean isTls(ByteBuf in, int from, int end) {
+        boolean secure = false;
+        int at = from;
+        while (at < end) {
+            int value = at + TLV_HEAD;
+            int next = value <= end ? value + in.getUnsignedShort(at + 1) : end + 1;
+            if (next > end) {
+                return false;
+            }
+            if ((in.getByte(at) & 0xff) == TLV_SSL && next > value) {
+                secure = (in.getByte(value) & CLIENT_SSL) != 0;
+            }
+            at = next;
+        }
+        return secure;
+    }
+
+    private static byte[] bytes(ByteBuf in, int from, int length) {
+        byte[] bytes = new byte[length];
+        in.getBytes(from, bytes);
+        return bytes;
+    }
+
+    private static ProxyHeader of(byte[] source, int port, int length, boolean secure) {
+        try {
+            InetSocketAddress client = new InetSocketAddress(InetAddress.getByAddress(source), port);
+            return new ProxyHeader(Kind.COMPLETE, length, client, secure);
+        } catch (UnknownHostException e) {
+            throw new IllegalStateException("length of an address: " + Arrays.toString(source), e);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+package io.millrace.proxy.server;
+
+import io.millrace.proxy.net.protocol.ProxyHeaderDecoder;
+import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.observe.FaultLog;
+import io.millrace.proxy.observe.LoopCounters;
+import io.netty.channel.Channel;
+import java.net.InetSocketAddress;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What becomes of the connections of one event loop that may begin with a PROXY header.
+ *
+ * <p>Confined to its event loop.
+ */
+final class AnnouncedClients implements ProxyHeaderDecoder.Events {
+    private static final long QUIET_NANOS = TimeUnit.MINUTES.toNanos(1);
+
+    private final LoopCounters counters;
+    private final Serving serve;
+    private final FaultLog faults =
+            new FaultLog(LoggerFactory.getLogger(AnnouncedClients.class), QUIET_NANOS, System::nanoTime);
+
+    /** Serves a connection whose PROXY header has been read, or that has none. */
+    interface Serving {
+        /**
+         * @param client null stands for the channel's own remote address
+         * @param secure whether the header says that the client connected to its sender over TLS
+         */
+        void serve(Channel channel, @Nullable InetSocketAddress client, boolean secure);
+    }
+
+    AnnouncedClients(LoopCounters counters, Serving serve) {
+        this.counters = counters;
+        this.serve = serve;
+    }
+
+    @Override
+    public void onClient(Channel channel, @Nullable InetSocketAddress client, boolean secure) {
+        serve.serve(channel, client, secure);
+    }
+
+    @Override
+    public void onRefused(ProxyHeaderDecoder.Refusal why, @Nullable InetSocketAddress peer) {
+        Supplier<String> from =
+                () -> peer == null ? "unknown" : peer.getAddress().getHostAddress();
+        switch (why) {
+            case UNTRUSTED -> {
+                counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_PROXY_UNTRUSTED);
+                faults.reportSparing(
+                        "a PROXY header from an address that access.proxy_protocol_allow does not have", from);
+            }
+            case MALFORMED -> {
+                counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_PROXY_MALFORMED);
+                faults.reportSparing("a malformed PROXY header, or one over limits.proxy_protocol_header", from);
+            }
+            case MISSING -> {
+                counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_PROXY_MISSING);
+                faults.reportSparing("no PROXY header where listen requires one", from);
+            }
+            case TIMEOUT -> {
+                counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_PROXY_TIMEOUT);
+                faults.reportSparing("no whole PROXY header within timeouts.client_header", from);
+            }
+        }
+    }
+}

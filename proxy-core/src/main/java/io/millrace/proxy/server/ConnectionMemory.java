@@ -1,0 +1,128 @@
+package io.millrace.proxy.server;
+
+import io.millrace.proxy.admin.status.MemorySource;
+import io.millrace.proxy.memory.InFlightMemory;
+import io.millrace.proxy.memory.SlowReason;
+import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.observe.FaultLog;
+import io.millrace.proxy.observe.MetricFamily;
+import io.millrace.proxy.observe.MetricsRegistry;
+import io.millrace.proxy.observe.TcpMemory;
+import io.millrace.store.CacheStore;
+import io.netty.util.internal.PlatformDependent;
+import java.util.function.LongSupplier;
+
+/**
+ * {@code limits.memory_in_flight} of one proxy: the budget over its buffer pool, and what the log says about scarcity.
+ *
+ * <p>Thread-safe.
+ */
+public final class ConnectionMemory implements InFlightMemory.Gauges {
+    /** The connections' pool gets at least the direct memory divided by this, however large the cache is. */
+    private static final int LEAST_PART = 8;
+
+    private final BufferPool pool;
+    private final CacheStore<?> store;
+    private final InFlightMemory budget;
+    private final FaultLog faults;
+    private final TcpMemory kernel = new TcpMemory(System::nanoTime);
+
+    /** @param configuredBytes {@code limits.memory_in_flight} in force */
+    public ConnectionMemory(BufferPool pool, CacheStore<?> store, LongSupplier configuredBytes, FaultLog faults) {
+        this.pool = pool;
+        this.store = store;
+        this.faults = faults;
+        long storeBytes = store.statistics().memory().bytesMax();
+        budget = new InFlightMemory(
+                this,
+                configuredBytes,
+                poolBytesMax(PlatformDependent.maxDirectMemory(), storeBytes) - pool.reserveBytes());
+        pool.onFailure(this::onAllocationFailure);
+    }
+
+    /** What the connections' pool can get: the direct memory without the store's budget and a quarter of that for its slack. */
+    static long poolBytesMax(long directBytes, long storeBytes) {
+        return Math.max(directBytes / LEAST_PART, directBytes - storeBytes - storeBytes / 4);
+    }
+
+    public InFlightMemory budget() {
+        return budget;
+    }
+
+    @Override
+    public long pinnedBytes() {
+        return pool.pinnedBytes();
+    }
+
+    @Override
+    public long chunkBytes() {
+        return pool.metric().usedDirectMemory();
+    }
+
+    @Override
+    public boolean isStoreTight() {
+        return store.isReadMemoryTight();
+    }
+
+    @Override
+    public boolean isKernelTight() {
+        return kernel.isTight();
+    }
+
+    private void onAllocationFailure() {
+        budget.allocationFailed();
+        faults.reportSparing(
+                "direct memory is used up although limits.memory_in_flight is not reached",
+                () -> chunkBytes() + " bytes of it have the connections; raise -XX:MaxDirectMemorySize or lower"
+                        + " cache.ram_size");
+    }
+
+    /** Sets the reserve aside again once memory is plentiful. */
+    void refillReserve() {
+        if (budget.usedBytes() < budget.budgetBytes() / 2) {
+            pool.fillReserve();
+        }
+    }
+
+    /** A slow client was closed; on its event loop. */
+    void onClosed(SlowReason reason) {
+        if (reason == SlowReason.MEMORY) {
+            faults.reportSparing(
+                    "slow clients are closed, since memory is scarce",
+                    () -> budget.usedBytes() + " bytes are in flight, limits.memory_in_flight is "
+                            + budget.budgetBytes()
+                            + "; store "
+                            + (isStoreTight() ? "tight" : "ok")
+                            + ", kernel "
+                            + (isKernelTight() ? "tight (net.ipv4.tcp_mem)" : "ok"));
+        } else if (reason == SlowReason.ORIGIN) {
+            faults.reportSparing(
+                    "clients that take nothing are closed, since origin.connections_max is nearly reached",
+                    () -> "millrace_slow_clients_closed_total counts them");
+        }
+    }
+
+    static Counter counterOf(SlowReason reason) {
+        return switch (reason) {
+            case TIMEOUT -> Counter.SLOW_CLIENTS_TIMEOUT;
+            case RATE -> Counter.SLOW_CLIENTS_RATE;
+            case MEMORY -> Counter.SLOW_CLIENTS_MEMORY;
+            case ORIGIN -> Counter.SLOW_CLIENTS_ORIGIN;
+        };
+    }
+
+    /** What the admin API says of it. */
+    public MemorySource.InFlight report(MetricsRegistry metrics) {
+        return new MemorySource.InFlight(
+                pinnedBytes(),
+                budget.budgetBytes(),
+                metrics.total(MetricFamily.SLOW_CLIENTS),
+                metrics.total(Counter.ORIGIN_FAILURES_MEMORY));
+    }
+
+    public void bind(MetricsRegistry metrics) {
+        metrics.supplyGauge(MetricFamily.IN_FLIGHT, this::pinnedBytes);
+        metrics.supplyGauge(MetricFamily.IN_FLIGHT_MAX, budget::budgetBytes);
+        metrics.supplyCounter(MetricFamily.ALLOCATION_FAILURES, budget::allocationFailures);
+    }
+}

@@ -1,0 +1,20 @@
+package io.millrace.proxy.server;
+
+import io.millrace.proxy.config.LogConfig;
+import io.millrace.proxy.observe.log.AccessLogConfig;
+import java.time.Duration;
+
+/** What a configuration means for the access log. Immutable: no state. */
+public final class LogConfigs {
+    private LogConfigs() {}
+
+    public static AccessLogConfig of(LogConfig config) {
+        return new AccessLogConfig(
+                config.accessPath(),
+                config.accessFormat(),
+                config.rotateBytes(),
+                Duration.ofSeconds(config.rotateIntervalSeconds()),
+                config.rotateKeep(),
+                AccessLogConfig.DEFAULT_RING_BYTES);
+    }
+}

@@ -1,0 +1,127 @@
+package io.millrace.proxy.server;
+
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.observe.MetricFamily;
+import io.millrace.proxy.observe.MetricsRegistry;
+import io.millrace.proxy.observe.log.AccessLog;
+import io.millrace.proxy.purge.InvalidationKind;
+import io.millrace.proxy.purge.Invalidator;
+import io.millrace.store.CacheStore;
+import io.millrace.store.StoreStatistics;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
+
+/** Binds the figures that no loop counts to the metrics: the store's, the connections', the allocator's. Immutable: no state. */
+public final class ProxyMetrics {
+    private ProxyMetrics() {}
+
+    public static void bind(
+            MetricsRegistry metrics,
+            CacheStore<StoredHead> store,
+            BufferPool allocator,
+            @Nullable AccessLog accessLog) {
+        metrics.supplyGauge(
+                MetricFamily.CACHE_BYTES, () -> store.statistics().ram().bytes(), "ram", "");
+        metrics.supplyGauge(
+                MetricFamily.CACHE_BYTES, () -> store.statistics().ram().pieceBytes(), "ram_pieces", "");
+        metrics.supplyGauge(
+                MetricFamily.CACHE_BYTES_MAX, () -> store.statistics().ram().bytesMax(), "ram", "");
+        metrics.supplyGauge(
+                MetricFamily.CACHE_ENTRIES, () -> store.statistics().ram().entries(), "ram", "");
+        metrics.supplyCounter(
+                MetricFamily.STORE_SCRUBBED_BYTES,
+                () -> store.statistics().counters().bytesScrubbed());
+        metrics.supplyCounter(
+                MetricFamily.STORE_DAMAGED_RECORDS,
+                () -> store.statistics().counters().recordsDamaged(),
+                "read");
+        metrics.supplyCounter(
+                MetricFamily.STORE_DAMAGED_RECORDS,
+                () -> store.statistics().counters().recordsDamagedByScrub(),
+                "scrub");
+        refused(metrics, store, "removal", StoreStatistics.Counters::removalsRefused);
+        refused(metrics, store, "claim", StoreStatistics.Counters::claimsRefused);
+        refused(metrics, store, "range", StoreStatistics.Counters::rangesRefused);
+        List<StoreStatistics.Volume> volumes = store.statistics().volumes();
+        for (int i = 0; i < volumes.size(); i++) {
+            String path = volumes.get(i).path().toString();
+            volume(metrics, MetricFamily.CACHE_BYTES, store, i, path, StoreStatistics.Volume::bytes);
+            volume(metrics, MetricFamily.CACHE_BYTES_MAX, store, i, path, StoreStatistics.Volume::bytesMax);
+            volume(metrics, MetricFamily.CACHE_ENTRIES, store, i, path, StoreStatistics.Volume::entries);
+            int index = i;
+            ring(metrics, MetricFamily.VOLUME_WRITTEN, store, i, path, StoreStatistics.Ring::bytesWritten);
+            ring(metrics, MetricFamily.VOLUME_CARRIED, store, i, path, StoreStatistics.Ring::bytesCarried);
+            ring(metrics, MetricFamily.VOLUME_RECLAIMED, store, i, path, StoreStatistics.Ring::segmentsReclaimed);
+            ring(metrics, MetricFamily.VOLUME_REFUSED, store, i, path, StoreStatistics.Ring::objectsRefused);
+            ring(metrics, MetricFamily.VOLUME_PINS_BROKEN, store, i, path, StoreStatistics.Ring::pinsBroken);
+            metrics.supplyGauge(
+                    MetricFamily.VOLUME_PINNED,
+                    () -> store.statistics().volumes().get(index).ring().bytesPinned(),
+                    path);
+            metrics.supplyCounter(
+                    MetricFamily.VOLUME_INDEX_EVICTIONS,
+                    () -> store.statistics().volumes().get(index).indexEvictions(),
+                    path);
+            metrics.supplyGauge(
+                    MetricFamily.VOLUME_ONLINE,
+                    () -> store.statistics().volumes().get(index).state() == StoreStatistics.State.ONLINE ? 1 : 0,
+                    path);
+        }
+        metrics.supplyGauge(
+                MetricFamily.INVENTORY_ENTRIES, () -> store.inventory().entries());
+        metrics.supplyGauge(
+                MetricFamily.INVENTORY_BYTES, () -> store.inventory().bytes());
+        metrics.supplyCounter(
+                MetricFamily.INVENTORY_DROPPED, () -> store.inventory().dropped());
+        metrics.supplyCounter(
+                MetricFamily.CACHE_REFILLED, () -> store.statistics().counters().objectsRefilled());
+        metrics.bindAllocator(allocator);
+        new MemoryMetrics(() -> store.statistics().memory(), allocator).bind(metrics);
+        if (accessLog != null) {
+            accessLog.bindTo(metrics);
+        }
+    }
+
+    public static void bind(MetricsRegistry metrics, Invalidator invalidator) {
+        for (InvalidationKind kind : InvalidationKind.values()) {
+            metrics.supplyGauge(MetricFamily.INVALIDATION_ENTRIES, () -> invalidator.entries(kind), kind.text());
+        }
+    }
+
+    private static void refused(
+            MetricsRegistry metrics,
+            CacheStore<StoredHead> store,
+            String what,
+            ToLongFunction<StoreStatistics.Counters> value) {
+        metrics.supplyCounter(
+                MetricFamily.STORE_REFUSED,
+                () -> value.applyAsLong(store.statistics().counters()),
+                what);
+    }
+
+    private static void ring(
+            MetricsRegistry metrics,
+            MetricFamily family,
+            CacheStore<StoredHead> store,
+            int index,
+            String path,
+            ToLongFunction<StoreStatistics.Ring> value) {
+        metrics.supplyCounter(
+                family,
+                () -> value.applyAsLong(store.statistics().volumes().get(index).ring()),
+                path);
+    }
+
+    private static void volume(
+            MetricsRegistry metrics,
+            MetricFamily family,
+            CacheStore<StoredHead> store,
+            int index,
+            String path,
+            ToDoubleFunction<StoreStatistics.Volume> value) {
+        metrics.supplyGauge(
+                family, () -> value.applyAsDouble(store.statistics().volumes().get(index)), "disk", path);
+    }
+}

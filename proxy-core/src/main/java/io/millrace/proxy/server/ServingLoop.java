@@ -1,0 +1,299 @@
+package io.millrace.proxy.server;
+
+import io.millrace.proxy.dns.DnsSettings;
+import io.millrace.proxy.dns.DnsStatistics;
+import io.millrace.proxy.exchange.ExchangeLoop;
+import io.millrace.proxy.fetch.OriginClient;
+import io.millrace.proxy.fetch.OriginStatistics;
+import io.millrace.proxy.fetch.tls.OriginTlsContexts;
+import io.millrace.proxy.http1.DirectAnswers;
+import io.millrace.proxy.http1.FastLane;
+import io.millrace.proxy.http1.Http1Connection;
+import io.millrace.proxy.http1.Http1Settings;
+import io.millrace.proxy.http2.Http2Loop;
+import io.millrace.proxy.http2.Http2Settings;
+import io.millrace.proxy.memory.LoopMemory;
+import io.millrace.proxy.memory.ReceiveBuffers;
+import io.millrace.proxy.memory.SlowClients;
+import io.millrace.proxy.net.ClientConnection;
+import io.millrace.proxy.net.ConnectionSet;
+import io.millrace.proxy.net.Listener;
+import io.millrace.proxy.net.protocol.ProxyHeaderDecoder;
+import io.millrace.proxy.net.protocol.AlpnChoice;
+import io.millrace.proxy.net.protocol.PrefaceChoice;
+import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.observe.LoopCounters;
+import io.millrace.proxy.observe.log.AccessLogRing;
+import io.millrace.proxy.tls.ListenerTls;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.Future;
+import java.net.InetSocketAddress;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One event loop with all that is its own: connections of clients and to origins, counters, log ring, exchanges.
+ *
+ * <p>Confined to its event loop once it is started.
+ */
+public final class ServingLoop {
+    /** How old the figures of origin connections may be at a scrape. */
+    private static final long PUBLISH_MILLIS = 1000;
+    /** Time between two looks for slow clients that hold an origin connection which others wait for. */
+    private static final long RELIEF_MILLIS = 50;
+
+    /**
+     * What the loops share of the budget for bytes in flight.
+     *
+     * @param loops number of event loops
+     * @param rateMin bytes a second that a client has to take, 0 for none; asked whenever it counts
+     */
+    public record Memory(ConnectionMemory shared, int loops, LongSupplier rateMin) {}
+
+    private final EventLoop loop;
+    private final ByteBufAllocator allocator;
+    private final LoopCounters counters;
+    private final OriginClient origins;
+    private final ConnectionSet connections;
+    private final ExchangeLoop exchanges;
+    private final Supplier<Http1Settings> http1;
+    private final Supplier<Boolean> fastLaneOpen;
+    private final @Nullable FastLane fastLane;
+    private final DirectAnswers direct;
+    private final Http2Loop http2;
+    private final ConnectionMemory budget;
+    private final LoopMemory memory;
+    private boolean closingSlow;
+    private long closedSlowNanos = System.nanoTime();
+    private @Nullable Future<?> publishing;
+
+    public ServingLoop(
+            EventLoop loop,
+            ByteBufAllocator allocator,
+            LoopCounters counters,
+            @Nullable AccessLogRing log,
+            ExchangeLoop.Shared shared,
+            OriginTlsContexts originTls,
+            Supplier<DnsSettings> dns,
+            Supplier<Http1Settings> http1,
+            Supplier<Http2Settings> http2Settings,
+            ConnectionLimit limit,
+            Supplier<Boolean> fastLaneOpen,
+            boolean hasPlainSockets,
+            Memory memory) {
+        this.loop = loop;
+        this.allocator = allocator;
+        this.counters = counters;
+        this.budget = memory.shared();
+        this.memory = new LoopMemory(memory.shared().budget(), System::nanoTime, loop);
+        this.origins = OriginClient.builder(loop)
+                .allocator(allocator)
+                .dns(dns)
+                .tls(originTls)
+                .receiveBuffers(new ReceiveBuffers(this.memory))
+                .onWaiting(this::closeSlowSoon)
+                .build();
+        this.connections = new ConnectionSet(
+                loop,
+                limit::ofLoop,
+                () -> {
+                    counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_LIMIT);
+                    limit.refused();
+                },
+                new CountedConnections(
+                        shared.clients(), () -> shared.settings().get().clients(), counters));
+        this.connections.closeSlow(new SlowClients(this.memory, memory.loops(), memory.rateMin(), reason -> {
+            counters.increment(ConnectionMemory.counterOf(reason));
+            memory.shared().onClosed(reason);
+        }));
+        this.memory.relief(() -> loop.execute(connections::closeSlowNow));
+        this.exchanges = new ExchangeLoop(loop, shared, origins, counters, log, this.memory);
+        this.http1 = http1;
+        this.fastLaneOpen = fastLaneOpen;
+        FastLaneCounters lane = new FastLaneCounters(counters);
+        this.fastLane = hasPlainSockets
+                ? new FastLane(new FastLane.Parts(
+                        loop, allocator, http1, fastLaneOpen, exchanges, exchanges, connections, lane))
+                : null;
+        this.direct = new DirectAnswers(loop, allocator, exchanges, lane::onAnswered);
+        this.http2 = new Http2Loop(new Http2Loop.Parts(
+                loop,
+                allocator,
+                http2Settings,
+                fastLaneOpen,
+                exchanges,
+                exchanges,
+                connections,
+                this.memory,
+                new Http2Counters(counters, lane::onAnswered)));
+    }
+
+    /** Closes slow clients after the present event, for a call that waits for a connection; at most every {@value #RELIEF_MILLIS} ms. */
+    private void closeSlowSoon() {
+        long now = System.nanoTime();
+        if (!closingSlow && now - closedSlowNanos >= TimeUnit.MILLISECONDS.toNanos(RELIEF_MILLIS)) {
+            closingSlow = true;
+            loop.execute(() -> {
+                closingSlow = false;
+                closedSlowNanos = System.nanoTime();
+                connections.closeSlowNow();
+            });
+        }
+    }
+
+    public void start() {
+        connections.start();
+        publishing = loop.scheduleWithFixedDelay(this::publish, PUBLISH_MILLIS, PUBLISH_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    /** Carries what the origin client counts over to the counters that a scrape reads. */
+    private void publish() {
+        budget.refillReserve();
+        OriginStatistics now = origins.statistics();
+        raise(Counter.ORIGIN_CONNECTIONS_ACTIVE, now.connectionsActive());
+        raise(Counter.ORIGIN_CONNECTIONS_IDLE, now.connectionsIdle());
+        raise(Counter.ORIGIN_CONNECTIONS_OPENED, now.connects());
+        raise(Counter.ORIGIN_RETRIES, now.retries());
+        raise(Counter.ORIGIN_HTTP2_CONNECTIONS, now.http2Connections());
+        raise(Counter.ORIGIN_HTTP2_CONNECTIONS_OPENED, now.http2Connects());
+        raise(Counter.ORIGIN_HTTP2_STREAMS, now.http2Streams());
+        raise(Counter.ORIGIN_HTTP2_REQUESTS, now.http2Requests());
+        raise(Counter.ORIGIN_HTTP2_NOT_PROCESSED, now.http2NotProcessed());
+        DnsStatistics names = origins.dns();
+        raise(Counter.DNS_LOOKUPS_CACHED, names.cached());
+        raise(Counter.DNS_LOOKUPS_ANSWERED, names.answered());
+        raise(Counter.DNS_LOOKUPS_UNKNOWN, names.unknown());
+        raise(Counter.DNS_LOOKUPS_STALE, names.stale());
+        raise(Counter.DNS_LOOKUPS_FAILED, names.failed());
+    }
+
+    private void raise(Counter counter, long to) {
+        counters.add(counter, to - counters.value(counter));
+    }
+
+    public EventLoop loop() {
+        return loop;
+    }
+
+    public ExchangeLoop exchanges() {
+        return exchanges;
+    }
+
+    public LoopCounters counters() {
+        return counters;
+    }
+
+    public OriginClient origins() {
+        return origins;
+    }
+
+    public ConnectionSet connections() {
+        return connections;
+    }
+
+    /**
+     * What serves accepted connections: the fast lane first where nothing is encrypted and nothing announced, else channels.
+     *
+     * @param http2 whether clients may speak HTTP/2
+     * @param headers what holds for PROXY headers now; null where there are none
+     */
+    public Listener.Serving serving(
+            @Nullable ListenerTls tls, boolean http2, @Nullable Supplier<ProxyHeaderDecoder.Settings> headers) {
+        return new Listener.Serving(
+                initializer(tls, http2, headers), tls == null && headers == null && !http2 ? fastLane : null);
+    }
+
+    /** Sets an accepted connection up: the PROXY header where there may be one, TLS where it is spoken, then HTTP. */
+    private ChannelInitializer<Channel> initializer(
+            @Nullable ListenerTls tls, boolean withHttp2, @Nullable Supplier<ProxyHeaderDecoder.Settings> headers) {
+        AnnouncedClients announced = new AnnouncedClients(
+                counters, (channel, client, secure) -> serveAnnounced(channel, tls, withHttp2, client, secure));
+        return new ChannelInitializer<>() {
+            @Override
+            protected void initChannel(Channel channel) {
+                channel.config().setOption(ChannelOption.ALLOCATOR, allocator);
+                channel.config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, true);
+                counters.increment(Counter.CLIENT_CONNECTIONS);
+                counters.increment(Counter.CLIENT_CONNECTIONS_OPENED);
+                channel.closeFuture().addListener(closed -> counters.decrement(Counter.CLIENT_CONNECTIONS));
+                if (headers != null) {
+                    channel.pipeline().addLast(new ProxyHeaderDecoder(headers, connections, announced));
+                    return;
+                }
+                if (tls != null || withHttp2) {
+                    // The TLS handler is added only when the client has named a host, so that the pipeline does not
+                    // tell yet.
+                    serveAnnounced(channel, tls, withHttp2, null, false);
+                    return;
+                }
+                Http1Connection.install(channel, http1, exchanges, connections, null);
+            }
+        };
+    }
+
+    /** Serves a connection whose client a PROXY header has named, or null where none did. */
+    private void serveAnnounced(
+            Channel channel,
+            @Nullable ListenerTls tls,
+            boolean withHttp2,
+            @Nullable InetSocketAddress client,
+            boolean announcedSecure) {
+        ClientConnection facts = new ClientConnection(
+                client == null ? (InetSocketAddress) channel.remoteAddress() : client,
+                (InetSocketAddress) channel.localAddress(),
+                tls != null,
+                announcedSecure);
+        if (tls != null) {
+            channel.pipeline().addLast(tls.newHandler(allocator, new CountedHandshakes(counters, facts)));
+            if (withHttp2) {
+                channel.pipeline()
+                        .addLast(new AlpnChoice(
+                                connections, facts, this::headerTimeoutNanos, this::serveSecureHttp1, http2));
+            } else {
+                serveSecureHttp1(channel, facts);
+            }
+        } else if (withHttp2) {
+            channel.pipeline()
+                    .addLast(new PrefaceChoice(
+                            connections, facts, this::headerTimeoutNanos, this::servePlainHttp1, http2));
+        } else {
+            servePlainHttp1(channel, facts);
+        }
+    }
+
+    private long headerTimeoutNanos() {
+        return http1.get().headerTimeoutNanos();
+    }
+
+    private void serveSecureHttp1(Channel channel, ClientConnection facts) {
+        DirectAnswers answers = fastLaneOpen.get() ? direct : null;
+        Http1Connection.install(channel, facts, http1, exchanges, connections, answers);
+    }
+
+    private void servePlainHttp1(Channel channel, ClientConnection facts) {
+        if (fastLane != null) {
+            fastLane.serve(channel, facts);
+        } else {
+            Http1Connection.install(channel, facts, http1, exchanges, connections, null);
+        }
+    }
+
+    /** Ends everything of this loop; on it. */
+    public void close() {
+        if (publishing != null) {
+            publishing.cancel(false);
+        }
+        connections.close();
+        if (fastLane != null) {
+            fastLane.close();
+        }
+        origins.close();
+        exchanges.close();
+    }
+}

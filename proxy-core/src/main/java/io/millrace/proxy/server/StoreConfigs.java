@@ -1,0 +1,88 @@
+package io.millrace.proxy.server;
+
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.StorageConfig;
+import io.millrace.proxy.config.VolumeShareConfig;
+import io.millrace.store.DiskAdmission;
+import io.millrace.store.StoreConfig;
+import io.millrace.store.VolumeConfig;
+import io.netty.util.internal.PlatformDependent;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What a configuration means for the store. Immutable: no state. */
+public final class StoreConfigs {
+    private static final Logger log = LoggerFactory.getLogger(StoreConfigs.class);
+
+    private StoreConfigs() {}
+
+    public static StoreConfig of(ProxyConfig config) {
+        return StoreConfig.builder()
+                .ramBytes(ramBytes(config))
+                .refillBytesPerSecond(config.cache().refillBytesPerSecond())
+                .volumes(volumes(config))
+                .segmentBytes(config.store().segmentBytes())
+                .syncIntervalNanos(TimeUnit.MILLISECONDS.toNanos(config.store().syncIntervalMillis()))
+                .pinsHonoured(config.store().permitPinning())
+                .diskAdmission(
+                        switch (config.store().diskAdmission()) {
+                            case ALWAYS -> DiskAdmission.ALWAYS;
+                            case SECOND_HIT -> DiskAdmission.SECOND_HIT;
+                            case FREQUENCY -> DiskAdmission.FREQUENCY;
+                        })
+                .openWaitNanos(TimeUnit.MILLISECONDS.toNanos(config.store().openWaitMillis()))
+                .build();
+    }
+
+    /** One volume of the store for each storage path and each share of it; named ones lie in a directory below the path. */
+    private static List<VolumeConfig> volumes(ProxyConfig config) {
+        List<VolumeConfig> volumes = new ArrayList<>();
+        for (StorageConfig storage : config.storage()) {
+            if (storage.isDeviceOrFile()) {
+                volumes.add(deviceOrFile(config, storage));
+                continue;
+            }
+            long rest = storage.sizeBytes();
+            List<VolumeConfig> named = new ArrayList<>();
+            for (VolumeShareConfig share : config.volumes()) {
+                long bytes = (long) (storage.sizeBytes() * share.share());
+                named.add(new VolumeConfig(storage.path().resolve(share.name()), bytes, share.name()));
+                rest -= bytes;
+            }
+            volumes.add(new VolumeConfig(storage.path(), rest));
+            volumes.addAll(named);
+        }
+        return volumes;
+    }
+
+    private static VolumeConfig deviceOrFile(ProxyConfig config, StorageConfig storage) {
+        if (storage.indexPath() == null) {
+            throw new IllegalArgumentException("storage[].index_path: missing; " + storage.path()
+                    + " is a block device or a file, and its index needs a directory");
+        }
+        if (!config.volumes().isEmpty()) {
+            throw new IllegalArgumentException(
+                    "volumes: cannot share " + storage.path() + ", which is a block device or a file");
+        }
+        return new VolumeConfig(
+                storage.path(), storage.sizeBytes(), VolumeConfig.DEFAULT_NAME, storage.indexPath(), storage.format());
+    }
+
+    /** The RAM tier's size: what is configured, but no more than this JVM may allocate beside its other buffers. */
+    private static long ramBytes(ProxyConfig config) {
+        long wanted = config.cache().ramBytes();
+        long limit = PlatformDependent.maxDirectMemory() / 4 * 3;
+        if (wanted <= limit) {
+            return wanted;
+        }
+        log.warn(
+                "cache.ram_size: {} bytes are more than three quarters of this JVM's direct memory; using {}"
+                        + " (-XX:MaxDirectMemorySize raises the limit)",
+                wanted,
+                limit);
+        return limit;
+    }
+}

@@ -1,0 +1,216 @@
+package io.millrace.proxy.admin.data;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.proxy.admin.cache.ListSource.HostCount;
+import io.millrace.proxy.admin.cache.ListSource.ListQuery;
+import io.millrace.proxy.admin.cache.ListSource.ListReport;
+import io.millrace.proxy.admin.cache.ListSource.Listed;
+import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.caching.CacheSettings;
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.StoredHeadCodec;
+import io.millrace.proxy.caching.Variance;
+import io.millrace.proxy.caching.key.CacheKey;
+import io.millrace.proxy.caching.reuse.VariantKey;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.ResponseHead;
+import io.millrace.proxy.http.TargetUri;
+import io.millrace.store.CacheStore;
+import io.millrace.store.ObjectWriter;
+import io.millrace.store.StoreConfig;
+import io.millrace.store.StoreKey;
+import io.millrace.store.VolumeConfig;
+import io.millrace.store.engine.StoreEngine;
+import io.netty.buffer.Unpooled;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assertions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a listing shows of a real store, in the words of HTTP. */
+class CacheListingTest {
+    private static final long NOW = 1_790_000_000_000L;
+
+    @TempDir
+    private Path directory;
+
+    private CacheStore<StoredHead> store;
+    private CacheListing listing;
+
+    @BeforeEach
+    void open() throws IOException {
+        store = StoreEngine.open(
+                StoreConfig.builder()
+                        .ramBytes(1 << 20)
+                        .inventoryDelayNanos(0)
+                        .volumes(List.of(new VolumeConfig(directory, 16 << 20)))
+                        .build(),
+                new StoredHeadCodec());
+        listing = new CacheListing(() -> store);
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        store.close();
+    }
+
+    private static TargetUri url(String url) {
+        return (TargetUri) TargetUri.parseAbsolute(url);
+    }
+
+    private static RequestHead request(String url) {
+        FieldSection fields =
+                FieldSection.builder().add("Accept-Encoding", "GZIP, br").build();
+        return RequestHead.of("GET", url(url), fields);
+    }
+
+    private static StoredHead head(String url, String... fields) {
+        FieldSection.Builder section =
+                FieldSection.builder().add("Cache-Control", "max-age=60").add("Content-Type", "text/html");
+        for (int i = 0; i < fields.length; i += 2) {
+            section.add(fields[i], fields[i + 1]);
+        }
+        ResponseHead response = ResponseHead.of(200, "OK", section.build());
+        return StoredHead.of(request(url), response, NOW, NOW, CacheSettings.DEFAULTS);
+    }
+
+    private void put(StoreKey key, StoredHead head, int length) {
+        ObjectWriter<StoredHead> writer = store.create(key);
+        writer.head(head, length);
+        if (length > 0) {
+            writer.write(0, Unpooled.wrappedBuffer(new byte[length]));
+        }
+        writer.complete(length);
+    }
+
+    private void put(String url, int length) {
+        put(store.key(CacheKey.of(url(url)).bytes()), head(url), length);
+    }
+
+    /** Asks until the inventory knows all. */
+    private ListReport ask(ListQuery query) {
+        ListReport[] last = {null};
+        Awaitility.await().atMost(60, TimeUnit.SECONDS).until(() -> {
+            store.sync();
+            last[0] = listing.list(query).toCompletableFuture().get(30, TimeUnit.SECONDS);
+            return last[0].complete() && settled();
+        });
+        return last[0];
+    }
+
+    /** Whether what was stored has been written behind. */
+    private boolean settled() {
+        return store.inventory().entries()
+                >= store.statistics().volumes().get(0).entries();
+    }
+
+    private static ListQuery query(String prefix, String regex, String host, int limit, String after, boolean count) {
+        return new ListQuery(prefix, regex, host, limit, after, count);
+    }
+
+    private Set<String> urls(String prefix, String regex, String host) {
+        ask(query(null, null, null, 1000, null, false));
+        Set<String> urls = new HashSet<>();
+        ask(query(prefix, regex, host, 1000, null, false)).objects().forEach(object -> urls.add(object.url()));
+        return urls;
+    }
+
+    @Test
+    void findsByPrefixRegexAndHost() {
+        put("http://a.example/js/1.js", 10);
+        put("http://a.example/css/1.css", 20);
+        put("https://a.example/js/1.js", 30);
+        put("http://b.example:8080/js/2.js", 40);
+        assertEquals(4, urls(null, null, null).size());
+        assertEquals(Set.of("http://a.example/js/1.js"), urls("http://a.example/js/", null, null));
+        assertEquals(
+                Set.of("http://a.example/js/1.js", "https://a.example/js/1.js", "http://b.example:8080/js/2.js"),
+                urls(null, "\\.js$", null));
+        assertEquals(Set.of("http://b.example:8080/js/2.js"), urls(null, "js", "B.example:8080"));
+        assertEquals(Set.of(), urls("http://a.example/", "2\\.js", null));
+    }
+
+    @Test
+    void countsByHost() {
+        put("http://a.example/1", 10);
+        put("http://a.example/2", 20);
+        put("http://b.example:8080/", 0);
+        ask(query(null, null, null, 1, null, false));
+        ListReport report = ask(query(null, null, null, 1, null, true));
+        assertEquals(List.of(new HostCount("a.example", 2, 30), new HostCount("b.example:8080", 1, 0)), report.hosts());
+        assertEquals(List.of(), report.objects());
+    }
+
+    @Test
+    void showsVariantsByTheirUrlAndNoMarkers() {
+        String url = "http://a.example/varies";
+        StoredHead variant = head(url, "Vary", "Accept-Encoding, Cookie");
+        StoredHead marker = StoredHead.varyMarker(variant.variance(), 7, NOW);
+        byte[] primary = CacheKey.of(url(url)).bytes();
+        put(store.key(primary), marker, 0);
+        put(store.key(VariantKey.of(primary, marker, request(url).fields())), variant, 50);
+        assertEquals(Set.of(url), urls(null, null, null));
+        Listed listed = ask(query(null, null, null, 10, null, false)).objects().get(0);
+        assertEquals("Accept-Encoding: br,gzip; Cookie absent", listed.variant());
+        assertEquals(200, listed.status());
+        assertEquals("text/html", listed.type());
+        assertEquals(50, listed.length());
+        assertTrue(listed.whole());
+        assertEquals(NOW / 1000, listed.storedAt());
+        assertEquals(directory.toString(), listed.volume());
+        CompletableFuture<Boolean> removed = new CompletableFuture<>();
+        store.remove(store.key(primary), Runnable::run, (present, failure) -> removed.complete(present));
+        assertTrue(removed.join());
+        ListReport after = listing.list(query(null, null, null, 10, null, false))
+                .toCompletableFuture()
+                .join();
+        assertEquals(List.of(), after.objects(), "its marker was purged");
+        assertEquals(Variance.NONE, head(url).variance());
+    }
+
+    @Test
+    void goesOnWhereAPageEnded() {
+        for (int i = 0; i < 25; i++) {
+            put("http://a.example/" + i, 10);
+        }
+        ask(query(null, null, null, 1000, null, false));
+        Set<String> seen = new HashSet<>();
+        String after = null;
+        do {
+            ListReport page = ask(query(null, null, null, 10, after, false));
+            page.objects().forEach(object -> assertTrue(seen.add(object.url())));
+            after = page.next();
+        } while (after != null);
+        assertEquals(25, seen.size());
+    }
+
+    @Test
+    void refusesWhatItCannotUnderstand() {
+        for (ListQuery bad :
+                List.of(query(null, "(", null, 1, null, false), query(null, null, null, 1, "nowhere", false))) {
+            CompletionException e = Assertions.assertThrows(
+                    CompletionException.class,
+                    () -> listing.list(bad).toCompletableFuture().join());
+            assertEquals(
+                    400, assertInstanceOf(AdminException.class, e.getCause()).status());
+        }
+        assertNull(ask(query(null, null, null, 1, null, false)).reason());
+        assertNotNull(store.inventory());
+    }
+}
