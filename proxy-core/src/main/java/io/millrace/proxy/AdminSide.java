@@ -37,6 +37,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,6 +47,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 final class AdminSide implements AutoCloseable, HealthSource, PurgeService {
+    /** Bits for the purges of one millisecond; above them is the time of day. */
+    private static final int PURGE_ID_BITS = 20;
+
+    private final AtomicLong purges = new AtomicLong();
     private final ProxyServer proxy;
     private final Path socket;
     private final DrainRequest drain;
@@ -148,9 +153,15 @@ final class AdminSide implements AutoCloseable, HealthSource, PurgeService {
             }
             loop.counters().increment(wasPresent ? Counter.PURGES_FOUND : Counter.PURGES_ABSENT);
             report.complete(new PurgeReport(
-                    target.asString(), wasPresent, wasPresent ? "every stored variant is gone" : "nothing was stored"));
+                    target.asString(), wasPresent, wasPresent ? "every stored variant is gone" : "nothing was stored",
+                    purgeId()));
         });
         return report;
+    }
+
+    private String purgeId() {
+        long now = proxy.shared().clock().millis() << PURGE_ID_BITS;
+        return "u" + Long.toString(purges.updateAndGet(last -> Math.max(last + 1, now)), Character.MAX_RADIX);
     }
 
     static AdminException notUrl(String url) {

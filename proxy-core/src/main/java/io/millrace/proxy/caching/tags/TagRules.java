@@ -6,6 +6,7 @@ import io.millrace.proxy.http.structured.BareItem;
 import io.millrace.proxy.http.structured.Member;
 import io.millrace.proxy.http.structured.StructuredFields;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -123,5 +124,20 @@ public final class TagRules {
                 list.addOne(bytes, 0, bytes.length);
             }
         }
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof TagRules that && keep == that.keep && Arrays.equals(names, that.names);
+    }
+
+    @Override
+    public int hashCode() {
+        return Arrays.hashCode(names) * 31 + Boolean.hashCode(keep);
+    }
+
+    @Override
+    public String toString() {
+        return Arrays.toString(names) + (keep ? " kept" : "");
     }
 }
