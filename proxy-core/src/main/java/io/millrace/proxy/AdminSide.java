@@ -153,7 +153,9 @@ final class AdminSide implements AutoCloseable, HealthSource, PurgeService {
             }
             loop.counters().increment(wasPresent ? Counter.PURGES_FOUND : Counter.PURGES_ABSENT);
             report.complete(new PurgeReport(
-                    target.asString(), wasPresent, wasPresent ? "every stored variant is gone" : "nothing was stored",
+                    target.asString(),
+                    wasPresent,
+                    wasPresent ? "every stored variant is gone" : "nothing was stored",
                     purgeId()));
         });
         return report;

@@ -66,10 +66,7 @@ final class ScopedPurges implements InvalidationService {
                         target.authority());
             case URL ->
                 invalidate(
-                        ScopesOfRules.urls(List.of(target), rules),
-                        scope,
-                        Counter.PURGES_URL_SOFT,
-                        target.asString());
+                        ScopesOfRules.urls(List.of(target), rules), scope, Counter.PURGES_URL_SOFT, target.asString());
             default ->
                 invalidate(
                         ScopesOfRules.of(target, rules.rulesUnder(target)),

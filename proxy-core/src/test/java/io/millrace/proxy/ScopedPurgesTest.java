@@ -22,7 +22,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The purges of more than a URL that the admin API takes, and what the inspector says of what they cover. */
 class ScopedPurgesTest {
-    private static final String FRESH = "Cache-Control: max-age=600\r\nETag: \"1\"\r\nCache-Groups: \"g\"\r\nxkey: k caf\u00c3\u00a9\r\n";
+    private static final String FRESH =
+            "Cache-Control: max-age=600\r\nETag: \"1\"\r\nCache-Groups: \"g\"\r\nxkey: k caf\u00c3\u00a9\r\n";
 
     @RegisterExtension
     final ProxyExtension proxy = new ProxyExtension();
@@ -129,7 +130,12 @@ class ScopedPurgesTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"a b, k, not a site", "s/, k, not a site", "s, '', a tag is empty", "s, 'a\u0001', control byte 0x1 at position 1"})
+    @CsvSource({
+        "a b, k, not a site",
+        "s/, k, not a site",
+        "s, '', a tag is empty",
+        "s, 'a\u0001', control byte 0x1 at position 1"
+    })
     void whatIsNoSiteOrNoTagPurgesNothing(String site, String tag, String said) throws Exception {
         start();
         ExecutionException refused = assertThrows(ExecutionException.class, () -> invalidateTags(site, false, tag));

@@ -162,7 +162,8 @@ class TagPurgeTest {
             assertEquals(seen, response.head().contains(field + ": p1"), kind + ": " + response.head());
             proxy.settle();
         }
-        assertEquals(seen, send("GET", HOST, "/tags/p1", "Range: bytes=1-2").head().contains(field));
+        assertEquals(
+                seen, send("GET", HOST, "/tags/p1", "Range: bytes=1-2").head().contains(field));
     }
 
     @Test
@@ -337,7 +338,8 @@ class TagPurgeTest {
                 int tag = random.nextInt(tags);
                 int version = versions.incrementAndGet(tag);
                 String soft = random.nextInt(3) == 0 ? "Fastly-Soft-Purge: 1" : "X-Any: 1";
-                assertEquals(200, send("PURGE", HOST, "/", "xkey: k" + tag, soft).status());
+                assertEquals(
+                        200, send("PURGE", HOST, "/", "xkey: k" + tag, soft).status());
                 purged.set(tag, version);
             }
         } finally {

@@ -2,7 +2,6 @@ package io.millrace.proxy.caching;
 
 import io.millrace.proxy.http.FieldName;
 import io.millrace.store.HeadSummary;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,7 +26,8 @@ public record StoredSummary(
         String type = head.isVaryMarker() ? null : head.fields().get(FieldName.CONTENT_TYPE);
         String variant = head.isVaryMarker() ? "" : head.variance().describe(head.varyValues);
         String text = head.status() + "\n" + line(type, TYPE_LENGTH_MAX) + "\n" + line(variant, VARIANT_LENGTH_MAX);
-        return new HeadSummary(head.responseTimeMillis() / 1000, text, head.tags().texts());
+        return new HeadSummary(
+                head.responseTimeMillis() / 1000, text, head.tags().texts());
     }
 
     private static String line(@Nullable String text, int lengthMax) {

@@ -107,8 +107,9 @@ public final class CacheRuleKeys {
     public static final ConfigKey<List<String>> TAGS_FIELDS = draft("cache.tags.fields", ValueType.FIELD_NAMES)
             .defaultsTo(TagRules.DEFAULT_FIELDS)
             .perRule()
-            .says("Response fields that name the tags by which a response is purged: Surrogate-Key and xkey separate tags"
-                    + " by spaces, Cache-Tag and Edge-Cache-Tag by commas, other fields by either; empty for no tags.");
+            .says(
+                    "Response fields that name the tags by which a response is purged: Surrogate-Key and xkey separate tags"
+                            + " by spaces, Cache-Tag and Edge-Cache-Tag by commas, other fields by either; empty for no tags.");
     public static final ConfigKey<Boolean> TAGS_KEEP = draft("cache.tags.keep", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()

@@ -82,8 +82,9 @@ public final class RemapKeys {
                     + " the Host field says.");
 
     public static final ConfigKey<String> SITE = draft("remap[].site", ValueType.HOST)
-            .says("Name of the site that the tags of this rule's responses are of; without it the client's host. Rules with"
-                    + " one site share its tags, and a purge by request needs purge.allow of all of them.");
+            .says(
+                    "Name of the site that the tags of this rule's responses are of; without it the client's host. Rules with"
+                            + " one site share its tags, and a purge by request needs purge.allow of all of them.");
 
     static final List<ConfigKey<?>> OPTIONS =
             List.of(STATUS, REFERERS, REFERER_REDIRECT, REWRITE_SET_COOKIE, ORIGINS, SITE, FilterKeys.RULE_FILTERS);

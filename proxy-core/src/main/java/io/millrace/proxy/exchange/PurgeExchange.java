@@ -162,8 +162,7 @@ final class PurgeExchange implements RequestHandler {
     }
 
     /** All of a host, what begins so, or what has tags: for clients that may purge what each rule concerned maps. */
-    private void invalidate(
-            TargetUri url, Function<List<RemapRule>, List<InvalidationScope>> scopes, Counter counter) {
+    private void invalidate(TargetUri url, Function<List<RemapRule>, List<InvalidationScope>> scopes, Counter counter) {
         ExchangeSettings settings = home.settings();
         List<RemapRule> rules = settings.remap().rulesUnder(url);
         refusal = rules.isEmpty() ? refusalOf(AccessRules.NO_RULE, settings.access()) : null;
@@ -188,8 +187,7 @@ final class PurgeExchange implements RequestHandler {
 
     private void invalidate(List<InvalidationScope> scopes, Counter counter) {
         home.counters().increment(counter);
-        home.invalidator()
-                .invalidate(scopes, PurgeRequest.isSoft(request), stream.eventLoop(), this::onInvalidated);
+        home.invalidator().invalidate(scopes, PurgeRequest.isSoft(request), stream.eventLoop(), this::onInvalidated);
     }
 
     private void onInvalidated(List<InvalidationEntry> entries, @Nullable IOException problem) {

@@ -107,7 +107,8 @@ final class ResponseHeads {
             FieldSection from, FieldSection.Builder fields, @Nullable TagRules tags) {
         HopByHop hopByHop = HopByHop.of(from);
         for (int line = 0; line < from.size(); line++) {
-            if (!hopByHop.contains(from, line) && !MADE_ANEW.contains(from, line)
+            if (!hopByHop.contains(from, line)
+                    && !MADE_ANEW.contains(from, line)
                     && (tags == null || !tags.isRemoved(from, line))) {
                 fields.addLine(from, line);
             }

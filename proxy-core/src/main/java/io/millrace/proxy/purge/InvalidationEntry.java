@@ -29,8 +29,7 @@ public final class InvalidationEntry {
     private final int keyId;
     private final byte[] prefix;
 
-    private InvalidationEntry(
-            InvalidationKind kind, boolean soft, long stamp, long hash, int keyId, byte[] prefix) {
+    private InvalidationEntry(InvalidationKind kind, boolean soft, long stamp, long hash, int keyId, byte[] prefix) {
         this.kind = kind;
         this.soft = soft;
         this.stamp = stamp;
@@ -91,7 +90,10 @@ public final class InvalidationEntry {
 
     byte[] bytes() {
         ByteBuffer out = ByteBuffer.allocate(FIXED_LENGTH + prefix.length);
-        out.put(0, (byte) kind.code()).put(1, (byte) (soft ? SOFT : 0)).putInt(4, keyId).putLong(8, hash);
+        out.put(0, (byte) kind.code())
+                .put(1, (byte) (soft ? SOFT : 0))
+                .putInt(4, keyId)
+                .putLong(8, hash);
         out.put(FIXED_LENGTH, prefix);
         return out.array();
     }

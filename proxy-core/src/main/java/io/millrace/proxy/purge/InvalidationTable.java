@@ -64,11 +64,6 @@ public final class InvalidationTable implements Invalidations {
         this.tags = tags;
     }
 
-    /** An empty table that hashes tags under the same key: for the question what a purge would cover. */
-    public InvalidationTable like() {
-        return new InvalidationTable(HOSTS_MAX, GROUPS_MAX, new TagStamps(TAGS_MAX, tags.key()), URLS_MAX);
-    }
-
     /** The stamp for what is asked for from now on. */
     public long stamp() {
         return newest;
@@ -204,7 +199,7 @@ public final class InvalidationTable implements Invalidations {
      *
      * @return what was entered: a host where it has too many prefixes
      */
-    public InvalidationEntry invalidate(InvalidationScope scope, boolean softly, long stampMin) {
+    InvalidationEntry invalidate(InvalidationScope scope, boolean softly, long stampMin) {
         if (scope.tag() == null) {
             return invalidate(scope.kind(), softly, scope.hash(), scope.prefix(), stampMin);
         }
@@ -367,7 +362,8 @@ public final class InvalidationTable implements Invalidations {
             LabelStamps tagged = tags.stamps();
             add(all, InvalidationKind.ALL_TAGS, 0, tagged.floor(false), tagged.floor(true));
             for (boolean softly : new boolean[] {false, true}) {
-                hosts.each(softly, (hash, at) -> all.add(InvalidationEntry.of(InvalidationKind.HOST, softly, at, hash)));
+                hosts.each(
+                        softly, (hash, at) -> all.add(InvalidationEntry.of(InvalidationKind.HOST, softly, at, hash)));
                 urls.each(softly, (hash, at) -> all.add(InvalidationEntry.of(InvalidationKind.URL, softly, at, hash)));
                 groups.each(
                         softly, (hash, at) -> all.add(InvalidationEntry.of(InvalidationKind.GROUP, softly, at, hash)));

@@ -56,11 +56,6 @@ public final class Invalidator implements Journal.Owner {
         return table;
     }
 
-    /** An empty table that hashes tags under the same key: for the question what a purge would cover. */
-    public InvalidationTable emptyTable() {
-        return table.like();
-    }
-
     /** The stamp for what is asked for from now on. */
     public long stamp() {
         return table.stamp();

@@ -31,22 +31,14 @@ final class TagStamps {
 
     /** At most so many stamps. */
     TagStamps(int entriesMax) {
-        this(entriesMax, newKey());
-    }
-
-    TagStamps(int entriesMax, TagKey key) {
         stamps = new LabelStamps(entriesMax);
-        this.key = key;
+        key = newKey();
     }
 
     private static TagKey newKey() {
         byte[] bytes = new byte[TagKey.LENGTH];
         new SecureRandom().nextBytes(bytes);
         return TagKey.of(bytes);
-    }
-
-    TagKey key() {
-        return key;
     }
 
     private int keyId() {

@@ -296,7 +296,8 @@ class AdminApiReferenceTest {
                 new Documented(
                         "PurgeReport",
                         new PurgeResource(
-                                url -> CompletableFuture.completedFuture(new PurgeService.PurgeReport(url, true, "d", "u1")),
+                                url -> CompletableFuture.completedFuture(
+                                        new PurgeService.PurgeReport(url, true, "d", "u1")),
                                 scope ->
                                         CompletableFuture.failedFuture(new AdminException(400, "bad-request", "none"))),
                         "",

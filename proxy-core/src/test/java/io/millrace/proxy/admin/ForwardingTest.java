@@ -183,7 +183,8 @@ class ForwardingTest {
                 .resource(new StatusResource(() -> ResourcesTest.STATUS))
                 .resource(new MetricsResource(() -> "up 1\n"))
                 .resource(new PurgeResource(
-                        url -> CompletableFuture.completedFuture(new PurgeService.PurgeReport(url, false, "nothing", "u1")),
+                        url -> CompletableFuture.completedFuture(
+                                new PurgeService.PurgeReport(url, false, "nothing", "u1")),
                         scope -> CompletableFuture.failedFuture(new AdminException(400, "bad-request", "none"))))
                 .resource(new LookupResource((url, fields) -> CompletableFuture.completedFuture(
                         new LookupSource.LookupReport(url, null, null, null, "no rule"))))

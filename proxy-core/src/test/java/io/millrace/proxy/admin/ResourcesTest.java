@@ -227,7 +227,9 @@ class ResourcesTest {
     void purgeOfAUrl() throws IOException {
         Response response = post("/v1/cache/purge", "{\"url\": \"http://h/p\\u00e4\"}");
         assertEquals(200, response.status());
-        assertEquals("{\"url\":\"http://h/p\u00e4\",\"purged\":true,\"detail\":\"it was stored\",\"id\":\"u1\",\"state\":\"done\",\"objects\":null}", response.body());
+        assertEquals(
+                "{\"url\":\"http://h/p\u00e4\",\"purged\":true,\"detail\":\"it was stored\",\"id\":\"u1\",\"state\":\"done\",\"objects\":null}",
+                response.body());
     }
 
     @ParameterizedTest
@@ -300,7 +302,8 @@ class ResourcesTest {
                 "http://h/p?q=1",
                 "http://h/p?q=1",
                 "map http://h/ http://o/",
-                new Stored("ram", 200, true, 10, 60, 1234, List.of("Accept-Encoding"), "\"x\"", null, List.of("t1", "t2")),
+                new Stored(
+                        "ram", 200, true, 10, 60, 1234, List.of("Accept-Encoding"), "\"x\"", null, List.of("t1", "t2")),
                 "fresh for 50 s");
         Response response = get("/v1/cache/lookup?url=http%3A%2F%2Fh%2Fp%3Fq%3D1"
                 + "&header=Accept-Encoding:%20gzip,%20br&header=X:a:b");

@@ -154,9 +154,8 @@ final class StoredHeadCodecTest {
     /** A store of an earlier version has the fields in its heads: what they name can be purged. */
     @Test
     void tagsOfAnEarlierVersionAreReadFromTheFields() throws CorruptHeadException {
-        CacheSettings kept = CacheSettings.builder()
-                .tags(TagRules.of(List.of(), false))
-                .build();
+        CacheSettings kept =
+                CacheSettings.builder().tags(TagRules.of(List.of(), false)).build();
         StoredHead before = StoredHead.of(
                 Heads.get(), Heads.response(200, "Cache-Control: max-age=60", "Surrogate-Key: a b"), NOW, NOW, kept);
         assertEquals(2, encode(before)[0]);

@@ -260,7 +260,8 @@ final class InvalidationTableTest {
                     String expected = expected(all, url(text), stamp, groups);
                     assertEquals(expected, said(tested.of(url(text), stamp, Labels.of(groups, Tags.NONE))), where);
                     if (step % 10 == 0) {
-                        assertEquals(expected, said(restored.of(url(text), stamp, Labels.of(groups, Tags.NONE))), where);
+                        assertEquals(
+                                expected, said(restored.of(url(text), stamp, Labels.of(groups, Tags.NONE))), where);
                     }
                 }
             }

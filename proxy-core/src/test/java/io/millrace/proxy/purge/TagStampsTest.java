@@ -110,7 +110,8 @@ final class TagStampsTest {
         for (int seed = 0; seed < 20; seed++) {
             InvalidationTable both = restored(all, new Random(seed));
             assertEquals(Outdated.BY_TAG, both.of(URL, 0, tags("t")), "seed " + seed);
-            assertEquals(Outdated.BY_TAG, restored(both.inForce(), new Random(seed)).of(URL, 0, tags("t")));
+            assertEquals(
+                    Outdated.BY_TAG, restored(both.inForce(), new Random(seed)).of(URL, 0, tags("t")));
         }
     }
 
@@ -132,7 +133,9 @@ final class TagStampsTest {
         InvalidationTable small = new InvalidationTable(16, 16);
         for (int i = 0; i < 200; i++) {
             long before = small.stamp();
-            assertEquals(InvalidationKind.TAG, purge(small, "t" + i, "a.example", i % 2 == 0).kind());
+            assertEquals(
+                    InvalidationKind.TAG,
+                    purge(small, "t" + i, "a.example", i % 2 == 0).kind());
             assertNotNull(small.of(URL, before, tags("t" + i)));
             assertNull(small.of(URL, before, tags("none")), "a tag that was never purged, after " + i);
             assertTrue(small.entries(InvalidationKind.TAG) <= 16);
@@ -183,7 +186,8 @@ final class TagStampsTest {
 
     @Test
     void aUrlIsStaleInBothSchemesAndNoOther() {
-        table.invalidate(InvalidationScope.url((TargetUri) TargetUri.parseAbsolute("http://a.example/%7ex?q")), true, 0);
+        table.invalidate(
+                InvalidationScope.url((TargetUri) TargetUri.parseAbsolute("http://a.example/%7ex?q")), true, 0);
         for (String url : List.of("http://a.example/~x?q", "https://a.example/~x?q")) {
             assertEquals(
                     Outdated.STALE_BY_URL, table.of((TargetUri) TargetUri.parseAbsolute(url), 0, Labels.NONE), url);

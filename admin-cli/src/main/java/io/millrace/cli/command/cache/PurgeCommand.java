@@ -111,9 +111,7 @@ public final class PurgeCommand extends ApiCommand {
         put(members, "site", site);
         AdminResponse response = client.post("/v1/cache/purge", JsonText.purge(members, tags));
         JsonObject report = answered(response);
-        show(
-                response,
-                url == null || report.has("scope") ? PurgeView.scope(report) : PurgeView.lines(report, url));
+        show(response, url == null || report.has("scope") ? PurgeView.scope(report) : PurgeView.lines(report, url));
         return ExitCode.OK;
     }
 

@@ -22,7 +22,8 @@ import tools.jackson.core.JsonGenerator;
 public final class PurgeResource implements AdminResource {
     static final String PATH = "/v1/cache/purge";
 
-    private static final List<String> MEMBERS = List.of("url", "prefix", "host", "group", "scope", "tags", "site", "mode");
+    private static final List<String> MEMBERS =
+            List.of("url", "prefix", "host", "group", "scope", "tags", "site", "mode");
     /** The state of a purge that is in force on every event loop and durable. */
     private static final String DONE = "done";
 

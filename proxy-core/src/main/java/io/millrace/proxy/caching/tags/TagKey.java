@@ -14,8 +14,7 @@ public final class TagKey {
     /** Length of the key in bytes. */
     public static final int LENGTH = 16;
 
-    private static final VarHandle LONGS =
-            MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+    private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     /** Begins what is hashed of a site: no tag begins with a control byte. */
     private static final byte SITE = 1;
 

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Collects tags, each once, and notes the first limit that they break. Confined to one thread. */
 public final class TagList {
-        private final Set<ByteBuffer> seen = new HashSet<>();
+    private final Set<ByteBuffer> seen = new HashSet<>();
     private final ByteArrayOutputStream packed = new ByteArrayOutputStream();
     private @Nullable String problem;
 

@@ -158,9 +158,7 @@ public final class Tags {
 
     @Override
     public boolean equals(@Nullable Object other) {
-        return other instanceof Tags that
-                && Objects.equals(site, that.site)
-                && Arrays.equals(packed, that.packed);
+        return other instanceof Tags that && Objects.equals(site, that.site) && Arrays.equals(packed, that.packed);
     }
 
     @Override

@@ -17,7 +17,9 @@ final class TagRulesTest {
     private static FieldSection fields(String... lines) {
         FieldSection.Builder builder = FieldSection.builder();
         for (String line : lines) {
-            builder.add(line.substring(0, line.indexOf(':')), line.substring(line.indexOf(':') + 1).strip());
+            builder.add(
+                    line.substring(0, line.indexOf(':')),
+                    line.substring(line.indexOf(':') + 1).strip());
         }
         return builder.build();
     }
@@ -37,7 +39,8 @@ final class TagRulesTest {
                 "X-Other: a b              | ",
             })
     void eachFieldHasItsSyntax(String line, String expected) {
-        String separator = line.contains("Surrogate") || line.toLowerCase(java.util.Locale.ROOT).contains("xkey")
+        String separator = line.contains("Surrogate")
+                        || line.toLowerCase(java.util.Locale.ROOT).contains("xkey")
                 ? " "
                 : ";";
         List<String> tags = expected == null ? List.of() : List.of(expected.split(separator));
