@@ -64,8 +64,8 @@ class ReadmeTest {
         if (example.contains("public class ")) {
             return example;
         }
-        String imports = "import io.millrace.proxy.*;\nimport io.millrace.proxy.config.*;\nimport java.util.*;\n"
-                + "import java.util.concurrent.*;\n";
+        String imports = "import io.millrace.proxy.*;\nimport io.millrace.proxy.config.*;\n"
+                + "import io.millrace.proxy.config.yaml.*;\nimport java.util.*;\nimport java.util.concurrent.*;\n";
         String member = example.startsWith("static ")
                 ? example
                 : "    static void run() throws Exception {\n" + example + "    }\n";

@@ -9,8 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.launcher.ats.AtsImport;
 import io.millrace.proxy.ProxyServer;
-import io.millrace.proxy.config.ConfigLoader;
-import io.millrace.proxy.config.ConfigResult;
+import io.millrace.proxy.config.yaml.ConfigLoader;
+import io.millrace.proxy.config.yaml.ConfigResult;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;

@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.launcher.ats.AtsImport;
 import io.millrace.proxy.ProxyServer;
-import io.millrace.proxy.config.ConfigLoader;
-import io.millrace.proxy.config.ConfigResult;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.yaml.ConfigLoader;
+import io.millrace.proxy.config.yaml.ConfigResult;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

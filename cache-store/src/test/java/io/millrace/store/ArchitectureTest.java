@@ -22,10 +22,10 @@ class ArchitectureTest {
             .that()
             .resideInAPackage("io.millrace.store.*..")
             .and()
-            .resideOutsideOfPackage("io.millrace.store.engine")
+            .resideOutsideOfPackage("io.millrace.store.engine..")
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage("io.millrace.store", "io.millrace.store.engine");
+            .resideInAnyPackage("io.millrace.store", "io.millrace.store.engine..");
 
     @ArchTest
     static final ArchRule THE_API_STANDS_ALONE = noClasses()

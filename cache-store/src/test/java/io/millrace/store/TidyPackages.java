@@ -17,24 +17,16 @@ public final class TidyPackages {
     private TidyPackages() {}
 
     /**
-     * Packages with too many types, and exceptions that are no longer needed, one line each.
+     * Packages with too many types, one line each.
      *
      * @param sources the folder {@code src/main/java} of a module
-     * @param exceptions highest permitted count of each package that does not keep the limit yet
      */
-    public static List<String> violations(Path sources, Map<String, Integer> exceptions) {
-        Map<String, Integer> counts = counts(sources);
+    public static List<String> violations(Path sources) {
         List<String> found = new ArrayList<>();
-        counts.forEach((name, count) -> {
-            int limit = exceptions.getOrDefault(name, TYPES_MAX);
-            if (count > limit) {
-                found.add(name + ": types actual=" + count + ", limit=" + limit + "; move types to another package");
-            }
-        });
-        exceptions.keySet().stream().sorted().forEach(name -> {
-            int count = counts.getOrDefault(name, 0);
-            if (count <= TYPES_MAX) {
-                found.add(name + ": types actual=" + count + "; remove the exception");
+        counts(sources).forEach((name, count) -> {
+            if (count > TYPES_MAX) {
+                found.add(
+                        name + ": types actual=" + count + ", limit=" + TYPES_MAX + "; move types to another package");
             }
         });
         return found;

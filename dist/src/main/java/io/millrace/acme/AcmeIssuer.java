@@ -1,7 +1,7 @@
 package io.millrace.acme;
 
-import io.millrace.proxy.config.AcmeConfig;
-import io.millrace.proxy.config.AcmeConfig.Issuer;
+import io.millrace.proxy.config.tls.AcmeConfig;
+import io.millrace.proxy.config.tls.AcmeConfig.Issuer;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.StringWriter;

@@ -2,7 +2,7 @@ package io.millrace.acme;
 
 import io.millrace.proxy.acme.AcmeFiles;
 import io.millrace.proxy.acme.AcmeRecord;
-import io.millrace.proxy.config.AcmeConfig;
+import io.millrace.proxy.config.tls.AcmeConfig;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -1,6 +1,6 @@
 package io.millrace.acme;
 
-import io.millrace.proxy.config.AcmeConfig.Issuer;
+import io.millrace.proxy.config.tls.AcmeConfig.Issuer;
 import org.jspecify.annotations.Nullable;
 
 /** Orders certificates from issuers. Thread-safe; blocks. */

@@ -1,6 +1,6 @@
 package io.millrace.acme;
 
-import io.millrace.proxy.config.AcmeConfig.Issuer;
+import io.millrace.proxy.config.tls.AcmeConfig.Issuer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

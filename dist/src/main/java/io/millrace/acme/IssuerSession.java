@@ -1,6 +1,6 @@
 package io.millrace.acme;
 
-import io.millrace.proxy.config.AcmeConfig;
+import io.millrace.proxy.config.tls.AcmeConfig;
 import java.io.IOException;
 import java.io.StringReader;
 import java.io.StringWriter;

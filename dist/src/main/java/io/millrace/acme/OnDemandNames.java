@@ -1,6 +1,6 @@
 package io.millrace.acme;
 
-import io.millrace.proxy.config.AcmeConfig;
+import io.millrace.proxy.config.tls.AcmeConfig;
 import java.io.IOException;
 import java.util.HashSet;
 import java.util.List;

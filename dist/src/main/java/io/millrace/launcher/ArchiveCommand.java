@@ -1,7 +1,13 @@
 package io.millrace.launcher;
 
-import io.millrace.proxy.config.ConfigKeys;
+import io.millrace.launcher.exit.ExitCode;
+import io.millrace.launcher.exit.LaunchException;
+import io.millrace.launcher.process.RehearsalRun;
+import io.millrace.launcher.process.WorkerCommand;
+import io.millrace.launcher.process.Workplace;
+import io.millrace.launcher.state.StateDirectory;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.worker.WorkerMain;
 import java.io.IOException;
 import java.io.PrintWriter;

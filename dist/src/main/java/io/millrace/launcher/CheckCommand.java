@@ -1,8 +1,11 @@
 package io.millrace.launcher;
 
-import io.millrace.proxy.config.ConfigLoader;
-import io.millrace.proxy.config.ConfigProblem;
-import io.millrace.proxy.config.ConfigResult;
+import io.millrace.launcher.config.ConfigReader;
+import io.millrace.launcher.exit.ExitCode;
+import io.millrace.launcher.exit.LaunchException;
+import io.millrace.proxy.config.problem.ConfigProblem;
+import io.millrace.proxy.config.yaml.ConfigLoader;
+import io.millrace.proxy.config.yaml.ConfigResult;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.Map;

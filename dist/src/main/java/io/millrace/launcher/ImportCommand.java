@@ -2,6 +2,7 @@ package io.millrace.launcher;
 
 import io.millrace.launcher.ats.AtsImport;
 import io.millrace.launcher.ats.ImportReport;
+import io.millrace.launcher.exit.ExitCode;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;

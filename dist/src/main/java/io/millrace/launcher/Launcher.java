@@ -1,10 +1,20 @@
 package io.millrace.launcher;
 
+import io.millrace.launcher.config.ConfigReader;
+import io.millrace.launcher.config.LaunchOptions;
 import io.millrace.launcher.demo.DemoOrigin;
-import io.millrace.proxy.config.ConfigProblem;
-import io.millrace.proxy.config.FileKeys;
-import io.millrace.proxy.config.FileMode;
+import io.millrace.launcher.exit.ExitCode;
+import io.millrace.launcher.exit.LaunchException;
+import io.millrace.launcher.exit.StopSignals;
+import io.millrace.launcher.process.WorkerIdentity;
+import io.millrace.launcher.process.Workplace;
+import io.millrace.launcher.state.InstanceLock;
+import io.millrace.launcher.state.StateDirectory;
+import io.millrace.launcher.state.StorageOwners;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.key.FileKeys;
+import io.millrace.proxy.config.problem.ConfigProblem;
+import io.millrace.proxy.config.value.FileMode;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;

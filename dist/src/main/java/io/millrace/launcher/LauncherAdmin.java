@@ -1,6 +1,16 @@
 package io.millrace.launcher;
 
 import io.millrace.acme.AcmeService;
+import io.millrace.launcher.build.BuildVersion;
+import io.millrace.launcher.config.ConfigChanges;
+import io.millrace.launcher.config.ConfigInspection;
+import io.millrace.launcher.config.RunningConfig;
+import io.millrace.launcher.config.WorkerRestart;
+import io.millrace.launcher.exit.LaunchException;
+import io.millrace.launcher.process.WorkerState;
+import io.millrace.launcher.process.WorkerStatus;
+import io.millrace.launcher.process.Workplace;
+import io.millrace.launcher.supervise.Supervisor;
 import io.millrace.proxy.acme.AcmeRecord;
 import io.millrace.proxy.admin.AdminServer;
 import io.millrace.proxy.admin.AdminToken;
@@ -15,8 +25,8 @@ import io.millrace.proxy.admin.status.ProcessStatus;
 import io.millrace.proxy.admin.status.ProxyStatus;
 import io.millrace.proxy.admin.status.RestartResource;
 import io.millrace.proxy.admin.tls.RenewResource;
-import io.millrace.proxy.config.ListenAddress;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.value.ListenAddress;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -165,7 +175,7 @@ final class LauncherAdmin implements AutoCloseable {
                     .toList();
             return new ProxyStatus(
                     "millrace",
-                    LauncherMain.version(),
+                    BuildVersion.ofJar(),
                     ProxyStatus.State.STARTING,
                     Duration.between(startedAt, Instant.now()).toSeconds(),
                     listeners,

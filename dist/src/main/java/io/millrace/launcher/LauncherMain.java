@@ -1,6 +1,10 @@
 package io.millrace.launcher;
 
+import io.millrace.launcher.build.BuildVersion;
 import io.millrace.launcher.build.VersionCommand;
+import io.millrace.launcher.exit.ExitCode;
+import io.millrace.launcher.exit.FileFailure;
+import io.millrace.launcher.exit.LaunchException;
 import io.millrace.worker.WorkerMain;
 import io.millrace.worker.control.ProcessLog;
 import java.io.IOException;
@@ -58,18 +62,12 @@ public final class LauncherMain {
         return line;
     }
 
-    /** Version of the jar this class came from. */
-    static String version() {
-        String version = LauncherMain.class.getPackage().getImplementationVersion();
-        return version == null ? "(unpacked)" : version;
-    }
-
     /** {@code --version}. */
     static final class Version implements IVersionProvider {
         @Override
         public String[] getVersion() {
             return new String[] {
-                "Millrace " + version(),
+                "Millrace " + BuildVersion.ofJar(),
                 "Java " + System.getProperty("java.version") + " (" + System.getProperty("java.vendor") + ")"
             };
         }

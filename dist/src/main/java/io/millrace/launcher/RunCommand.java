@@ -1,5 +1,9 @@
 package io.millrace.launcher;
 
+import io.millrace.launcher.config.LaunchOptions;
+import io.millrace.launcher.config.TlsSite;
+import io.millrace.launcher.exit.ExitCode;
+import io.millrace.launcher.exit.LaunchException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

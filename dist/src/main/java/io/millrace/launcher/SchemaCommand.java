@@ -1,6 +1,7 @@
 package io.millrace.launcher;
 
-import io.millrace.proxy.config.ConfigSchema;
+import io.millrace.launcher.exit.ExitCode;
+import io.millrace.proxy.config.yaml.ConfigSchema;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;

@@ -1,5 +1,6 @@
 package io.millrace.launcher;
 
+import io.millrace.launcher.exit.ExitCode;
 import io.millrace.store.tool.CheckReport;
 import io.millrace.store.tool.StoreCheck;
 import io.millrace.store.tool.StoreDump;

@@ -1,8 +1,8 @@
 package io.millrace.worker;
 
-import io.millrace.proxy.config.ConfigResult;
-import io.millrace.proxy.config.OpenFilesLimit;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.value.OpenFilesLimit;
+import io.millrace.proxy.config.yaml.ConfigResult;
 import io.millrace.worker.control.ConfigSource;
 import io.millrace.worker.control.ControlMessage;
 import io.millrace.worker.control.ControlTransport;

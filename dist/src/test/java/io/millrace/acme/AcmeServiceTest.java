@@ -7,11 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.acme.AcmeFiles;
 import io.millrace.proxy.acme.AcmeRecord;
-import io.millrace.proxy.config.AcmeConfig;
-import io.millrace.proxy.config.AcmeConfig.Issuer;
-import io.millrace.proxy.config.AcmeKeys;
-import io.millrace.proxy.config.ConfigValues;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.tls.AcmeConfig;
+import io.millrace.proxy.config.tls.AcmeConfig.Issuer;
+import io.millrace.proxy.config.tls.AcmeKeys;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,11 +2,11 @@ package io.millrace.acme;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.millrace.proxy.config.AcmeConfig;
-import io.millrace.proxy.config.AcmeKeys;
-import io.millrace.proxy.config.ConfigKey;
-import io.millrace.proxy.config.ConfigValues;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.tls.AcmeConfig;
+import io.millrace.proxy.config.tls.AcmeKeys;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.acme.RenewalTime.Window;
-import io.millrace.proxy.config.AcmeConfig.Issuer;
+import io.millrace.proxy.config.tls.AcmeConfig.Issuer;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

@@ -2,6 +2,7 @@ package io.millrace.launcher;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.millrace.launcher.exit.ExitCode;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import org.junit.jupiter.api.Test;

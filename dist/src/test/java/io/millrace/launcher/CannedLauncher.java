@@ -2,6 +2,7 @@ package io.millrace.launcher;
 
 import static org.awaitility.Awaitility.await;
 
+import io.millrace.launcher.process.WorkerIdentity;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.ProcessBuilder.Redirect;

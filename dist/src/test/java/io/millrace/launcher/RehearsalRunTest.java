@@ -2,6 +2,7 @@ package io.millrace.launcher;
 
 import static org.awaitility.Awaitility.await;
 
+import io.millrace.launcher.process.RehearsalRun;
 import java.io.IOException;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;

@@ -1,7 +1,7 @@
 package io.millrace.worker;
 
-import io.millrace.proxy.config.ListenerConfig;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.access.ListenerConfig;
 import io.millrace.store.Successor;
 import io.millrace.worker.control.SettingChange;
 import io.netty.bootstrap.ServerBootstrap;

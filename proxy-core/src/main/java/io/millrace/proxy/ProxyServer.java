@@ -2,26 +2,28 @@ package io.millrace.proxy;
 
 import io.millrace.proxy.access.OwnAddresses;
 import io.millrace.proxy.access.SelfDetection;
+import io.millrace.proxy.admin.data.AdminSide;
 import io.millrace.proxy.admin.data.OriginAdmin;
 import io.millrace.proxy.admin.data.OriginMarks;
+import io.millrace.proxy.admin.data.OriginMetrics;
 import io.millrace.proxy.admin.data.TlsAdmin;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.StoredHeadCodec;
 import io.millrace.proxy.config.ConfigChange;
-import io.millrace.proxy.config.ConfigKey;
-import io.millrace.proxy.config.ListenerConfig;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.access.ListenerConfig;
+import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.dns.DnsSettings;
 import io.millrace.proxy.exchange.ExchangeLoop;
-import io.millrace.proxy.exchange.ExchangeSettings;
-import io.millrace.proxy.exchange.ForwardSettings;
+import io.millrace.proxy.exchange.decide.ExchangeSettings;
+import io.millrace.proxy.exchange.decide.ForwardSettings;
 import io.millrace.proxy.fetch.tls.OriginTlsContexts;
 import io.millrace.proxy.http1.Http1Settings;
 import io.millrace.proxy.http2.Http2Settings;
 import io.millrace.proxy.net.Listener;
-import io.millrace.proxy.net.protocol.ProxyHeaderDecoder;
 import io.millrace.proxy.net.TlsContexts;
 import io.millrace.proxy.net.Transport;
+import io.millrace.proxy.net.protocol.ProxyHeaderDecoder;
 import io.millrace.proxy.observe.FaultLog;
 import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;
@@ -34,7 +36,6 @@ import io.millrace.proxy.server.ConnectionLimit;
 import io.millrace.proxy.server.ConnectionMemory;
 import io.millrace.proxy.server.DnsConfigs;
 import io.millrace.proxy.server.LogConfigs;
-import io.millrace.proxy.server.OriginMetrics;
 import io.millrace.proxy.server.OriginRecords;
 import io.millrace.proxy.server.ProxyMetrics;
 import io.millrace.proxy.server.ServingLoop;
@@ -215,7 +216,12 @@ public final class ProxyServer implements AutoCloseable {
         healthChecks =
                 new HealthChecks(loops.get(0).loop(), loops.get(0).origins(), shared.groups(), builder.clock()::millis);
         originAdmin = new OriginAdmin(shared.groups(), builder.clock(), marks);
-        admin = AdminSide.of(this, builder, originAdmin);
+        admin = AdminSide.of(
+                new ServerView(this),
+                builder.adminSocket() == null ? config.admin().socket() : builder.adminSocket(),
+                builder.configFile(),
+                builder.drainMark(),
+                originAdmin);
     }
 
     /** Begins to build a proxy. */

@@ -1,7 +1,7 @@
 package io.millrace.proxy;
 
 import io.millrace.proxy.config.ProxyConfig;
-import io.millrace.proxy.exchange.WallClock;
+import io.millrace.proxy.exchange.decide.WallClock;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

@@ -3,9 +3,9 @@ package io.millrace.proxy;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.config.CacheRulesKeys;
-import io.millrace.proxy.config.ConfigLoader;
-import io.millrace.proxy.config.ConfigValues;
+import io.millrace.proxy.config.cache.CacheRulesKeys;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.yaml.ConfigLoader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;

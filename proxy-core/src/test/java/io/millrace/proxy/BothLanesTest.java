@@ -3,9 +3,9 @@ package io.millrace.proxy;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.config.ConfigValues;
-import io.millrace.proxy.config.RemapKeys;
-import io.millrace.proxy.config.RemapVerb;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.remap.RemapKeys;
+import io.millrace.proxy.config.value.RemapVerb;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.MetricFamily;
 import java.io.IOException;

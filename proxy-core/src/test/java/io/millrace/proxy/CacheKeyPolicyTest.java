@@ -6,9 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.admin.cache.LookupSource;
-import io.millrace.proxy.config.CacheKeyKeys;
-import io.millrace.proxy.config.ConfigValues;
+import io.millrace.proxy.admin.data.CacheInspection;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.cache.CacheKeyKeys;
+import io.millrace.proxy.config.key.ConfigValues;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -450,7 +451,7 @@ class CacheKeyPolicyTest {
     private LookupSource.LookupReport lookup(String url) throws Exception {
         List<LookupSource.Field> fields =
                 List.of(new LookupSource.Field("X-Device", "tv"), new LookupSource.Field("Cookie", "lang=de"));
-        return new CacheInspection(proxy.proxy())
+        return new CacheInspection(new ServerView(proxy.proxy()))
                 .lookup(url, fields)
                 .toCompletableFuture()
                 .get();

@@ -7,10 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.admin.data.TlsAdmin;
 import io.millrace.proxy.admin.tls.CertificatesSource;
-import io.millrace.proxy.config.ConfigValues;
 import io.millrace.proxy.config.ProxyConfig;
-import io.millrace.proxy.config.TlsConfig.UnknownName;
-import io.millrace.proxy.config.TlsKeys;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.tls.TlsConfig.UnknownName;
+import io.millrace.proxy.config.tls.TlsKeys;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.tls.TestAuthority;
 import io.millrace.proxy.tls.TestAuthority.Made;
@@ -244,8 +244,8 @@ class CertificatesTest {
         assertTrue(
                 proxy.proxy()
                         .metricsText()
-                        .contains("millrace_tls_certificate_faults_total{application=\"millrace\",reason=\"mismatch\"}"
-                                + " 0.0"),
+                        .contains(
+                                "millrace_tls_certificate_faults_total{application=\"millrace\",reason=\"mismatch\"} 0.0"),
                 "a check is no fault of what is served");
     }
 

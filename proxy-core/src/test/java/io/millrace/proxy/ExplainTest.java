@@ -11,13 +11,14 @@ import io.millrace.proxy.admin.cache.ExplainSource.Explanation;
 import io.millrace.proxy.admin.cache.ExplainSource.Question;
 import io.millrace.proxy.admin.cache.ExplainSource.Step;
 import io.millrace.proxy.admin.cache.LookupSource.Field;
+import io.millrace.proxy.admin.data.RequestExplanation;
 import io.millrace.proxy.admin.resource.AdminException;
-import io.millrace.proxy.config.AddressSet;
-import io.millrace.proxy.config.ConfigValues;
-import io.millrace.proxy.config.FilterConfig.Action;
-import io.millrace.proxy.config.FilterKeys;
 import io.millrace.proxy.config.ProxyConfig;
-import io.millrace.proxy.config.RemapVerb;
+import io.millrace.proxy.config.access.FilterConfig.Action;
+import io.millrace.proxy.config.access.FilterKeys;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.value.AddressSet;
+import io.millrace.proxy.config.value.RemapVerb;
 import io.millrace.proxy.observe.Counter;
 import java.nio.file.Path;
 import java.util.List;
@@ -49,7 +50,7 @@ class ExplainTest {
     }
 
     private Explanation explain(String method, String client, String path, Field... fields) throws Exception {
-        return new RequestExplanation(proxy.proxy())
+        return new RequestExplanation(new ServerView(proxy.proxy()))
                 .explain(new Question("http://test.example" + path, method, List.of(fields), client, 0, false))
                 .toCompletableFuture()
                 .get();
@@ -261,7 +262,7 @@ class ExplainTest {
     void httpsUrlOverAListenerWithoutTlsIsExplained(String url, String client, int status) throws Exception {
         start("Cache-Control: max-age=60\r\n", config -> config.set("access.trusted_proxies", "10.0.0.1"));
         List<Field> fields = List.of(new Field("X-Forwarded-Proto", "https"));
-        Explanation explained = new RequestExplanation(proxy.proxy())
+        Explanation explained = new RequestExplanation(new ServerView(proxy.proxy()))
                 .explain(new Question(url, "GET", fields, client, 0, true))
                 .toCompletableFuture()
                 .get();
@@ -275,10 +276,11 @@ class ExplainTest {
         start("Cache-Control: max-age=60\r\n");
         int port = proxy.address().getPort();
         Question question = new Question("https://test.example/a", "GET", List.of(), null, port, false);
-        ExecutionException refused = assertThrows(ExecutionException.class, () -> new RequestExplanation(proxy.proxy())
-                .explain(question)
-                .toCompletableFuture()
-                .get());
+        ExecutionException refused =
+                assertThrows(ExecutionException.class, () -> new RequestExplanation(new ServerView(proxy.proxy()))
+                        .explain(question)
+                        .toCompletableFuture()
+                        .get());
         String message =
                 assertInstanceOf(AdminException.class, refused.getCause()).getMessage();
         assertTrue(message.contains("port " + port + " does not speak TLS"), message);
@@ -468,17 +470,18 @@ class ExplainTest {
     void whatNoRequestCanBeIsRefused(String url, String method, String client, int port, String message)
             throws Exception {
         start("");
-        ExecutionException refused = assertThrows(ExecutionException.class, () -> new RequestExplanation(proxy.proxy())
-                .explain(new Question(url, method, List.of(), client, port, false))
-                .toCompletableFuture()
-                .get());
+        ExecutionException refused =
+                assertThrows(ExecutionException.class, () -> new RequestExplanation(new ServerView(proxy.proxy()))
+                        .explain(new Question(url, method, List.of(), client, port, false))
+                        .toCompletableFuture()
+                        .get());
         assertEquals(
                 message,
                 assertInstanceOf(AdminException.class, refused.getCause()).message());
     }
 
     private Explanation overHttp2(String url, Field... fields) throws Exception {
-        return new RequestExplanation(proxy.proxy())
+        return new RequestExplanation(new ServerView(proxy.proxy()))
                 .explain(new Question(url, "GET", List.of(fields), null, 0, false, true))
                 .toCompletableFuture()
                 .get();

@@ -4,10 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.config.ConfigValues;
-import io.millrace.proxy.config.OriginGroupConfig;
-import io.millrace.proxy.config.OriginGroupKeys;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.origins.OriginGroupConfig;
+import io.millrace.proxy.config.origins.OriginGroupKeys;
 import io.millrace.proxy.observe.Counter;
 import java.io.IOException;
 import java.util.ArrayList;

@@ -5,8 +5,8 @@ import static io.millrace.proxy.http2.Http2Client.number;
 import static io.millrace.proxy.http2.Http2Client.request;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.millrace.proxy.config.ConfigValues;
-import io.millrace.proxy.config.Http2Keys;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.origins.Http2Keys;
 import io.millrace.proxy.http2.Http2Client;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -23,9 +23,9 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.config.ConfigValues;
-import io.millrace.proxy.config.Http2Keys;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.origins.Http2Keys;
 import io.millrace.proxy.http2.Http2Client;
 import io.millrace.proxy.observe.Counter;
 import java.io.IOException;

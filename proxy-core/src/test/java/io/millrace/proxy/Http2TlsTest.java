@@ -4,9 +4,9 @@ import static io.millrace.proxy.http2.Http2Client.request;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.millrace.proxy.config.ConfigKeys;
-import io.millrace.proxy.config.ConfigValues;
-import io.millrace.proxy.config.Http2Keys;
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.origins.Http2Keys;
 import io.millrace.proxy.http2.Http2Client;
 import io.millrace.proxy.observe.Counter;
 import java.io.IOException;

@@ -52,12 +52,12 @@ class LiveDnsTest {
     /** An origin for every host by its name. */
     private LiveProxy file(String dns) {
         return live.file("""
-            remap: [{regex_map: 'http://(.*)/', to: 'http://$1:@origin_port/'}]
-            cache: {enabled: false}
-            origin: {keep_alive: 0s}
-            timeouts: {client_header: 10ms}
-            dns: {%s}
-            """.formatted(dns));
+                remap: [{regex_map: 'http://(.*)/', to: 'http://$1:@origin_port/'}]
+                cache: {enabled: false}
+                origin: {keep_alive: 0s}
+                timeouts: {client_header: 10ms}
+                dns: {%s}
+                """.formatted(dns));
     }
 
     private RawClient ask(String host) throws IOException {
@@ -144,9 +144,9 @@ class LiveDnsTest {
         RawOrigin origin = live.origin("service");
         first.hasServices("one.test", 60, new ScriptedNameServer.Service(0, 0, origin.port(), "there.test"));
         live.file("""
-            remap: [{map: /, to: 'http://one.test/'}]
-            dns: {name_servers: [%s], srv: <false|true>}
-            """.formatted(at(first))).turns(502, 200, () -> status("one.test"));
+                        remap: [{map: /, to: 'http://one.test/'}]
+                        dns: {name_servers: [%s], srv: <false|true>}
+                        """.formatted(at(first))).turns(502, 200, () -> status("one.test"));
     }
 
     @LiveKey("dns.hosts_file")

@@ -1,7 +1,7 @@
 package io.millrace.proxy;
 
 import io.millrace.proxy.config.ConfigCatalog;
-import io.millrace.proxy.config.ConfigKey;
+import io.millrace.proxy.config.key.ConfigKey;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;

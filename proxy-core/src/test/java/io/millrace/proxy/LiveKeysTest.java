@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.config.ConfigCatalog;
-import io.millrace.proxy.config.ConfigKey;
+import io.millrace.proxy.config.key.ConfigKey;
 import java.io.IOException;
 import java.lang.reflect.Method;
 import java.nio.file.Files;
@@ -48,9 +48,9 @@ class LiveKeysTest {
 
     private static Map<String, String> launchersKeys() {
         Map<String, String> keys = new TreeMap<>();
-        keys.put("admin.config_history", "launcher/ConfigHistoryTest");
-        keys.put("timeouts.drain", "launcher/WorkerChangeTest");
-        keys.put("worker.warm_up_limit", "launcher/WorkerChangeTest");
+        keys.put("admin.config_history", "launcher/config/ConfigHistoryTest");
+        keys.put("timeouts.drain", "launcher/config/WorkerChangeTest");
+        keys.put("worker.warm_up_limit", "launcher/config/WorkerChangeTest");
         for (ConfigKey<?> key : ConfigCatalog.keys()) {
             if (key.path().startsWith("tls.acme.")) {
                 keys.put(key.path(), "acme/AcmeSettingsTest");

@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.config.ConfigCatalog;
-import io.millrace.proxy.config.ConfigKey;
-import io.millrace.proxy.config.ConfigLoader;
 import io.millrace.proxy.config.ConfigParts;
-import io.millrace.proxy.config.ConfigResult;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.yaml.ConfigLoader;
+import io.millrace.proxy.config.yaml.ConfigResult;
 import io.millrace.proxy.fetch.OriginStatistics;
 import io.millrace.proxy.net.Transport;
 import io.millrace.proxy.server.ServingLoop;

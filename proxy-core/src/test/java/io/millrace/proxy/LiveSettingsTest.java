@@ -6,12 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.config.ConfigCatalog;
-import io.millrace.proxy.config.ConfigKey;
-import io.millrace.proxy.config.ConfigLoader;
 import io.millrace.proxy.config.ConfigParts;
-import io.millrace.proxy.config.ConfigResult;
 import io.millrace.proxy.config.OtherValues;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.yaml.ConfigLoader;
+import io.millrace.proxy.config.yaml.ConfigResult;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,6 +1,7 @@
 package io.millrace.proxy;
 
 import io.millrace.proxy.admin.cache.LookupSource;
+import io.millrace.proxy.admin.data.CacheInspection;
 import io.millrace.store.StoreStatistics;
 import java.nio.file.Path;
 import java.util.List;
@@ -26,7 +27,7 @@ class LiveStoreTest {
         String path = live.fresh();
         live.get(path);
         live.proxy().proxy().store().sync();
-        return new CacheInspection(live.proxy().proxy())
+        return new CacheInspection(new ServerView(live.proxy().proxy()))
                 .lookup("http://test.example" + path, List.of())
                 .toCompletableFuture()
                 .get();
@@ -60,9 +61,9 @@ class LiveStoreTest {
     @LiveKey("cache.volume")
     void volume() throws Exception {
         onDisk("""
-            volumes: [{name: one, share: 50%}]
-            cache: {volume: <default|one>}
-            """).turns(Set.of("default"), Set.of("default", "one"), () -> {
+                        volumes: [{name: one, share: 50%}]
+                        cache: {volume: <default|one>}
+                        """).turns(Set.of("default"), Set.of("default", "one"), () -> {
             stored();
             return live.proxy().proxy().store().statistics().volumes().stream()
                     .filter(volume -> volume.entries() > 0)

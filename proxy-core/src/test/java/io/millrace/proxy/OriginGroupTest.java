@@ -6,12 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.admin.cache.ExplainSource;
-import io.millrace.proxy.config.ConfigValues;
-import io.millrace.proxy.config.OriginGroupConfig;
-import io.millrace.proxy.config.OriginGroupKeys;
+import io.millrace.proxy.admin.data.RequestExplanation;
 import io.millrace.proxy.config.ProxyConfig;
-import io.millrace.proxy.config.RemapKeys;
-import io.millrace.proxy.config.RemapVerb;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.origins.OriginGroupConfig;
+import io.millrace.proxy.config.origins.OriginGroupKeys;
+import io.millrace.proxy.config.remap.RemapKeys;
+import io.millrace.proxy.config.value.RemapVerb;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.origin.OriginGroup;
 import io.millrace.proxy.origin.OriginHealth;
@@ -137,7 +138,7 @@ class OriginGroupTest {
     }
 
     private ExplainSource.Explanation explained() throws Exception {
-        return new RequestExplanation(proxy.proxy())
+        return new RequestExplanation(new ServerView(proxy.proxy()))
                 .explain(new ExplainSource.Question("http://test.example/x", "GET", List.of(), null, 0, false))
                 .toCompletableFuture()
                 .get();

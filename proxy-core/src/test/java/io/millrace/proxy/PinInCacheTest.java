@@ -8,10 +8,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.proxy.admin.cache.InvalidationService.Kind;
 import io.millrace.proxy.admin.cache.InvalidationService.Scope;
 import io.millrace.proxy.admin.cache.LookupSource;
+import io.millrace.proxy.admin.data.CacheInspection;
+import io.millrace.proxy.admin.data.ScopedPurges;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.key.CacheKey;
-import io.millrace.proxy.config.CacheRulesKeys;
-import io.millrace.proxy.config.ConfigValues;
+import io.millrace.proxy.config.cache.CacheRulesKeys;
+import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.store.StoreKey;
 import io.millrace.store.StoreStatistics;
@@ -139,7 +141,7 @@ class PinInCacheTest {
         if (ofTheUrl) {
             proxy.purge("/pin/a");
         } else {
-            new ScopedPurges(proxy.proxy())
+            new ScopedPurges(new ServerView(proxy.proxy()))
                     .invalidate(new Scope(Kind.HOST, "test.example", null, false))
                     .toCompletableFuture()
                     .get();
@@ -207,7 +209,7 @@ class PinInCacheTest {
     void theInspectorAndTheMetricsTellOfPins() throws Exception {
         start("true", "");
         get("/pin/a");
-        LookupSource.LookupReport report = new CacheInspection(proxy.proxy())
+        LookupSource.LookupReport report = new CacheInspection(new ServerView(proxy.proxy()))
                 .lookup("http://test.example/pin/a", List.of())
                 .toCompletableFuture()
                 .get();

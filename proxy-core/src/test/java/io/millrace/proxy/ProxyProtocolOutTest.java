@@ -3,10 +3,10 @@ package io.millrace.proxy;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.config.ConfigValues;
-import io.millrace.proxy.config.ListenerConfig.ProxyProtocol;
-import io.millrace.proxy.config.ProxyProtocolKeys;
-import io.millrace.proxy.config.ProxyProtocolVersion;
+import io.millrace.proxy.config.access.ListenerConfig.ProxyProtocol;
+import io.millrace.proxy.config.access.ProxyProtocolKeys;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.value.ProxyProtocolVersion;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

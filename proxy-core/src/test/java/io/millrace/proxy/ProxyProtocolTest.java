@@ -5,12 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.config.AddressSet;
-import io.millrace.proxy.config.ConfigValues;
-import io.millrace.proxy.config.FilterConfig.Action;
-import io.millrace.proxy.config.FilterKeys;
-import io.millrace.proxy.config.ListenerConfig.ProxyProtocol;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.access.FilterConfig.Action;
+import io.millrace.proxy.config.access.FilterKeys;
+import io.millrace.proxy.config.access.ListenerConfig.ProxyProtocol;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.value.AddressSet;
 import io.millrace.proxy.observe.Counter;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -5,9 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 
 import io.millrace.proxy.admin.cache.InvalidationService.Kind;
 import io.millrace.proxy.admin.cache.InvalidationService.Scope;
-import io.millrace.proxy.config.CacheKeyKeys;
-import io.millrace.proxy.config.ConfigKeys;
-import io.millrace.proxy.config.ConfigValues;
+import io.millrace.proxy.admin.data.ScopedPurges;
+import io.millrace.proxy.config.cache.CacheKeyKeys;
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.ConfigValues;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -35,7 +36,7 @@ class PurgeScopeCornersTest {
     }
 
     private void admin(Kind kind, String host, String text, boolean soft) throws Exception {
-        new ScopedPurges(proxy.proxy())
+        new ScopedPurges(new ServerView(proxy.proxy()))
                 .invalidate(new Scope(kind, host, text, soft))
                 .toCompletableFuture()
                 .get(30, TimeUnit.SECONDS);

@@ -3,9 +3,9 @@ package io.millrace.proxy;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.config.ConfigKeys;
-import io.millrace.proxy.config.ConfigValues;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.purge.InvalidationScope;

@@ -4,12 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.access.OwnAddresses;
-import io.millrace.proxy.config.ConfigLoader;
-import io.millrace.proxy.config.ConfigResult;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.yaml.ConfigLoader;
+import io.millrace.proxy.config.yaml.ConfigResult;
 import io.millrace.proxy.exchange.ExchangeLoop;
-import io.millrace.proxy.exchange.ExchangeSettings;
-import io.millrace.proxy.exchange.ForwardSettings;
+import io.millrace.proxy.exchange.decide.ExchangeSettings;
+import io.millrace.proxy.exchange.decide.ForwardSettings;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
@@ -31,17 +31,17 @@ import org.junit.jupiter.params.provider.CsvSource;
 class ReloadWithinRequestTest {
     /** The first two of the same place have other rights, and the last is gone. */
     private static final String BEFORE = """
-        remap:
-          - {map: http://test.example/open/, to: '@origin/', purge: {allow: [127.0.0.1]}}
-          - {map: http://test.example/closed/, to: '@origin/', purge: {allow: [192.0.2.1]}, methods: [GET, PURGE]}
-          - {map: http://test.example/gone/, to: '@origin/', purge: {allow: [192.0.2.1]}}
-        """;
+            remap:
+              - {map: http://test.example/open/, to: '@origin/', purge: {allow: [127.0.0.1]}}
+              - {map: http://test.example/closed/, to: '@origin/', purge: {allow: [192.0.2.1]}, methods: [GET, PURGE]}
+              - {map: http://test.example/gone/, to: '@origin/', purge: {allow: [192.0.2.1]}}
+            """;
 
     private static final String AFTER = """
-        remap:
-          - {map: http://test.example/closed/, to: '@origin/', purge: {allow: [192.0.2.1]}, methods: [GET, PURGE]}
-          - {map: http://test.example/open/, to: '@origin/', purge: {allow: [127.0.0.1]}}
-        """;
+            remap:
+              - {map: http://test.example/closed/, to: '@origin/', purge: {allow: [192.0.2.1]}, methods: [GET, PURGE]}
+              - {map: http://test.example/open/, to: '@origin/', purge: {allow: [127.0.0.1]}}
+            """;
 
     private static final int LOOKS_MAX = 50;
 

@@ -6,10 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.admin.cache.LookupSource.LookupReport;
-import io.millrace.proxy.config.CacheKeyKeys;
-import io.millrace.proxy.config.ConfigValues;
-import io.millrace.proxy.config.RemapKeys;
-import io.millrace.proxy.config.RemapVerb;
+import io.millrace.proxy.admin.data.CacheInspection;
+import io.millrace.proxy.config.cache.CacheKeyKeys;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.remap.RemapKeys;
+import io.millrace.proxy.config.value.RemapVerb;
 import io.millrace.proxy.observe.Counter;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -182,7 +183,7 @@ class RemapVerbsOnTheWireTest {
     }
 
     private LookupReport lookup(String url) throws Exception {
-        return new CacheInspection(proxy.proxy())
+        return new CacheInspection(new ServerView(proxy.proxy()))
                 .lookup(url, List.of())
                 .toCompletableFuture()
                 .get();

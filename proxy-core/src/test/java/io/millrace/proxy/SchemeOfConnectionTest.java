@@ -4,10 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.config.ConfigValues;
-import io.millrace.proxy.config.ListenerConfig.ProxyProtocol;
 import io.millrace.proxy.config.ProxyConfig;
-import io.millrace.proxy.config.RemapVerb;
+import io.millrace.proxy.config.access.ListenerConfig.ProxyProtocol;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.value.RemapVerb;
 import io.millrace.proxy.observe.Counter;
 import java.io.IOException;
 import java.net.InetAddress;

@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.proxy.admin.cache.InvalidationService.InvalidationReport;
 import io.millrace.proxy.admin.cache.InvalidationService.Kind;
 import io.millrace.proxy.admin.cache.InvalidationService.Scope;
+import io.millrace.proxy.admin.data.CacheInspection;
+import io.millrace.proxy.admin.data.ScopedPurges;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.observe.Counter;
 import java.io.IOException;
@@ -40,14 +42,14 @@ class ScopedPurgesTest {
     }
 
     private InvalidationReport invalidate(Kind kind, String host, String text, boolean soft) throws Exception {
-        return new ScopedPurges(proxy.proxy())
+        return new ScopedPurges(new ServerView(proxy.proxy()))
                 .invalidate(new Scope(kind, host, text, soft))
                 .toCompletableFuture()
                 .get(30, TimeUnit.SECONDS);
     }
 
     private String inspected() throws Exception {
-        return new CacheInspection(proxy.proxy())
+        return new CacheInspection(new ServerView(proxy.proxy()))
                 .lookup("http://test.example/a/b", List.of())
                 .toCompletableFuture()
                 .get(30, TimeUnit.SECONDS)
@@ -100,7 +102,7 @@ class ScopedPurgesTest {
     }
 
     private InvalidationReport invalidateTags(String site, boolean soft, String... tags) throws Exception {
-        return new ScopedPurges(proxy.proxy())
+        return new ScopedPurges(new ServerView(proxy.proxy()))
                 .invalidate(new Scope(Kind.TAG, null, null, soft, List.of(tags), site))
                 .toCompletableFuture()
                 .get(30, TimeUnit.SECONDS);

@@ -3,7 +3,7 @@ package io.millrace.proxy;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.millrace.proxy.config.ConfigValues;
+import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.observe.Counter;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.admin.data.ServerAdmin;
 import io.millrace.proxy.admin.status.ServerSource.ServerReport;
 import io.millrace.proxy.admin.status.ServerSource.ThreadView;
 import io.millrace.proxy.config.ProxyConfig;
@@ -108,7 +109,7 @@ class ServerDrainTest {
         proxy.get("/a");
         proxy.get("/a");
         proxy.settle();
-        ServerAdmin admin = new ServerAdmin(proxy.proxy(), drain);
+        ServerAdmin admin = new ServerAdmin(new ServerView(proxy.proxy()), drain);
         ServerReport report = admin.report();
         assertEquals("running", report.state());
         assertEquals(1, report.loops().size());
@@ -123,7 +124,7 @@ class ServerDrainTest {
     @Test
     void threadsHaveNamesAndStacksOfTheDepthAskedFor() throws Exception {
         start(true);
-        ServerAdmin admin = new ServerAdmin(proxy.proxy(), drain);
+        ServerAdmin admin = new ServerAdmin(new ServerView(proxy.proxy()), drain);
         List<ThreadView> threads = admin.threads(3).threads();
         assertTrue(threads.stream().anyMatch(thread -> thread.name().startsWith("millrace-loop")));
         assertTrue(threads.stream().allMatch(thread -> thread.stack().size() <= 3));

@@ -6,9 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.admin.cache.LookupSource;
-import io.millrace.proxy.config.CacheRuleConfig;
-import io.millrace.proxy.config.CacheRulesKeys;
-import io.millrace.proxy.config.ConfigValues;
+import io.millrace.proxy.admin.data.CacheInspection;
+import io.millrace.proxy.config.cache.CacheRuleConfig;
+import io.millrace.proxy.config.cache.CacheRulesKeys;
+import io.millrace.proxy.config.key.ConfigValues;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -177,7 +178,7 @@ class SiteCacheRulesTest {
     }
 
     private LookupSource.LookupReport lookup(String path) throws Exception {
-        return new CacheInspection(proxy.proxy())
+        return new CacheInspection(new ServerView(proxy.proxy()))
                 .lookup("http://test.example" + path, List.of())
                 .toCompletableFuture()
                 .get();

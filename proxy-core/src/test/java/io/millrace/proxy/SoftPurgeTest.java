@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.admin.cache.InvalidationService.Kind;
 import io.millrace.proxy.admin.cache.InvalidationService.Scope;
+import io.millrace.proxy.admin.data.ScopedPurges;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -42,7 +43,10 @@ class SoftPurgeTest {
                     case GROUP -> new Scope(kind, "test.example", "g", true);
                     default -> new Scope(kind, null, null, true);
                 };
-        new ScopedPurges(proxy.proxy()).invalidate(scope).toCompletableFuture().get(30, TimeUnit.SECONDS);
+        new ScopedPurges(new ServerView(proxy.proxy()))
+                .invalidate(scope)
+                .toCompletableFuture()
+                .get(30, TimeUnit.SECONDS);
     }
 
     @ParameterizedTest(name = "RFC 5861 4: [{0}], at most {1}: {2} s after a soft purge, {3}")

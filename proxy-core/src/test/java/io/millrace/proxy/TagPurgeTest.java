@@ -4,10 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.config.ConfigKeys;
-import io.millrace.proxy.config.ConfigValues;
 import io.millrace.proxy.config.ProxyConfig;
-import io.millrace.proxy.config.RemapKeys;
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.remap.RemapKeys;
 import io.millrace.proxy.observe.Counter;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.config.ConfigLoader;
-import io.millrace.proxy.config.ConfigResult;
+import io.millrace.proxy.config.yaml.ConfigLoader;
+import io.millrace.proxy.config.yaml.ConfigResult;
 import io.millrace.proxy.tls.TestAuthority;
 import io.millrace.proxy.tls.TestAuthority.Made;
 import io.millrace.proxy.tls.TicketKeys;

@@ -7,9 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.config.ConfigLoader;
-import io.millrace.proxy.config.ConfigValues;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.yaml.ConfigLoader;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.MetricFamily;
 import java.io.IOException;

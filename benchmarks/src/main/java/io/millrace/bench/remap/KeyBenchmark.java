@@ -2,11 +2,11 @@ package io.millrace.bench.remap;
 
 import io.millrace.bench.StoredResponses;
 import io.millrace.proxy.caching.key.CacheKey;
-import io.millrace.proxy.config.CacheKeyKeys;
-import io.millrace.proxy.config.CacheRuleConfig;
-import io.millrace.proxy.config.CacheRulesKeys;
-import io.millrace.proxy.config.ConfigValues;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.cache.CacheKeyKeys;
+import io.millrace.proxy.config.cache.CacheRuleConfig;
+import io.millrace.proxy.config.cache.CacheRulesKeys;
+import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.remap.CacheRules;

@@ -1,7 +1,7 @@
 package io.millrace.bench.remap;
 
-import io.millrace.proxy.config.ConfigLoader;
-import io.millrace.proxy.config.ConfigResult;
+import io.millrace.proxy.config.yaml.ConfigLoader;
+import io.millrace.proxy.config.yaml.ConfigResult;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.remap.Mapped;
 import io.millrace.proxy.remap.RemapTable;

@@ -1,5 +1,14 @@
 package io.millrace.store.disk;
 
+import io.millrace.store.disk.record.BodyPlace;
+import io.millrace.store.disk.record.DiskKey;
+import io.millrace.store.disk.record.DiskRecord;
+import io.millrace.store.disk.record.RecordHeader;
+import io.millrace.store.disk.record.RecordType;
+import io.millrace.store.disk.segment.RecordReader;
+import io.millrace.store.disk.segment.SegmentFile;
+import io.millrace.store.disk.segment.SegmentSummary;
+import io.millrace.store.disk.segment.SegmentTable;
 import io.millrace.store.index.Location;
 import io.millrace.store.index.MappedIndex;
 import io.netty.buffer.ByteBuf;

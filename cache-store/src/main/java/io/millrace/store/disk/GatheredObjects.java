@@ -1,5 +1,8 @@
 package io.millrace.store.disk;
 
+import io.millrace.store.disk.record.Appended;
+import io.millrace.store.disk.record.DiskKey;
+import io.millrace.store.disk.record.RecordHeader;
 import io.millrace.store.index.MappedIndex;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;

@@ -1,5 +1,9 @@
 package io.millrace.store.disk;
 
+import io.millrace.store.disk.record.RecordHeader;
+import io.millrace.store.disk.segment.SegmentFile;
+import io.millrace.store.disk.segment.SegmentSummary;
+import io.millrace.store.disk.segment.SegmentTable;
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicLongArray;
 import org.slf4j.Logger;

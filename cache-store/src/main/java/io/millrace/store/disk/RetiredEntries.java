@@ -1,5 +1,6 @@
 package io.millrace.store.disk;
 
+import io.millrace.store.disk.segment.SegmentSummary;
 import io.millrace.store.index.Location;
 import io.millrace.store.index.MappedIndex;
 import org.jspecify.annotations.Nullable;

@@ -1,5 +1,15 @@
 package io.millrace.store.disk;
 
+import io.millrace.store.disk.record.Appended;
+import io.millrace.store.disk.record.BodyPlace;
+import io.millrace.store.disk.record.DiskKey;
+import io.millrace.store.disk.record.RecordHeader;
+import io.millrace.store.disk.segment.ReaderLists;
+import io.millrace.store.disk.segment.SegmentFile;
+import io.millrace.store.disk.segment.SegmentHeader;
+import io.millrace.store.disk.segment.SegmentPins;
+import io.millrace.store.disk.segment.SegmentSummary;
+import io.millrace.store.disk.segment.SegmentTable;
 import io.millrace.store.index.Location;
 import io.millrace.store.index.MappedIndex;
 import io.millrace.store.io.Checksums;
@@ -32,7 +42,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Confined to the volume's writer thread.
  */
-final class SegmentLog {
+public final class SegmentLog {
     private static final Logger LOG = LoggerFactory.getLogger(SegmentLog.class);
     /** Records up to this length are put together and written at once. */
     private static final int SINGLE_WRITE_BYTES = 128 * 1024;

@@ -1,5 +1,9 @@
 package io.millrace.store.disk;
 
+import io.millrace.store.disk.segment.SegmentFile;
+import io.millrace.store.disk.segment.SegmentHeader;
+import io.millrace.store.disk.segment.SegmentSummary;
+import io.millrace.store.disk.segment.SegmentTable;
 import io.millrace.store.index.Location;
 import io.millrace.store.index.MappedIndex;
 import java.io.IOException;

@@ -1,5 +1,6 @@
 package io.millrace.store.disk;
 
+import io.millrace.store.disk.segment.SegmentSummary;
 import org.jspecify.annotations.Nullable;
 
 /**

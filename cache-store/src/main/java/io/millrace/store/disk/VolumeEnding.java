@@ -1,5 +1,6 @@
 package io.millrace.store.disk;
 
+import io.millrace.store.disk.segment.SegmentFile;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;

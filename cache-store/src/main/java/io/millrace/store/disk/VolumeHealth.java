@@ -1,5 +1,6 @@
 package io.millrace.store.disk;
 
+import io.millrace.store.disk.record.DamagedRecordException;
 import io.millrace.store.io.FileFaults;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -1,5 +1,8 @@
 package io.millrace.store.disk;
 
+import io.millrace.store.disk.record.Appended;
+import io.millrace.store.disk.record.DiskKey;
+import io.millrace.store.disk.record.RecordHeader;
 import org.jspecify.annotations.Nullable;
 
 /** Is told of changes; called on any thread of the store. */

@@ -1,5 +1,6 @@
 package io.millrace.store.disk;
 
+import io.millrace.store.disk.segment.Superblock;
 import io.millrace.store.io.StoreFile;
 import java.io.IOException;
 import java.util.ArrayList;

@@ -1,5 +1,9 @@
 package io.millrace.store.disk;
 
+import io.millrace.store.disk.segment.ReaderLists;
+import io.millrace.store.disk.segment.SegmentPins;
+import io.millrace.store.disk.segment.SegmentTable;
+import io.millrace.store.disk.segment.Superblock;
 import io.millrace.store.index.MappedIndex;
 import io.millrace.store.io.StoreFile;
 import java.io.Closeable;

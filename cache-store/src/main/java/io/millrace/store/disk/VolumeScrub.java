@@ -1,5 +1,15 @@
 package io.millrace.store.disk;
 
+import io.millrace.store.disk.record.BodyPlace;
+import io.millrace.store.disk.record.DamagedRecordException;
+import io.millrace.store.disk.record.DiskKey;
+import io.millrace.store.disk.record.DiskRecord;
+import io.millrace.store.disk.record.RecordHeader;
+import io.millrace.store.disk.record.RecordType;
+import io.millrace.store.disk.segment.SegmentFile;
+import io.millrace.store.disk.segment.SegmentHeader;
+import io.millrace.store.disk.segment.SegmentSummary;
+import io.millrace.store.disk.segment.SegmentTable;
 import io.millrace.store.index.Location;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;

@@ -1,5 +1,6 @@
 package io.millrace.store.disk;
 
+import io.millrace.store.disk.segment.SegmentFile;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,8 +2,15 @@ package io.millrace.store.engine;
 
 import io.millrace.store.ObjectWriter;
 import io.millrace.store.StoredObject;
-import io.millrace.store.disk.BodyPlace;
 import io.millrace.store.disk.Volume;
+import io.millrace.store.disk.record.BodyPlace;
+import io.millrace.store.engine.filling.FillTarget;
+import io.millrace.store.engine.filling.FillingBody;
+import io.millrace.store.engine.filling.FillingObject;
+import io.millrace.store.engine.object.EncodedHeads;
+import io.millrace.store.engine.object.ObjectPlace;
+import io.millrace.store.engine.object.Replies;
+import io.millrace.store.engine.object.ResidentObject;
 import io.millrace.store.memory.MemoryBudget;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;

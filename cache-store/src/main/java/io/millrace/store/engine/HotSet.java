@@ -2,6 +2,11 @@ package io.millrace.store.engine;
 
 import io.millrace.store.StoreConfig;
 import io.millrace.store.disk.Volume;
+import io.millrace.store.engine.object.ReadPool;
+import io.millrace.store.engine.object.ResidentObject;
+import io.millrace.store.engine.object.StoreCounters;
+import io.millrace.store.engine.object.StoreObject;
+import io.millrace.store.engine.volume.VolumeGroup;
 import io.millrace.store.index.Location;
 import io.millrace.store.io.FileIo;
 import io.millrace.store.memory.RamTier;

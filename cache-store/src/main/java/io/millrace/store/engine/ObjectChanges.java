@@ -1,6 +1,6 @@
 package io.millrace.store.engine;
 
-import static io.millrace.store.engine.ObjectAppender.diskKey;
+import static io.millrace.store.engine.object.ObjectAppender.diskKey;
 
 import io.millrace.store.CacheStore;
 import io.millrace.store.HeadCodec;
@@ -10,6 +10,16 @@ import io.millrace.store.StoreKey;
 import io.millrace.store.StoredObject;
 import io.millrace.store.Successor;
 import io.millrace.store.disk.Volume;
+import io.millrace.store.engine.filling.FillRegister;
+import io.millrace.store.engine.filling.FillTarget;
+import io.millrace.store.engine.filling.FillingObject;
+import io.millrace.store.engine.object.EncodedHeads;
+import io.millrace.store.engine.object.ObjectAppender;
+import io.millrace.store.engine.object.Replies;
+import io.millrace.store.engine.object.ResidentObject;
+import io.millrace.store.engine.object.StoreCounters;
+import io.millrace.store.engine.object.StoreObject;
+import io.millrace.store.engine.volume.VolumeGroup;
 import io.millrace.store.memory.MemoryBudget;
 import io.millrace.store.memory.RamTier;
 import java.io.IOException;

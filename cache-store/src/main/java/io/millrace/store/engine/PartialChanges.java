@@ -1,14 +1,22 @@
 package io.millrace.store.engine;
 
-import static io.millrace.store.engine.ObjectAppender.diskKey;
+import static io.millrace.store.engine.object.ObjectAppender.diskKey;
 
 import io.millrace.store.StoreKey;
-import io.millrace.store.disk.BodyPlace;
-import io.millrace.store.disk.DiskRecord;
-import io.millrace.store.disk.KeepTimes;
-import io.millrace.store.disk.RecordHeader;
-import io.millrace.store.disk.RecordType;
 import io.millrace.store.disk.Volume;
+import io.millrace.store.disk.record.BodyPlace;
+import io.millrace.store.disk.record.DiskRecord;
+import io.millrace.store.disk.record.KeepTimes;
+import io.millrace.store.disk.record.RecordHeader;
+import io.millrace.store.disk.record.RecordType;
+import io.millrace.store.engine.filling.FillRegister;
+import io.millrace.store.engine.filling.FillTarget;
+import io.millrace.store.engine.filling.FillingObject;
+import io.millrace.store.engine.object.ObjectAppender;
+import io.millrace.store.engine.object.ResidentObject;
+import io.millrace.store.engine.object.StoreCounters;
+import io.millrace.store.engine.object.StoreObject;
+import io.millrace.store.engine.volume.VolumeGroup;
 import io.millrace.store.memory.RamTier;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;

@@ -1,5 +1,6 @@
 package io.millrace.store.engine;
 
+import io.millrace.store.engine.object.StoreObject;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 

@@ -2,6 +2,10 @@ package io.millrace.store.engine;
 
 import io.millrace.store.StoreKey;
 import io.millrace.store.disk.Volume;
+import io.millrace.store.engine.object.ObjectAppender;
+import io.millrace.store.engine.object.StoreCounters;
+import io.millrace.store.engine.object.StoreObject;
+import io.millrace.store.engine.volume.VolumeGroup;
 import java.io.IOException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiConsumer;

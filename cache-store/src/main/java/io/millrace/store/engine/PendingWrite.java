@@ -1,8 +1,10 @@
 package io.millrace.store.engine;
 
 import io.millrace.store.StoreKey;
-import io.millrace.store.disk.Appended;
 import io.millrace.store.disk.Volume;
+import io.millrace.store.disk.record.Appended;
+import io.millrace.store.engine.object.ObjectAppender;
+import io.millrace.store.engine.object.ResidentObject;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 

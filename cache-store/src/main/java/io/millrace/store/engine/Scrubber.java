@@ -2,6 +2,9 @@ package io.millrace.store.engine;
 
 import io.millrace.store.disk.Volume;
 import io.millrace.store.disk.VolumeScrub;
+import io.millrace.store.engine.object.ReadPool;
+import io.millrace.store.engine.object.StoreCounters;
+import io.millrace.store.engine.volume.VolumeGroup;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;

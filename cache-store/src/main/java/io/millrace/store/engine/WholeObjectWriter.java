@@ -2,6 +2,8 @@ package io.millrace.store.engine;
 
 import io.millrace.store.ObjectWriter;
 import io.millrace.store.StoredObject;
+import io.millrace.store.engine.object.Replies;
+import io.millrace.store.engine.object.StoreObject;
 import io.netty.buffer.ByteBuf;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;

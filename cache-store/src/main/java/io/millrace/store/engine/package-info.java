@@ -1,7 +1,9 @@
 /**
- * The store at work: what a key holds, in RAM, on its way to disk, on disk or being filled, and the order in which
- * changes of it become visible and durable. {@link io.millrace.store.engine.StoreEngine} is the way in; only this
- * package knows all the rooms.
+ * The store at work: the order in which changes of a key become visible and durable.
+ *
+ * <p>{@link io.millrace.store.engine.StoreEngine} is the way in; only this package and those beneath it know all parts of the
+ * store. {@code object} holds stored objects, {@code filling} bodies that arrive, {@code volume} the volumes together, and
+ * {@code listing} the inventories.
  */
 @NullMarked
 package io.millrace.store.engine;

@@ -1,7 +1,7 @@
 package io.millrace.store.recover;
 
 import io.millrace.store.disk.DeviceNote;
-import io.millrace.store.disk.Superblock;
+import io.millrace.store.disk.segment.Superblock;
 import io.millrace.store.io.FileIo;
 import io.millrace.store.io.StoreFile;
 import java.io.IOException;

@@ -1,17 +1,17 @@
 package io.millrace.store.recover;
 
-import io.millrace.store.disk.DamagedRecordException;
-import io.millrace.store.disk.ReaderLists;
-import io.millrace.store.disk.RecordHeader;
-import io.millrace.store.disk.RecordReader;
-import io.millrace.store.disk.SegmentFile;
-import io.millrace.store.disk.SegmentHeader;
-import io.millrace.store.disk.SegmentPins;
-import io.millrace.store.disk.SegmentTable;
-import io.millrace.store.disk.Superblock;
 import io.millrace.store.disk.Volume;
 import io.millrace.store.disk.VolumeListener;
 import io.millrace.store.disk.VolumeParts;
+import io.millrace.store.disk.record.DamagedRecordException;
+import io.millrace.store.disk.record.RecordHeader;
+import io.millrace.store.disk.segment.ReaderLists;
+import io.millrace.store.disk.segment.RecordReader;
+import io.millrace.store.disk.segment.SegmentFile;
+import io.millrace.store.disk.segment.SegmentHeader;
+import io.millrace.store.disk.segment.SegmentPins;
+import io.millrace.store.disk.segment.SegmentTable;
+import io.millrace.store.disk.segment.Superblock;
 import io.millrace.store.index.IndexUnusableException;
 import io.millrace.store.index.Location;
 import io.millrace.store.index.MappedIndex;

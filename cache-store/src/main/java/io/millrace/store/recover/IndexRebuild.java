@@ -1,13 +1,13 @@
 package io.millrace.store.recover;
 
-import io.millrace.store.disk.RecordHeader;
-import io.millrace.store.disk.RecordReader;
-import io.millrace.store.disk.RecordType;
-import io.millrace.store.disk.SegmentFile;
-import io.millrace.store.disk.SegmentHeader;
-import io.millrace.store.disk.SegmentSummary;
-import io.millrace.store.disk.SegmentTable;
 import io.millrace.store.disk.VolumeUpkeep;
+import io.millrace.store.disk.record.RecordHeader;
+import io.millrace.store.disk.record.RecordType;
+import io.millrace.store.disk.segment.RecordReader;
+import io.millrace.store.disk.segment.SegmentFile;
+import io.millrace.store.disk.segment.SegmentHeader;
+import io.millrace.store.disk.segment.SegmentSummary;
+import io.millrace.store.disk.segment.SegmentTable;
 import io.millrace.store.index.Location;
 import io.millrace.store.index.MappedIndex;
 import io.netty.buffer.UnpooledByteBufAllocator;

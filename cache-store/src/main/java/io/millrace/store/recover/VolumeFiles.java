@@ -1,8 +1,8 @@
 package io.millrace.store.recover;
 
-import io.millrace.store.disk.SegmentFile;
-import io.millrace.store.disk.Superblock;
 import io.millrace.store.disk.VolumeParts;
+import io.millrace.store.disk.segment.SegmentFile;
+import io.millrace.store.disk.segment.Superblock;
 import io.millrace.store.io.FileIo;
 import io.millrace.store.io.LeasedFile;
 import io.millrace.store.io.StoreFile;

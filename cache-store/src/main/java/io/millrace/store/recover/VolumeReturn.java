@@ -1,8 +1,8 @@
 package io.millrace.store.recover;
 
-import io.millrace.store.disk.Superblock;
 import io.millrace.store.disk.Volume;
 import io.millrace.store.disk.VolumeListener;
+import io.millrace.store.disk.segment.Superblock;
 import io.millrace.store.io.FileIo;
 import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;

@@ -1,6 +1,6 @@
 package io.millrace.store.recover;
 
-import io.millrace.store.disk.SegmentPins;
+import io.millrace.store.disk.segment.SegmentPins;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 

@@ -1,16 +1,16 @@
 package io.millrace.store.tool;
 
-import io.millrace.store.disk.BodyPlace;
-import io.millrace.store.disk.DiskKey;
-import io.millrace.store.disk.DiskRecord;
-import io.millrace.store.disk.RecordHeader;
-import io.millrace.store.disk.RecordReader;
-import io.millrace.store.disk.RecordType;
-import io.millrace.store.disk.SegmentFile;
-import io.millrace.store.disk.SegmentHeader;
-import io.millrace.store.disk.SegmentSummary;
-import io.millrace.store.disk.SegmentTable;
-import io.millrace.store.disk.Superblock;
+import io.millrace.store.disk.record.BodyPlace;
+import io.millrace.store.disk.record.DiskKey;
+import io.millrace.store.disk.record.DiskRecord;
+import io.millrace.store.disk.record.RecordHeader;
+import io.millrace.store.disk.record.RecordType;
+import io.millrace.store.disk.segment.RecordReader;
+import io.millrace.store.disk.segment.SegmentFile;
+import io.millrace.store.disk.segment.SegmentHeader;
+import io.millrace.store.disk.segment.SegmentSummary;
+import io.millrace.store.disk.segment.SegmentTable;
+import io.millrace.store.disk.segment.Superblock;
 import io.millrace.store.index.IndexUnusableException;
 import io.millrace.store.index.Location;
 import io.millrace.store.index.MappedIndex;

@@ -1,13 +1,13 @@
 package io.millrace.store.tool;
 
-import io.millrace.store.disk.DamagedRecordException;
-import io.millrace.store.disk.DiskRecord;
-import io.millrace.store.disk.RecordHeader;
-import io.millrace.store.disk.RecordReader;
-import io.millrace.store.disk.RecordType;
-import io.millrace.store.disk.SegmentFile;
-import io.millrace.store.disk.SegmentHeader;
-import io.millrace.store.disk.Superblock;
+import io.millrace.store.disk.record.DamagedRecordException;
+import io.millrace.store.disk.record.DiskRecord;
+import io.millrace.store.disk.record.RecordHeader;
+import io.millrace.store.disk.record.RecordType;
+import io.millrace.store.disk.segment.RecordReader;
+import io.millrace.store.disk.segment.SegmentFile;
+import io.millrace.store.disk.segment.SegmentHeader;
+import io.millrace.store.disk.segment.Superblock;
 import io.millrace.store.io.FileIo;
 import io.millrace.store.io.SystemFileIo;
 import java.io.IOException;

@@ -1,6 +1,6 @@
 package io.millrace.store.tool;
 
-import io.millrace.store.disk.SegmentSummary;
+import io.millrace.store.disk.segment.SegmentSummary;
 import org.jspecify.annotations.Nullable;
 
 /**

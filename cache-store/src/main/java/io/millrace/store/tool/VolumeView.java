@@ -1,10 +1,10 @@
 package io.millrace.store.tool;
 
 import io.millrace.store.disk.DeviceNote;
-import io.millrace.store.disk.RecordReader;
-import io.millrace.store.disk.SegmentFile;
-import io.millrace.store.disk.Superblock;
 import io.millrace.store.disk.VolumeParts;
+import io.millrace.store.disk.segment.RecordReader;
+import io.millrace.store.disk.segment.SegmentFile;
+import io.millrace.store.disk.segment.Superblock;
 import io.millrace.store.io.FileIo;
 import io.millrace.store.io.LeasedFile;
 import io.millrace.store.io.StoreFile;

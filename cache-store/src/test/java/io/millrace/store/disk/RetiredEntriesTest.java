@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.store.disk.record.DiskKey;
+import io.millrace.store.disk.record.RecordHeader;
+import io.millrace.store.disk.segment.SegmentSummary;
 import io.millrace.store.index.HeapTables;
 import io.millrace.store.index.Location;
 import io.millrace.store.index.MappedIndex;

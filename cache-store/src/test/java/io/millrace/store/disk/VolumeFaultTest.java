@@ -7,6 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.store.disk.record.Appended;
+import io.millrace.store.disk.record.DiskKey;
+import io.millrace.store.disk.record.KeepTimes;
+import io.millrace.store.disk.record.RecordHeader;
+import io.millrace.store.disk.segment.ReaderLists;
+import io.millrace.store.disk.segment.SegmentPins;
+import io.millrace.store.disk.segment.SegmentTable;
+import io.millrace.store.disk.segment.Superblock;
 import io.millrace.store.index.Location;
 import io.millrace.store.index.MappedIndex;
 import io.millrace.store.io.FaultyFileIo;

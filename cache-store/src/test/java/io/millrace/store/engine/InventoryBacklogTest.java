@@ -10,6 +10,7 @@ import io.millrace.store.ListedObject;
 import io.millrace.store.ObjectWriter;
 import io.millrace.store.StoreConfig;
 import io.millrace.store.VolumeConfig;
+import io.millrace.store.engine.listing.Inventories;
 import io.millrace.store.io.SystemFileIo;
 import io.netty.buffer.Unpooled;
 import java.nio.file.Path;

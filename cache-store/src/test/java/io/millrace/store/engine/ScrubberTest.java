@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.store.StoreStatistics;
 import io.millrace.store.StoredObject;
 import io.millrace.store.disk.VolumeScrub;
+import io.millrace.store.engine.object.StoreCounters;
 import io.millrace.store.io.FaultyFileIo;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.store.StoreConfig;
 import io.millrace.store.StoreStatistics;
 import io.millrace.store.VolumeConfig;
+import io.millrace.store.engine.volume.StorageWatch;
 import io.millrace.store.io.FaultyFileIo;
 import io.millrace.store.io.SystemFileIo;
 import java.io.IOException;

@@ -13,6 +13,7 @@ import io.millrace.store.ListVisitor;
 import io.millrace.store.ListedObject;
 import io.millrace.store.StoreConfig;
 import io.millrace.store.VolumeConfig;
+import io.millrace.store.engine.listing.Inventories;
 import io.millrace.store.io.FaultyFileIo;
 import io.millrace.store.io.FullDiskIo;
 import io.millrace.store.io.SystemFileIo;

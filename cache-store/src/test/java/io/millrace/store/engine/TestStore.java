@@ -30,7 +30,7 @@ import java.util.concurrent.TimeUnit;
  * A store under test with calls that wait for their answers. Closing it checks that every buffer was given back and
  * that every volume is sound.
  */
-final class TestStore implements AutoCloseable {
+public final class TestStore implements AutoCloseable {
     private static final long WAIT_SECONDS = 30;
 
     final CacheStore<TextHead> store;
@@ -69,7 +69,7 @@ final class TestStore implements AutoCloseable {
         return store.key(text.getBytes(StandardCharsets.ISO_8859_1));
     }
 
-    static byte[] body(long seed, int length) {
+    public static byte[] body(long seed, int length) {
         byte[] bytes = new byte[length];
         new Random(seed).nextBytes(bytes);
         return bytes;
@@ -96,7 +96,7 @@ final class TestStore implements AutoCloseable {
         }
     }
 
-    static void awaitLatch(CountDownLatch latch) {
+    public static void awaitLatch(CountDownLatch latch) {
         try {
             assertTrue(latch.await(WAIT_SECONDS, TimeUnit.SECONDS));
         } catch (InterruptedException e) {

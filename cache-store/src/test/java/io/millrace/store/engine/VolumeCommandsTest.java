@@ -12,6 +12,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.store.ObjectWriter;
 import io.millrace.store.StoreStatistics;
 import io.millrace.store.StoredObject;
+import io.millrace.store.engine.volume.Absence;
+import io.millrace.store.engine.volume.VolumeGroup;
 import io.millrace.store.io.FaultyFileIo;
 import io.millrace.store.tool.CheckReport;
 import io.millrace.store.tool.StoreCheck;

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.store.StoreConfig;
 import io.millrace.store.StoredObject;
 import io.millrace.store.disk.VolumeState;
+import io.millrace.store.engine.volume.VolumeGroup;
 import io.millrace.store.io.FaultyFileIo;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;

@@ -1,6 +1,9 @@
 package io.millrace.launcher.ats;
 
 import io.millrace.launcher.ats.AtsImport.Result;
+import io.millrace.launcher.ats.source.ImportedLine;
+import io.millrace.launcher.ats.source.Outcome;
+import io.millrace.launcher.ats.source.Printable;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

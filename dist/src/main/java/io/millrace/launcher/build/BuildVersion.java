@@ -24,6 +24,12 @@ public record BuildVersion(String version, String commit) {
         return new BuildVersion(value(properties, "version"), value(properties, "commit"));
     }
 
+    /** Version in the manifest of the jar with this class; "(unpacked)" outside of a jar. */
+    public static String ofJar() {
+        String version = BuildVersion.class.getPackage().getImplementationVersion();
+        return version == null ? "(unpacked)" : version;
+    }
+
     /** A placeholder that the build did not replace counts as missing. */
     private static String value(Properties properties, String key) {
         String value = properties.getProperty(key, UNKNOWN);

@@ -1,8 +1,8 @@
 package io.millrace.worker.control;
 
-import io.millrace.proxy.config.ConfigDocument;
-import io.millrace.proxy.config.ConfigLoader;
-import io.millrace.proxy.config.ConfigResult;
+import io.millrace.proxy.config.problem.ConfigDocument;
+import io.millrace.proxy.config.yaml.ConfigLoader;
+import io.millrace.proxy.config.yaml.ConfigResult;
 import java.nio.file.Path;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

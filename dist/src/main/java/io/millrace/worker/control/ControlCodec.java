@@ -1,6 +1,6 @@
 package io.millrace.worker.control;
 
-import io.millrace.proxy.config.ConfigDocument;
+import io.millrace.proxy.config.problem.ConfigDocument;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;

@@ -1,7 +1,7 @@
 package io.millrace.worker.control;
 
-import io.millrace.proxy.config.ConfigKeys;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.key.ConfigKeys;
 import java.nio.file.Path;
 
 /**

@@ -1,9 +1,9 @@
 package io.millrace.worker.warmup;
 
 import io.millrace.proxy.ProxyServer;
-import io.millrace.proxy.config.ConfigKeys;
 import io.millrace.proxy.config.ProxyConfig;
-import io.millrace.proxy.config.WorkerConfig;
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.WorkerConfig;
 import io.millrace.worker.warmup.WarmUpReport.Outcome;
 import java.io.IOException;
 import java.net.InetSocketAddress;

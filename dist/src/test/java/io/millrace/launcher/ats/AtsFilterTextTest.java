@@ -2,6 +2,7 @@ package io.millrace.launcher.ats;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.millrace.launcher.ats.source.Outcome;
 import org.junit.jupiter.api.Test;
 
 /** The filters that are written for rules, and for whom the forward proxy is opened; who is let in says {@link AtsFiltersTest}. */

@@ -3,6 +3,7 @@ package io.millrace.launcher.ats;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.launcher.ats.source.ImportedLine;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

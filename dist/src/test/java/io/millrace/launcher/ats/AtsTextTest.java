@@ -3,7 +3,9 @@ package io.millrace.launcher.ats;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.config.ConfigLoader;
+import io.millrace.launcher.ats.draft.DraftWriter;
+import io.millrace.launcher.ats.source.Outcome;
+import io.millrace.proxy.config.yaml.ConfigLoader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -3,7 +3,7 @@ package io.millrace.worker.control;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.millrace.proxy.config.ConfigDocument;
+import io.millrace.proxy.config.problem.ConfigDocument;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;

@@ -1,10 +1,10 @@
 package io.millrace.proxy.access;
 
-import io.millrace.proxy.config.AccessConfig;
-import io.millrace.proxy.config.AccessConfig.ForwardedField;
-import io.millrace.proxy.config.AddressRange;
 import io.millrace.proxy.config.ProxyConfig;
-import io.millrace.proxy.config.RemapRuleConfig;
+import io.millrace.proxy.config.access.AccessConfig;
+import io.millrace.proxy.config.access.AccessConfig.ForwardedField;
+import io.millrace.proxy.config.remap.RemapRuleConfig;
+import io.millrace.proxy.config.value.AddressRange;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.IpAddress;

@@ -1,7 +1,7 @@
 package io.millrace.proxy.access;
 
-import io.millrace.proxy.config.AddressSet;
-import io.millrace.proxy.config.ForwardProxyConfig;
+import io.millrace.proxy.config.access.ForwardProxyConfig;
+import io.millrace.proxy.config.value.AddressSet;
 import io.millrace.proxy.http.IpAddress;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;

@@ -1,7 +1,7 @@
 package io.millrace.proxy.access;
 
-import io.millrace.proxy.config.AddressSet;
-import io.millrace.proxy.config.FilterConfig;
+import io.millrace.proxy.config.access.FilterConfig;
+import io.millrace.proxy.config.value.AddressSet;
 import io.millrace.proxy.http.IpAddress;
 import io.millrace.proxy.http.RequestHead;
 import java.util.List;

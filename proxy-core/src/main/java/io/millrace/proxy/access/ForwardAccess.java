@@ -1,9 +1,9 @@
 package io.millrace.proxy.access;
 
-import io.millrace.proxy.config.AddressSet;
-import io.millrace.proxy.config.ForwardProxyConfig;
-import io.millrace.proxy.config.ListenAddress;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.access.ForwardProxyConfig;
+import io.millrace.proxy.config.value.AddressSet;
+import io.millrace.proxy.config.value.ListenAddress;
 import io.millrace.proxy.http.IpAddress;
 import java.util.HashSet;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.millrace.proxy.access;
 
-import io.millrace.proxy.config.AddressSet;
+import io.millrace.proxy.config.value.AddressSet;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.IpAddress;

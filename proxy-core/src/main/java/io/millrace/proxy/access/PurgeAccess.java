@@ -1,8 +1,8 @@
 package io.millrace.proxy.access;
 
-import io.millrace.proxy.config.AddressRange;
 import io.millrace.proxy.config.ProxyConfig;
-import io.millrace.proxy.config.RemapRuleConfig;
+import io.millrace.proxy.config.remap.RemapRuleConfig;
+import io.millrace.proxy.config.value.AddressRange;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ListCursor;

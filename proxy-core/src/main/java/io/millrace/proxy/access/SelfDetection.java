@@ -1,8 +1,8 @@
 package io.millrace.proxy.access;
 
-import io.millrace.proxy.config.ListenerConfig;
 import io.millrace.proxy.config.ProxyConfig;
-import io.millrace.proxy.config.RuleUrl;
+import io.millrace.proxy.config.access.ListenerConfig;
+import io.millrace.proxy.config.value.RuleUrl;
 import io.millrace.proxy.http.IpAddress;
 import io.netty.util.NetUtil;
 import java.io.IOException;

@@ -1,6 +1,6 @@
 package io.millrace.proxy.acme;
 
-import io.millrace.proxy.config.AcmeConfig;
+import io.millrace.proxy.config.tls.AcmeConfig;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 

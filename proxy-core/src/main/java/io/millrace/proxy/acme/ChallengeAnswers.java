@@ -1,6 +1,6 @@
 package io.millrace.proxy.acme;
 
-import io.millrace.proxy.config.AcmeConfig;
+import io.millrace.proxy.config.tls.AcmeConfig;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,6 +1,6 @@
 package io.millrace.proxy.admin;
 
-import io.millrace.proxy.config.FilePermissionChecks;
+import io.millrace.proxy.config.check.FilePermissionChecks;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

@@ -1,8 +1,8 @@
 package io.millrace.proxy.clients;
 
-import io.millrace.proxy.config.AddressSet;
-import io.millrace.proxy.config.ClientLimitsConfig;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.access.ClientLimitsConfig;
+import io.millrace.proxy.config.value.AddressSet;
 import io.millrace.proxy.http.IpAddress;
 import org.jspecify.annotations.Nullable;
 

@@ -1,8 +1,28 @@
 package io.millrace.proxy.config;
 
-import static io.millrace.proxy.config.CacheRuleKeys.*;
-import static io.millrace.proxy.config.ConfigKeys.*;
+import static io.millrace.proxy.config.cache.CacheRuleKeys.*;
+import static io.millrace.proxy.config.key.ConfigKeys.*;
 
+import io.millrace.proxy.config.access.ClientLimitKeys;
+import io.millrace.proxy.config.access.FilterKeys;
+import io.millrace.proxy.config.access.ForwardProxyKeys;
+import io.millrace.proxy.config.access.ProxyProtocolKeys;
+import io.millrace.proxy.config.cache.CacheKeyKeys;
+import io.millrace.proxy.config.cache.CacheRuleKeys;
+import io.millrace.proxy.config.cache.CacheRulesKeys;
+import io.millrace.proxy.config.cache.OverloadKeys;
+import io.millrace.proxy.config.dns.DnsKeys;
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.FileKeys;
+import io.millrace.proxy.config.origins.Http2Keys;
+import io.millrace.proxy.config.origins.OriginGroupKeys;
+import io.millrace.proxy.config.origins.TunnelKeys;
+import io.millrace.proxy.config.remap.RemapKeys;
+import io.millrace.proxy.config.tls.AcmeKeys;
+import io.millrace.proxy.config.tls.OriginTlsKeys;
+import io.millrace.proxy.config.tls.ServerTlsKeys;
+import io.millrace.proxy.config.tls.TlsKeys;
+import io.millrace.proxy.config.value.Suggestions;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -450,7 +470,7 @@ public final class ConfigCatalog {
         return SECTIONS.get(path);
     }
 
-    static Map<String, String> sections() {
+    public static Map<String, String> sections() {
         return SECTIONS;
     }
 }

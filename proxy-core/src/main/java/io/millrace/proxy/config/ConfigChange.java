@@ -1,5 +1,7 @@
 package io.millrace.proxy.config;
 
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ValueType;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;

@@ -1,5 +1,10 @@
 package io.millrace.proxy.config;
 
+import io.millrace.proxy.config.access.FilterConfig;
+import io.millrace.proxy.config.access.FilterKeys;
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.ConfigValues;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -15,7 +20,7 @@ public record FilterRules(List<FilterConfig> general, List<List<FilterConfig>> b
     static FilterRules from(ConfigValues values) {
         Map<String, ConfigValues> named = FilterConfig.named(values);
         List<List<FilterConfig>> byRule = new ArrayList<>();
-        for (ConfigValues rule : ProxyConfig.elements(values, ConfigKeys.REMAP)) {
+        for (ConfigValues rule : values.elements(ConfigKeys.REMAP)) {
             byRule.add(used(rule, FilterKeys.RULE_FILTERS, "remap[" + byRule.size() + "].filters", named));
         }
         return new FilterRules(
@@ -27,7 +32,7 @@ public record FilterRules(List<FilterConfig> general, List<List<FilterConfig>> b
     private static List<FilterConfig> used(
             ConfigValues values, ConfigKey<List<ConfigValues>> key, String path, Map<String, ConfigValues> named) {
         List<FilterConfig> used = new ArrayList<>();
-        for (ConfigValues element : ProxyConfig.elements(values, key)) {
+        for (ConfigValues element : values.elements(key)) {
             used.add(FilterConfig.of(element, path + "[" + used.size() + "]", named));
         }
         return List.copyOf(used);

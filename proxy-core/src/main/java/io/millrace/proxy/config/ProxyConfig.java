@@ -1,12 +1,47 @@
 package io.millrace.proxy.config;
 
+import io.millrace.proxy.config.access.AccessConfig;
+import io.millrace.proxy.config.access.FilterKeys;
+import io.millrace.proxy.config.access.ForwardProxyConfig;
+import io.millrace.proxy.config.access.Limits;
+import io.millrace.proxy.config.access.ListenerConfig;
+import io.millrace.proxy.config.access.ProxyProtocolKeys;
+import io.millrace.proxy.config.access.Timeouts;
+import io.millrace.proxy.config.cache.CacheConfig;
+import io.millrace.proxy.config.cache.CacheRuleConfig;
+import io.millrace.proxy.config.cache.CacheRulesKeys;
+import io.millrace.proxy.config.dns.DnsConfig;
+import io.millrace.proxy.config.dns.DnsKeys;
+import io.millrace.proxy.config.key.AdminConfig;
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.key.LogConfig;
+import io.millrace.proxy.config.key.StorageConfig;
+import io.millrace.proxy.config.key.StoreSettings;
+import io.millrace.proxy.config.key.ValueType;
+import io.millrace.proxy.config.key.ViaConfig;
+import io.millrace.proxy.config.key.VolumeShareConfig;
+import io.millrace.proxy.config.key.WorkerConfig;
+import io.millrace.proxy.config.origins.Http2Config;
+import io.millrace.proxy.config.origins.OriginConfig;
+import io.millrace.proxy.config.origins.OriginGroupConfig;
+import io.millrace.proxy.config.origins.OriginGroupKeys;
+import io.millrace.proxy.config.remap.RemapKeys;
+import io.millrace.proxy.config.remap.RemapRuleConfig;
+import io.millrace.proxy.config.tls.AcmeConfig;
+import io.millrace.proxy.config.tls.AcmeKeys;
+import io.millrace.proxy.config.tls.TlsConfig;
+import io.millrace.proxy.config.tls.TlsKeys;
+import io.millrace.proxy.config.value.InvalidValueException;
+import io.millrace.proxy.config.value.RemapVerb;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A whole configuration that has passed every check, as one record per section. Made by {@link ConfigLoader} from a
+ * A whole configuration that has passed every check, as one record per section. Made by {@code ConfigLoader} from a
  * file, or by a {@link Builder} in code. Immutable; equal when the same keys were set to the same values.
  */
 public final class ProxyConfig {
@@ -35,30 +70,30 @@ public final class ProxyConfig {
     private final TlsConfig tls;
     private final @Nullable AcmeConfig acme;
 
-    ProxyConfig(ConfigValues values) {
+    public ProxyConfig(ConfigValues values) {
         this.values = values;
-        listeners = elements(values, ConfigKeys.LISTEN).stream()
+        listeners = values.elements(ConfigKeys.LISTEN).stream()
                 .map(listener -> ListenerConfig.from(listener, values))
                 .toList();
-        remap = RemapRuleConfig.all(elements(values, ConfigKeys.REMAP), values);
+        remap = RemapRuleConfig.all(values.elements(ConfigKeys.REMAP), values);
         forwardRule = RemapRuleConfig.forwarding(remap.size(), values);
-        originGroups = elements(values, OriginGroupKeys.ORIGINS).stream()
+        originGroups = values.elements(OriginGroupKeys.ORIGINS).stream()
                 .map(group -> OriginGroupConfig.from(group, values))
                 .toList();
         access = AccessConfig.from(values);
         forwardProxy = ForwardProxyConfig.from(values);
         filters = FilterRules.from(values);
         via = ViaConfig.from(values);
-        storage = elements(values, ConfigKeys.STORAGE).stream()
+        storage = values.elements(ConfigKeys.STORAGE).stream()
                 .map(StorageConfig::from)
                 .toList();
-        volumes = elements(values, ConfigKeys.VOLUMES).stream()
+        volumes = values.elements(ConfigKeys.VOLUMES).stream()
                 .map(VolumeShareConfig::from)
                 .toList();
         store = StoreSettings.from(values);
         cache = CacheConfig.from(values);
         List<CacheRuleConfig> sites = new ArrayList<>();
-        for (ConfigValues element : elements(values, CacheRulesKeys.CACHE_RULES)) {
+        for (ConfigValues element : values.elements(CacheRulesKeys.CACHE_RULES)) {
             sites.add(CacheRuleConfig.from(sites.size(), element));
         }
         cacheRules = List.copyOf(sites);
@@ -223,12 +258,7 @@ public final class ProxyConfig {
 
     @Override
     public String toString() {
-        return values.toString();
-    }
-
-    static List<ConfigValues> elements(ConfigValues values, ConfigKey<List<ConfigValues>> key) {
-        List<ConfigValues> elements = values.find(key);
-        return elements == null ? List.of() : elements;
+        return values.toString(ConfigCatalog.keys());
     }
 
     /**
@@ -255,17 +285,17 @@ public final class ProxyConfig {
 
         private Builder(ProxyConfig start) {
             values = start.values.toBuilder();
-            listen.addAll(elements(start.values, ConfigKeys.LISTEN));
-            remap.addAll(elements(start.values, ConfigKeys.REMAP));
-            origins.addAll(elements(start.values, OriginGroupKeys.ORIGINS));
-            storage.addAll(elements(start.values, ConfigKeys.STORAGE));
-            volumes.addAll(elements(start.values, ConfigKeys.VOLUMES));
-            cacheRules.addAll(elements(start.values, CacheRulesKeys.CACHE_RULES));
-            filters.addAll(elements(start.values, FilterKeys.FILTERS));
-            accessFilters.addAll(elements(start.values, FilterKeys.ACCESS_FILTERS));
-            splitDns.addAll(elements(start.values, DnsKeys.SPLIT));
-            certificates.addAll(elements(start.values, TlsKeys.CERTIFICATES));
-            acmeIssuers.addAll(elements(start.values, AcmeKeys.ISSUERS));
+            listen.addAll(start.values.elements(ConfigKeys.LISTEN));
+            remap.addAll(start.values.elements(ConfigKeys.REMAP));
+            origins.addAll(start.values.elements(OriginGroupKeys.ORIGINS));
+            storage.addAll(start.values.elements(ConfigKeys.STORAGE));
+            volumes.addAll(start.values.elements(ConfigKeys.VOLUMES));
+            cacheRules.addAll(start.values.elements(CacheRulesKeys.CACHE_RULES));
+            filters.addAll(start.values.elements(FilterKeys.FILTERS));
+            accessFilters.addAll(start.values.elements(FilterKeys.ACCESS_FILTERS));
+            splitDns.addAll(start.values.elements(DnsKeys.SPLIT));
+            certificates.addAll(start.values.elements(TlsKeys.CERTIFICATES));
+            acmeIssuers.addAll(start.values.elements(AcmeKeys.ISSUERS));
         }
 
         /** Sets one key of {@link ConfigKeys} that is no list and no part of one. */

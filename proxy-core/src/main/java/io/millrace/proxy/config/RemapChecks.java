@@ -1,15 +1,25 @@
 package io.millrace.proxy.config;
 
-import io.millrace.proxy.config.ConfigProblems.Place;
+import io.millrace.proxy.config.access.FilterKeys;
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.problem.ConfigProblems;
+import io.millrace.proxy.config.problem.ConfigProblems.Place;
+import io.millrace.proxy.config.remap.RemapKeys;
+import io.millrace.proxy.config.remap.RemapRuleConfig;
+import io.millrace.proxy.config.value.HostTemplate;
+import io.millrace.proxy.config.value.RemapVerb;
+import io.millrace.proxy.config.value.RuleUrl;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** What is wrong with single rules of {@code remap}, and what an operator hardly means by them. */
-final class RemapChecks {
+public final class RemapChecks {
     private final ConfigProblems problems;
     private final Place whole;
 
-    RemapChecks(ConfigProblems problems, Place whole) {
+    public RemapChecks(ConfigProblems problems, Place whole) {
         this.problems = problems;
         this.whole = whole;
     }
@@ -22,8 +32,8 @@ final class RemapChecks {
     record Fault(String key, String message) {}
 
     /** Looks at every rule. */
-    void check(ConfigValues values) {
-        List<ConfigValues> rules = ProxyConfig.elements(values, ConfigKeys.REMAP);
+    public void check(ConfigValues values) {
+        List<ConfigValues> rules = values.elements(ConfigKeys.REMAP);
         for (int i = 0; i < rules.size(); i++) {
             String path = "remap[" + i + "]";
             // A misspelt or invalid key is one problem, not also a missing one.
@@ -146,7 +156,7 @@ final class RemapChecks {
     }
 
     /** Warns of what is allowed and hardly meant. */
-    void warn(ProxyConfig config) {
+    public void warn(ProxyConfig config) {
         for (RemapRuleConfig rule : config.remap()) {
             String host = String.valueOf(rule.to().host());
             if (rule.verb().isForward() && rule.verb().isRegex() && letsClientsChoose(host)) {

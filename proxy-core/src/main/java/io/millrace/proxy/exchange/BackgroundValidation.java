@@ -1,6 +1,9 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.exchange.decide.Decision;
+import io.millrace.proxy.exchange.decide.LegPlan;
+import io.millrace.proxy.exchange.forward.FetchedResponse;
 import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.fill.ResponseTee;
 import io.millrace.proxy.http.ContentFailure;

@@ -1,6 +1,12 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.exchange.decide.BorrowedObjects;
+import io.millrace.proxy.exchange.decide.Decision;
+import io.millrace.proxy.exchange.decide.StoredParts;
+import io.millrace.proxy.exchange.decide.TurnTime;
+import io.millrace.proxy.exchange.decide.WallClock;
+import io.millrace.proxy.exchange.report.ExchangeOutcome;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.net.ClientStream;

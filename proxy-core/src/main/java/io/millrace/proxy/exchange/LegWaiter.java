@@ -1,6 +1,7 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.exchange.forward.FetchedResponse;
 import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.fetch.SwitchedConnection;
 import io.millrace.proxy.fill.ResponseTee;

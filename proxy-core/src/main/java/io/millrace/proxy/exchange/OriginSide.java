@@ -1,5 +1,11 @@
 package io.millrace.proxy.exchange;
 
+import io.millrace.proxy.exchange.decide.Decision;
+import io.millrace.proxy.exchange.decide.LegPlan;
+import io.millrace.proxy.exchange.forward.FollowTimer;
+import io.millrace.proxy.exchange.forward.HeldContent;
+import io.millrace.proxy.exchange.report.ExchangePhase;
+import io.millrace.proxy.exchange.report.ExchangeState;
 import io.millrace.proxy.fetch.OriginCall;
 import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;

@@ -1,7 +1,9 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.key.CacheKey;
-import io.millrace.proxy.config.OriginGroupConfig;
+import io.millrace.proxy.config.origins.OriginGroupConfig;
+import io.millrace.proxy.exchange.decide.LegPlan;
+import io.millrace.proxy.exchange.forward.OriginRequests;
 import io.millrace.proxy.fetch.OriginCall;
 import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.fetch.OriginResponseHandler;

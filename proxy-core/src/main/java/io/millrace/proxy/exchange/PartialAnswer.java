@@ -2,6 +2,12 @@ package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.validate.StrongValidator;
+import io.millrace.proxy.exchange.decide.Decision;
+import io.millrace.proxy.exchange.decide.LegPlan;
+import io.millrace.proxy.exchange.forward.BodyPump;
+import io.millrace.proxy.exchange.report.ExchangeOutcome;
+import io.millrace.proxy.exchange.report.ExchangePhase;
+import io.millrace.proxy.exchange.report.ExchangeState;
 import io.millrace.proxy.http.ContentFailure;
 import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;

@@ -2,6 +2,10 @@ package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.access.AccessRules;
 import io.millrace.proxy.caching.tags.Tags;
+import io.millrace.proxy.exchange.decide.Decision;
+import io.millrace.proxy.exchange.decide.ExchangeSettings;
+import io.millrace.proxy.exchange.decide.ScopesOfRules;
+import io.millrace.proxy.exchange.report.ExchangeOutcome;
 import io.millrace.proxy.http.OutboundHead;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;

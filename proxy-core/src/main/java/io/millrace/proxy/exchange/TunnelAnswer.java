@@ -1,5 +1,6 @@
 package io.millrace.proxy.exchange;
 
+import io.millrace.proxy.exchange.forward.ResponseHeads;
 import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.fetch.SwitchedConnection;
 import io.millrace.proxy.http.FieldSection;

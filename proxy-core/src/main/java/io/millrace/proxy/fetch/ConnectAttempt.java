@@ -1,6 +1,6 @@
 package io.millrace.proxy.fetch;
 
-import io.millrace.proxy.config.OriginTlsConfig;
+import io.millrace.proxy.config.tls.OriginTlsConfig;
 import io.millrace.proxy.dns.ServiceTarget;
 import io.millrace.proxy.fetch.http1.ConnectionPreface;
 import io.millrace.proxy.fetch.response.OriginResponseDecoder;

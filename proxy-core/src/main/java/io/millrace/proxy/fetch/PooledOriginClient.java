@@ -1,7 +1,7 @@
 package io.millrace.proxy.fetch;
 
-import io.millrace.proxy.config.OriginConfig;
-import io.millrace.proxy.config.OriginTlsConfig;
+import io.millrace.proxy.config.origins.OriginConfig;
+import io.millrace.proxy.config.tls.OriginTlsConfig;
 import io.millrace.proxy.dns.DnsStatistics;
 import io.millrace.proxy.dns.HostAddresses;
 import io.millrace.proxy.fetch.http2.Http2ClientLoop;

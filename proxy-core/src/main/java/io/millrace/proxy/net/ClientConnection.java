@@ -1,6 +1,6 @@
 package io.millrace.proxy.net;
 
-import io.millrace.proxy.config.ServerTlsConfig;
+import io.millrace.proxy.config.tls.ServerTlsConfig;
 import io.millrace.proxy.http.IpAddress;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

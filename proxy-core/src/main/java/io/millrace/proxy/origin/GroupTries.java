@@ -1,6 +1,6 @@
 package io.millrace.proxy.origin;
 
-import io.millrace.proxy.config.OriginGroupConfig;
+import io.millrace.proxy.config.origins.OriginGroupConfig;
 import io.millrace.proxy.fetch.OriginFailure;
 import java.util.BitSet;
 import org.jspecify.annotations.Nullable;

@@ -1,7 +1,7 @@
 package io.millrace.proxy.origin;
 
-import io.millrace.proxy.config.OriginGroupConfig;
-import io.millrace.proxy.config.RuleUrl;
+import io.millrace.proxy.config.origins.OriginGroupConfig;
+import io.millrace.proxy.config.value.RuleUrl;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Collection;

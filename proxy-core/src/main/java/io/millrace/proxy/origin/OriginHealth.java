@@ -1,6 +1,6 @@
 package io.millrace.proxy.origin;
 
-import io.millrace.proxy.config.OriginGroupConfig.Markdown;
+import io.millrace.proxy.config.origins.OriginGroupConfig.Markdown;
 import org.jspecify.annotations.Nullable;
 
 /**

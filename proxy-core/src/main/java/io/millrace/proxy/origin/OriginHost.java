@@ -1,8 +1,8 @@
 package io.millrace.proxy.origin;
 
-import io.millrace.proxy.config.OriginGroupConfig;
-import io.millrace.proxy.config.OriginGroupConfig.Markdown;
-import io.millrace.proxy.config.RuleUrl;
+import io.millrace.proxy.config.origins.OriginGroupConfig;
+import io.millrace.proxy.config.origins.OriginGroupConfig.Markdown;
+import io.millrace.proxy.config.value.RuleUrl;
 import io.millrace.proxy.fetch.Origin;
 import io.netty.util.NetUtil;
 import java.util.List;

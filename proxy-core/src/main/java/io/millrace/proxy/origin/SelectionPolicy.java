@@ -1,6 +1,6 @@
 package io.millrace.proxy.origin;
 
-import io.millrace.proxy.config.OriginGroupConfig.Policy;
+import io.millrace.proxy.config.origins.OriginGroupConfig.Policy;
 
 /** Who of the candidates gets a request. Pure but for what {@link Candidates} remember: no I/O, no clock, no chance. */
 enum SelectionPolicy {

@@ -1,7 +1,7 @@
 package io.millrace.proxy.overload;
 
-import io.millrace.proxy.config.OverloadConfig;
-import io.millrace.proxy.config.RemapRuleConfig;
+import io.millrace.proxy.config.cache.OverloadConfig;
+import io.millrace.proxy.config.remap.RemapRuleConfig;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

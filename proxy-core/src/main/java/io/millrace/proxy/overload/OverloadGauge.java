@@ -1,9 +1,9 @@
 package io.millrace.proxy.overload;
 
-import io.millrace.proxy.config.OverloadConfig;
-import io.millrace.proxy.config.RemapRuleConfig;
-import io.millrace.proxy.config.RemapVerb;
-import io.millrace.proxy.config.RuleUrl;
+import io.millrace.proxy.config.cache.OverloadConfig;
+import io.millrace.proxy.config.remap.RemapRuleConfig;
+import io.millrace.proxy.config.value.RemapVerb;
+import io.millrace.proxy.config.value.RuleUrl;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;

@@ -2,9 +2,9 @@ package io.millrace.proxy.remap;
 
 import com.google.re2j.Pattern;
 import io.millrace.proxy.caching.key.CacheKey;
-import io.millrace.proxy.config.AddressRange;
-import io.millrace.proxy.config.CacheRuleConfig;
-import io.millrace.proxy.config.Regex;
+import io.millrace.proxy.config.cache.CacheRuleConfig;
+import io.millrace.proxy.config.value.AddressRange;
+import io.millrace.proxy.config.value.Regex;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.http.UriBytes;

@@ -1,7 +1,7 @@
 package io.millrace.proxy.remap;
 
-import io.millrace.proxy.config.RemapRuleConfig;
-import io.millrace.proxy.config.RuleUrl;
+import io.millrace.proxy.config.remap.RemapRuleConfig;
+import io.millrace.proxy.config.value.RuleUrl;
 import io.millrace.proxy.http.TargetUri;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 

@@ -1,7 +1,7 @@
 package io.millrace.proxy.remap;
 
-import io.millrace.proxy.config.RemapVerb;
-import io.millrace.proxy.config.RuleUrl;
+import io.millrace.proxy.config.value.RemapVerb;
+import io.millrace.proxy.config.value.RuleUrl;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 

@@ -1,8 +1,8 @@
 package io.millrace.proxy.remap;
 
 import com.google.re2j.Pattern;
-import io.millrace.proxy.config.RefererConfig;
-import io.millrace.proxy.config.Regex;
+import io.millrace.proxy.config.value.RefererConfig;
+import io.millrace.proxy.config.value.Regex;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.TargetUri;

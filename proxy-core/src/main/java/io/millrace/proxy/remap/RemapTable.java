@@ -2,8 +2,8 @@ package io.millrace.proxy.remap;
 
 import io.millrace.proxy.caching.key.CacheKey;
 import io.millrace.proxy.config.ProxyConfig;
-import io.millrace.proxy.config.RemapRuleConfig;
-import io.millrace.proxy.config.RemapVerb;
+import io.millrace.proxy.config.remap.RemapRuleConfig;
+import io.millrace.proxy.config.value.RemapVerb;
 import io.millrace.proxy.http.TargetUri;
 import java.util.ArrayList;
 import java.util.HashSet;

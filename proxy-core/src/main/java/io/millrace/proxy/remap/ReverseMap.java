@@ -2,7 +2,7 @@ package io.millrace.proxy.remap;
 
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.config.ProxyConfig;
-import io.millrace.proxy.config.RemapVerb;
+import io.millrace.proxy.config.value.RemapVerb;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ResponseHead;

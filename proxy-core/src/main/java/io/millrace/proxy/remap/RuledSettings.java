@@ -4,7 +4,7 @@ import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.LifetimeRules;
 import io.millrace.proxy.caching.StaleRules;
 import io.millrace.proxy.caching.settings.StoringRules;
-import io.millrace.proxy.config.CacheRuleConfig;
+import io.millrace.proxy.config.cache.CacheRuleConfig;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.millrace.proxy.remap;
 
-import io.millrace.proxy.config.RuleUrl;
+import io.millrace.proxy.config.value.RuleUrl;
 import io.millrace.proxy.http.TargetUri;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;

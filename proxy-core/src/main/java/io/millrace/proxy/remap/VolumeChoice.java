@@ -1,7 +1,7 @@
 package io.millrace.proxy.remap;
 
 import io.millrace.proxy.config.ProxyConfig;
-import io.millrace.proxy.config.VolumeShareConfig;
+import io.millrace.proxy.config.key.VolumeShareConfig;
 import io.millrace.proxy.http.TargetUri;
 import java.util.HashMap;
 import java.util.Locale;

@@ -1,6 +1,6 @@
 package io.millrace.proxy.server;
 
-import io.millrace.proxy.config.DnsConfig;
+import io.millrace.proxy.config.dns.DnsConfig;
 import io.millrace.proxy.dns.DnsSettings;
 import io.netty.resolver.HostsFileEntriesProvider;
 import java.io.IOException;

@@ -1,6 +1,6 @@
 package io.millrace.proxy.server;
 
-import io.millrace.proxy.config.LogConfig;
+import io.millrace.proxy.config.key.LogConfig;
 import io.millrace.proxy.observe.log.AccessLogConfig;
 import java.time.Duration;
 

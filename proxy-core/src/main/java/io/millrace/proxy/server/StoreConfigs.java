@@ -1,8 +1,8 @@
 package io.millrace.proxy.server;
 
 import io.millrace.proxy.config.ProxyConfig;
-import io.millrace.proxy.config.StorageConfig;
-import io.millrace.proxy.config.VolumeShareConfig;
+import io.millrace.proxy.config.key.StorageConfig;
+import io.millrace.proxy.config.key.VolumeShareConfig;
 import io.millrace.store.DiskAdmission;
 import io.millrace.store.StoreConfig;
 import io.millrace.store.VolumeConfig;

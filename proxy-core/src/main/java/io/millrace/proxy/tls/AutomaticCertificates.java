@@ -2,7 +2,7 @@ package io.millrace.proxy.tls;
 
 import io.millrace.proxy.acme.AcmeFiles;
 import io.millrace.proxy.acme.CertificateRequests;
-import io.millrace.proxy.config.AcmeConfig;
+import io.millrace.proxy.config.tls.AcmeConfig;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.ssl.ApplicationProtocolConfig;
 import io.netty.handler.ssl.OpenSsl;

@@ -2,7 +2,7 @@ package io.millrace.proxy.tls;
 
 import io.millrace.proxy.acme.AcmeFiles;
 import io.millrace.proxy.acme.AcmeRecord;
-import io.millrace.proxy.config.AcmeConfig;
+import io.millrace.proxy.config.tls.AcmeConfig;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.attribute.FileTime;

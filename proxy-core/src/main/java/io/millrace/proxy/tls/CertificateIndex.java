@@ -1,6 +1,6 @@
 package io.millrace.proxy.tls;
 
-import io.millrace.proxy.config.TlsConfig.NameSettings;
+import io.millrace.proxy.config.tls.TlsConfig.NameSettings;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;

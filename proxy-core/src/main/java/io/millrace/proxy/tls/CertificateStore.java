@@ -1,9 +1,9 @@
 package io.millrace.proxy.tls;
 
-import io.millrace.proxy.config.ServerTlsConfig;
-import io.millrace.proxy.config.TlsConfig;
-import io.millrace.proxy.config.TlsConfig.Certificates;
-import io.millrace.proxy.config.TlsConfig.NameSettings;
+import io.millrace.proxy.config.tls.ServerTlsConfig;
+import io.millrace.proxy.config.tls.TlsConfig;
+import io.millrace.proxy.config.tls.TlsConfig.Certificates;
+import io.millrace.proxy.config.tls.TlsConfig.NameSettings;
 import io.millrace.proxy.tls.CertificateFault.Kind;
 import io.millrace.proxy.tls.CertificateIndex.Candidate;
 import io.netty.handler.ssl.SslContext;

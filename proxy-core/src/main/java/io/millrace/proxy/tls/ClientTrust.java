@@ -1,7 +1,7 @@
 package io.millrace.proxy.tls;
 
-import io.millrace.proxy.config.ServerTlsConfig;
-import io.millrace.proxy.config.ServerTlsConfig.ClientCertificates;
+import io.millrace.proxy.config.tls.ServerTlsConfig;
+import io.millrace.proxy.config.tls.ServerTlsConfig.ClientCertificates;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

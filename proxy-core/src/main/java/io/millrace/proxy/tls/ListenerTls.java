@@ -1,6 +1,6 @@
 package io.millrace.proxy.tls;
 
-import io.millrace.proxy.config.ServerTlsConfig;
+import io.millrace.proxy.config.tls.ServerTlsConfig;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.net.ClientConnection.TlsNames;
 import io.millrace.proxy.tls.HandshakeListener.Failure;

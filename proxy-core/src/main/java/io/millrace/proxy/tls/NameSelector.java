@@ -1,6 +1,6 @@
 package io.millrace.proxy.tls;
 
-import io.millrace.proxy.config.ServerTlsConfig;
+import io.millrace.proxy.config.tls.ServerTlsConfig;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;

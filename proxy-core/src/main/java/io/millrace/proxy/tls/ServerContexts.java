@@ -1,8 +1,8 @@
 package io.millrace.proxy.tls;
 
-import io.millrace.proxy.config.ServerTlsConfig;
-import io.millrace.proxy.config.TlsConfig.NameSettings;
-import io.millrace.proxy.config.TlsVersion;
+import io.millrace.proxy.config.tls.ServerTlsConfig;
+import io.millrace.proxy.config.tls.TlsConfig.NameSettings;
+import io.millrace.proxy.config.value.TlsVersion;
 import io.millrace.proxy.observe.FaultLog;
 import io.netty.handler.ssl.ApplicationProtocolConfig;
 import io.netty.handler.ssl.ApplicationProtocolNames;

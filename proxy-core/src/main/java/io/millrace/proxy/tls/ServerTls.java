@@ -1,11 +1,11 @@
 package io.millrace.proxy.tls;
 
 import io.millrace.proxy.acme.AcmeRecord;
-import io.millrace.proxy.config.AcmeConfig;
-import io.millrace.proxy.config.ListenerConfig;
 import io.millrace.proxy.config.ProxyConfig;
-import io.millrace.proxy.config.ServerTlsConfig;
-import io.millrace.proxy.config.TlsConfig;
+import io.millrace.proxy.config.access.ListenerConfig;
+import io.millrace.proxy.config.tls.AcmeConfig;
+import io.millrace.proxy.config.tls.ServerTlsConfig;
+import io.millrace.proxy.config.tls.TlsConfig;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.nio.file.Files;

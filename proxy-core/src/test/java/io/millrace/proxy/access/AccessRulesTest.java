@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.config.ConfigLoader;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.yaml.ConfigLoader;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.TargetUri;
 import java.net.InetAddress;

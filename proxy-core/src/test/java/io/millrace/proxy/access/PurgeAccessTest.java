@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.config.ConfigLoader;
-import io.millrace.proxy.config.ConfigProblem;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.problem.ConfigProblem;
+import io.millrace.proxy.config.yaml.ConfigLoader;
 import io.millrace.proxy.http.FieldSection;
 import java.net.InetAddress;
 import java.util.List;

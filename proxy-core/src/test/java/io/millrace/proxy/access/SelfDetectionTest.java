@@ -3,7 +3,7 @@ package io.millrace.proxy.access;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.millrace.proxy.config.ProxyConfig;
-import io.millrace.proxy.config.RuleUrl;
+import io.millrace.proxy.config.value.RuleUrl;
 import io.millrace.proxy.http.IpAddress;
 import io.netty.util.NetUtil;
 import java.util.Set;

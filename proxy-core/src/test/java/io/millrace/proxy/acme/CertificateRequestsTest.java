@@ -2,8 +2,8 @@ package io.millrace.proxy.acme;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.millrace.proxy.config.AcmeConfig;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.tls.AcmeConfig;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -68,15 +68,15 @@ class ResourcesTest {
             "BoringSSL");
 
     static final String STATUS_MEMBERS = """
-        "product":"Millrace","version":"0.1.0","state":"running","uptime_seconds":77,
-        "listeners":[{"address":"0.0.0.0:8080","protocol":"http"}],
-        "connections":{"client":3,"origin":2},"requests_total":1000,
-        "cache":{"hits_total":900,"misses_total":100,"ram":{"bytes":5,"bytes_max":10,"entries":1},
-        "volumes":[{"path":"/var/cache/millrace","state":"online","bytes":50,"bytes_max":100,"entries":7}]},
-        "config":{"file":"/etc/millrace/millrace.yaml","loaded_at":"2026-11-20T11:00:00Z",
-        "last_reload":{"ok":false,"at":"2026-11-20T12:00:00Z","problems":["millrace.yaml:1:1: no"]}},
-        "java":"17.0.15 Debian","transport":"epoll","tls":"BoringSSL"
-        """.replace("\n", "");
+            "product":"Millrace","version":"0.1.0","state":"running","uptime_seconds":77,
+            "listeners":[{"address":"0.0.0.0:8080","protocol":"http"}],
+            "connections":{"client":3,"origin":2},"requests_total":1000,
+            "cache":{"hits_total":900,"misses_total":100,"ram":{"bytes":5,"bytes_max":10,"entries":1},
+            "volumes":[{"path":"/var/cache/millrace","state":"online","bytes":50,"bytes_max":100,"entries":7}]},
+            "config":{"file":"/etc/millrace/millrace.yaml","loaded_at":"2026-11-20T11:00:00Z",
+            "last_reload":{"ok":false,"at":"2026-11-20T12:00:00Z","problems":["millrace.yaml:1:1: no"]}},
+            "java":"17.0.15 Debian","transport":"epoll","tls":"BoringSSL"
+            """.replace("\n", "");
 
     private static final Problem PROBLEM = new Problem(
             "/etc/m.yaml",
@@ -87,9 +87,9 @@ class ResourcesTest {
             "ram_size",
             "m.yaml:12:7: cache.ram_szie: unknown key (did you mean ram_size?)");
     private static final String PROBLEM_JSON = """
-        {"file":"/etc/m.yaml","line":12,"column":7,"path":"cache.ram_szie","message":"unknown key",
-        "suggestion":"ram_size","text":"m.yaml:12:7: cache.ram_szie: unknown key (did you mean ram_size?)"}
-        """.replace("\n", "");
+            {"file":"/etc/m.yaml","line":12,"column":7,"path":"cache.ram_szie","message":"unknown key",
+            "suggestion":"ram_size","text":"m.yaml:12:7: cache.ram_szie: unknown key (did you mean ram_size?)"}
+            """.replace("\n", "");
 
     static final ListSource.Listed LISTED =
             new ListSource.Listed("http://h/", "A: b", 200, "text/html", 7, true, 1, 2, List.of("t"), "/v", 3, 64);
@@ -376,10 +376,11 @@ class ResourcesTest {
                         new Setting("worker.heap_size", ConfigControl.Result.ROLLED, "worker 12"),
                         new Setting("listen", ConfigControl.Result.RELAUNCH, "after a relaunch")),
                 List.of()));
-        String expected = "{\"ok\":true,\"settings\":[{\"key\":\"remap\",\"result\":\"applied\",\"detail\":\"2"
-                + " rules\"},{\"key\":\"worker.heap_size\",\"result\":\"rolled\",\"detail\":\"worker"
-                + " 12\"},{\"key\":\"listen\",\"result\":\"relaunch\",\"detail\":\"after a"
-                + " relaunch\"}],\"problems\":[],\"notes\":[]}";
+        String expected =
+                "{\"ok\":true,\"settings\":[{\"key\":\"remap\",\"result\":\"applied\",\"detail\":\"2 rules\"},"
+                        + "{\"key\":\"worker.heap_size\",\"result\":\"rolled\",\"detail\":\"worker 12\"},"
+                        + "{\"key\":\"listen\",\"result\":\"relaunch\",\"detail\":\"after a relaunch\"}],\"problems\":[],"
+                        + "\"notes\":[]}";
         assertEquals(expected, post("/v1/config/reload", "{}").body());
         assertEquals(expected, post("/v1/config/reload", "").body());
         assertEquals(400, post("/v1/config/reload", "{\"file\":\"/x\"}").status());

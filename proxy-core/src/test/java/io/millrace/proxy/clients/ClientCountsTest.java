@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.clients.ClientCounts.Kind;
 import io.millrace.proxy.clients.ClientCounts.Result;
-import io.millrace.proxy.config.AddressSet;
+import io.millrace.proxy.config.value.AddressSet;
 import io.millrace.proxy.http.IpAddress;
 import io.millrace.proxy.observe.RecordingLogger;
 import java.net.InetAddress;

@@ -5,6 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import io.millrace.proxy.caching.KeyRules;
+import io.millrace.proxy.config.problem.ConfigProblem;
+import io.millrace.proxy.config.remap.RemapRuleConfig;
+import io.millrace.proxy.config.yaml.ConfigLoader;
+import io.millrace.proxy.config.yaml.ConfigResult;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;

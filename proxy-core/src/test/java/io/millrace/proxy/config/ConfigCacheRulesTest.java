@@ -5,6 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import io.millrace.proxy.caching.settings.StoringRules;
+import io.millrace.proxy.config.cache.CacheRuleConfig;
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.problem.ConfigProblem;
+import io.millrace.proxy.config.value.DayTime;
+import io.millrace.proxy.config.yaml.ConfigLoader;
+import io.millrace.proxy.config.yaml.ConfigResult;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -135,12 +141,12 @@ final class ConfigCacheRulesTest {
                 """, "millrace.yaml", Map.of());
         assertNotNull(result.config());
         assertEquals("""
-                millrace.yaml:7:6: warning: cache_rules[1].dest_host: can never match, because no rule of remap maps it
-                millrace.yaml:9:6: warning: cache_rules[3].dest_domain: can never match, because no rule of remap maps it
-                millrace.yaml:10:6: warning: cache_rules[4].prefix: can never match, because no rule of remap maps such a path
-                millrace.yaml:12:34: warning: cache_rules[6].dest_host: can never match, because www.example.com is not in dest_domain b.example.com
-                millrace.yaml:13:6: warning: cache_rules[7].method: has no effect, because only answers to GET, HEAD and POST are cached
-                millrace.yaml:14:22: warning: cache_rules[8].pin_in_cache: has no effect, because cache.permit_pinning is false""", result.text());
+            millrace.yaml:7:6: warning: cache_rules[1].dest_host: can never match, because no rule of remap maps it
+            millrace.yaml:9:6: warning: cache_rules[3].dest_domain: can never match, because no rule of remap maps it
+            millrace.yaml:10:6: warning: cache_rules[4].prefix: can never match, because no rule of remap maps such a path
+            millrace.yaml:12:34: warning: cache_rules[6].dest_host: can never match, because www.example.com is not in dest_domain b.example.com
+            millrace.yaml:13:6: warning: cache_rules[7].method: has no effect, because only answers to GET, HEAD and POST are cached
+            millrace.yaml:14:22: warning: cache_rules[8].pin_in_cache: has no effect, because cache.permit_pinning is false""", result.text());
     }
 
     @Test

@@ -2,7 +2,10 @@ package io.millrace.proxy.config;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.millrace.proxy.config.ConfigKey.Apply;
+import io.millrace.proxy.config.key.ConfigKey.Apply;
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.yaml.ConfigLoader;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

@@ -5,6 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.config.access.FilterConfig;
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.problem.ConfigProblem;
+import io.millrace.proxy.config.yaml.ConfigLoader;
+import io.millrace.proxy.config.yaml.ConfigResult;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;

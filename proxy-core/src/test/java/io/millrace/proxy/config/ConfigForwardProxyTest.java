@@ -3,6 +3,9 @@ package io.millrace.proxy.config;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
+import io.millrace.proxy.config.problem.ConfigProblem;
+import io.millrace.proxy.config.yaml.ConfigLoader;
+import io.millrace.proxy.config.yaml.ConfigResult;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

@@ -4,6 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.origins.OriginConfig;
+import io.millrace.proxy.config.origins.OriginGroupConfig;
+import io.millrace.proxy.config.tls.OriginTlsConfig;
+import io.millrace.proxy.config.value.RuleUrl;
+import io.millrace.proxy.config.yaml.ConfigLoader;
+import io.millrace.proxy.config.yaml.ConfigResult;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,5 +1,9 @@
 package io.millrace.proxy.config;
 
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.key.ValueType;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;

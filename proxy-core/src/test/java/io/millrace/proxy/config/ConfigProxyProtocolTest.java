@@ -2,6 +2,12 @@ package io.millrace.proxy.config;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.millrace.proxy.config.access.ListenerConfig;
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.remap.RemapRuleConfig;
+import io.millrace.proxy.config.value.ProxyProtocolVersion;
+import io.millrace.proxy.config.yaml.ConfigLoader;
+import io.millrace.proxy.config.yaml.ConfigResult;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;

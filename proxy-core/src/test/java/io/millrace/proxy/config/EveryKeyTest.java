@@ -4,6 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.key.ValueType;
+import io.millrace.proxy.config.problem.ConfigProblem;
+import io.millrace.proxy.config.value.TlsVersion;
+import io.millrace.proxy.config.yaml.ConfigLoader;
+import io.millrace.proxy.config.yaml.ConfigResult;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -6,6 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.config.problem.ConfigDocument;
+import io.millrace.proxy.config.value.FileMode;
+import io.millrace.proxy.config.value.InvalidValueException;
+import io.millrace.proxy.config.yaml.ConfigLoader;
+import io.millrace.proxy.config.yaml.ConfigResult;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,6 +3,11 @@ package io.millrace.proxy.config;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.config.problem.ConfigProblem;
+import io.millrace.proxy.config.value.SystemMemory;
+import io.millrace.proxy.config.value.Units;
+import io.millrace.proxy.config.yaml.ConfigLoader;
+import io.millrace.proxy.config.yaml.ConfigResult;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

@@ -1,5 +1,11 @@
 package io.millrace.proxy.config;
 
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.key.ValueType;
+import io.millrace.proxy.config.value.InvalidValueException;
+import io.millrace.proxy.config.yaml.ConfigLoader;
+import io.millrace.proxy.config.yaml.ConfigResult;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

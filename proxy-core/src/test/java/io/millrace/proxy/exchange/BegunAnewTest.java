@@ -3,6 +3,7 @@ package io.millrace.proxy.exchange;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 
+import io.millrace.proxy.exchange.decide.Decision;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;

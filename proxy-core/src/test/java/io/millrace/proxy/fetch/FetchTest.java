@@ -53,16 +53,8 @@ class FetchTest extends FetchFixture {
 
     @Test
     void readsAResponseThatArrivesByteByByte() throws Exception {
-        String wire = "HTTP/1.1 103 Early Hints\r\n"
-                + "Link: <a>\r\n\r\n"
-                + "HTTP/1.1 200 OK\r\n"
-                + "Transfer-Encoding: chunked\r\n\r\n"
-                + "3\r\n"
-                + "abc\r\n"
-                + "10\r\n"
-                + "0123456789abcdef\r\n"
-                + "0\r\n"
-                + "A: b\r\n\r\n";
+        String wire = "HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\n"
+                + "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n10\r\n0123456789abcdef\r\n0\r\nA: b\r\n\r\n";
         try (ScriptedOrigin origin = ScriptedOrigin.running(peer -> {
             peer.socket().setTcpNoDelay(true);
             peer.readHead();
@@ -122,12 +114,9 @@ class FetchTest extends FetchFixture {
 
     @Test
     void rfc9110Section15_2_interimResponsesComeBeforeTheFinalOne() throws Exception {
-        try (ScriptedOrigin origin = ScriptedOrigin.running(ScriptedOrigin.answering("HTTP/1.1 102 Processing\r\n\r\n"
-                + "HTTP/1.1 103 Early Hints\r\n"
-                + "Link: </a.css>\r\n\r\n"
-                + "HTTP/1.1 200 OK\r\n"
-                + "Content-Length: 1\r\n\r\n"
-                + "x"))) {
+        try (ScriptedOrigin origin = ScriptedOrigin.running(
+                ScriptedOrigin.answering(
+                        "HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx"))) {
             assertEquals(List.of(102, 103), fetch(get(origin.origin())).interim);
         }
     }

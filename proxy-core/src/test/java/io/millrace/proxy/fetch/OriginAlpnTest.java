@@ -3,9 +3,9 @@ package io.millrace.proxy.fetch;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.config.OriginConfig.Http2;
-import io.millrace.proxy.config.OriginTlsConfig;
-import io.millrace.proxy.config.TlsVersion;
+import io.millrace.proxy.config.origins.OriginConfig.Http2;
+import io.millrace.proxy.config.tls.OriginTlsConfig;
+import io.millrace.proxy.config.value.TlsVersion;
 import io.millrace.proxy.fetch.tls.OriginTlsContexts;
 import io.millrace.proxy.tls.TestAuthority;
 import io.millrace.proxy.tls.TestAuthority.Made;

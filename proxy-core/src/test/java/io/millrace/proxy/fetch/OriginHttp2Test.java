@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.config.OriginConfig.Http2;
+import io.millrace.proxy.config.origins.OriginConfig.Http2;
 import io.millrace.proxy.fetch.OriginFailure.Reason;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;

@@ -3,9 +3,9 @@ package io.millrace.proxy.origin;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.config.ConfigValues;
-import io.millrace.proxy.config.OriginGroupKeys;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.origins.OriginGroupKeys;
 import io.millrace.proxy.dns.DnsStatistics;
 import io.millrace.proxy.fetch.OriginCall;
 import io.millrace.proxy.fetch.OriginClient;

@@ -6,11 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.config.ConfigValues;
-import io.millrace.proxy.config.OriginGroupConfig;
-import io.millrace.proxy.config.OriginGroupKeys;
 import io.millrace.proxy.config.ProxyConfig;
-import io.millrace.proxy.config.RuleUrl;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.origins.OriginGroupConfig;
+import io.millrace.proxy.config.origins.OriginGroupKeys;
+import io.millrace.proxy.config.value.RuleUrl;
 import io.millrace.proxy.fetch.OriginFailure.Reason;
 import java.util.ArrayList;
 import java.util.HashSet;

@@ -3,10 +3,10 @@ package io.millrace.proxy.remap;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 
-import io.millrace.proxy.config.ConfigValues;
 import io.millrace.proxy.config.ProxyConfig;
-import io.millrace.proxy.config.RemapKeys;
-import io.millrace.proxy.config.RemapVerb;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.remap.RemapKeys;
+import io.millrace.proxy.config.value.RemapVerb;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.TargetUri;
 import java.util.List;

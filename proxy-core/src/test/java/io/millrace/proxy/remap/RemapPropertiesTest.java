@@ -5,12 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.caching.key.CacheKey;
-import io.millrace.proxy.config.ConfigLoader;
-import io.millrace.proxy.config.ConfigProblem;
-import io.millrace.proxy.config.ConfigResult;
 import io.millrace.proxy.config.ProxyConfig;
-import io.millrace.proxy.config.RemapRuleConfig;
-import io.millrace.proxy.config.RuleUrl;
+import io.millrace.proxy.config.problem.ConfigProblem;
+import io.millrace.proxy.config.remap.RemapRuleConfig;
+import io.millrace.proxy.config.value.RuleUrl;
+import io.millrace.proxy.config.yaml.ConfigLoader;
+import io.millrace.proxy.config.yaml.ConfigResult;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.http.UriBytes;
 import java.nio.charset.StandardCharsets;

@@ -6,10 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 
 import io.millrace.proxy.caching.CacheSettings;
 import io.millrace.proxy.caching.StoredHead;
-import io.millrace.proxy.config.ConfigValues;
 import io.millrace.proxy.config.ProxyConfig;
-import io.millrace.proxy.config.RemapKeys;
-import io.millrace.proxy.config.RemapVerb;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.remap.RemapKeys;
+import io.millrace.proxy.config.value.RemapVerb;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;

@@ -2,9 +2,9 @@ package io.millrace.proxy.remap;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.millrace.proxy.config.ConfigKeys;
-import io.millrace.proxy.config.ConfigValues;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.http.TargetUri;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.config.ServerTlsConfig;
+import io.millrace.proxy.config.tls.ServerTlsConfig;
 import io.millrace.proxy.tls.CertificateFault.Kind;
 import io.millrace.proxy.tls.TestAuthority.Made;
 import io.netty.util.ReferenceCountUtil;

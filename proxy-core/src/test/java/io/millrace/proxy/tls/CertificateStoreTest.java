@@ -6,10 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
-import io.millrace.proxy.config.ServerTlsConfig;
-import io.millrace.proxy.config.TlsConfig;
-import io.millrace.proxy.config.TlsConfig.Certificates;
-import io.millrace.proxy.config.TlsConfig.UnknownName;
+import io.millrace.proxy.config.tls.ServerTlsConfig;
+import io.millrace.proxy.config.tls.TlsConfig;
+import io.millrace.proxy.config.tls.TlsConfig.Certificates;
+import io.millrace.proxy.config.tls.TlsConfig.UnknownName;
 import io.millrace.proxy.tls.CertificateFault.Kind;
 import io.millrace.proxy.tls.TestAuthority.Made;
 import java.io.IOException;

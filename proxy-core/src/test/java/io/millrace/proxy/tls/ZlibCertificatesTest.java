@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.config.ServerTlsConfig;
+import io.millrace.proxy.config.tls.ServerTlsConfig;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.handler.ssl.OpenSslCertificateCompressionAlgorithm;
 import io.netty.handler.ssl.OpenSslCertificateCompressionConfig;

@@ -1,7 +1,7 @@
 package io.millrace.proxy.admin.config;
 
 import io.millrace.proxy.admin.resource.AdminException;
-import io.millrace.proxy.config.ConfigKey;
+import io.millrace.proxy.config.key.ConfigKey;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

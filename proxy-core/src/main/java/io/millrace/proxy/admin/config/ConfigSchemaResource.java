@@ -4,7 +4,7 @@ import io.millrace.proxy.admin.resource.AdminReply;
 import io.millrace.proxy.admin.resource.AdminRequest;
 import io.millrace.proxy.admin.resource.AdminResource;
 import io.millrace.proxy.admin.resource.AdminResponder;
-import io.millrace.proxy.config.ConfigSchema;
+import io.millrace.proxy.config.yaml.ConfigSchema;
 import java.nio.charset.StandardCharsets;
 
 /** {@code GET /v1/config/schema}: the JSON Schema of the configuration file. Thread-safe. */

@@ -7,7 +7,7 @@ import io.millrace.proxy.admin.resource.AdminRequest;
 import io.millrace.proxy.admin.resource.AdminResource;
 import io.millrace.proxy.admin.resource.AdminResponder;
 import io.millrace.proxy.admin.resource.Json;
-import io.millrace.proxy.config.ConfigKey;
+import io.millrace.proxy.config.key.ConfigKey;
 import java.util.Locale;
 import tools.jackson.core.JsonGenerator;
 

@@ -6,7 +6,7 @@ import io.millrace.proxy.admin.cache.ListSource;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.StoredSummary;
-import io.millrace.proxy.config.Regex;
+import io.millrace.proxy.config.value.Regex;
 import io.millrace.store.CacheStore;
 import io.millrace.store.ListResult;
 import io.millrace.store.ListVisitor;

@@ -2,8 +2,8 @@ package io.millrace.proxy.admin.data;
 
 import io.millrace.proxy.admin.origin.OriginControl;
 import io.millrace.proxy.admin.resource.AdminException;
-import io.millrace.proxy.config.OriginGroupConfig;
-import io.millrace.proxy.exchange.WallClock;
+import io.millrace.proxy.config.origins.OriginGroupConfig;
+import io.millrace.proxy.exchange.decide.WallClock;
 import io.millrace.proxy.origin.HostHistory;
 import io.millrace.proxy.origin.HostLoad;
 import io.millrace.proxy.origin.OriginGroup;

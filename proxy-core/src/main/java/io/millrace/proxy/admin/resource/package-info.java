@@ -1,4 +1,4 @@
-/** What every admin resource is made of: requests, replies, JSON, errors. */
+/** Parts that all admin resources share: requests, replies, JSON, errors. */
 @NullMarked
 package io.millrace.proxy.admin.resource;
 

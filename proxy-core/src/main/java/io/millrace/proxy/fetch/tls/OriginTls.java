@@ -1,9 +1,9 @@
 package io.millrace.proxy.fetch.tls;
 
-import io.millrace.proxy.config.OriginConfig;
-import io.millrace.proxy.config.OriginTlsConfig;
-import io.millrace.proxy.config.OriginTlsConfig.Verify;
-import io.millrace.proxy.config.TlsVersion;
+import io.millrace.proxy.config.origins.OriginConfig;
+import io.millrace.proxy.config.tls.OriginTlsConfig;
+import io.millrace.proxy.config.tls.OriginTlsConfig.Verify;
+import io.millrace.proxy.config.value.TlsVersion;
 import io.millrace.proxy.tls.CertificateFault;
 import io.millrace.proxy.tls.CertificateFiles;
 import io.millrace.proxy.tls.CertificateReader;

@@ -1,10 +1,10 @@
 package io.millrace.proxy.fetch.tls;
 
-import io.millrace.proxy.config.OriginConfig.Http2;
-import io.millrace.proxy.config.OriginGroupConfig;
-import io.millrace.proxy.config.OriginTlsConfig.Context;
 import io.millrace.proxy.config.ProxyConfig;
-import io.millrace.proxy.config.RemapRuleConfig;
+import io.millrace.proxy.config.origins.OriginConfig.Http2;
+import io.millrace.proxy.config.origins.OriginGroupConfig;
+import io.millrace.proxy.config.remap.RemapRuleConfig;
+import io.millrace.proxy.config.tls.OriginTlsConfig.Context;
 import io.millrace.proxy.tls.FileStamp;
 import io.netty.handler.ssl.SslContext;
 import io.netty.util.concurrent.DefaultThreadFactory;

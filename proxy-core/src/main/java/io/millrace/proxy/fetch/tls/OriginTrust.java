@@ -1,6 +1,6 @@
 package io.millrace.proxy.fetch.tls;
 
-import io.millrace.proxy.config.OriginTlsConfig.Verify;
+import io.millrace.proxy.config.tls.OriginTlsConfig.Verify;
 import io.millrace.proxy.observe.FaultLog;
 import io.millrace.proxy.tls.CertificateFault;
 import io.millrace.proxy.tls.CertificateNames;

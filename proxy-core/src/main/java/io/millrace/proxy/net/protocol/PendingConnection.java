@@ -39,8 +39,7 @@ final class PendingConnection implements ConnectionSet.Member {
      * @param timeoutNanos from the connection's start to its end here; read at every tick, so that a change of settings counts at once
      * @param onTimeout runs once or more after the deadline; it closes the connection
      */
-    PendingConnection(
-            ConnectionSet connections, LongSupplier timeoutNanos, Runnable onTimeout) {
+    PendingConnection(ConnectionSet connections, LongSupplier timeoutNanos, Runnable onTimeout) {
         this.connections = connections;
         facts = null;
         this.timeoutNanos = timeoutNanos;

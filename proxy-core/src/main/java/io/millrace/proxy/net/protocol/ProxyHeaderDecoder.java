@@ -73,8 +73,8 @@ public final class ProxyHeaderDecoder extends ByteToMessageDecoder {
     public ProxyHeaderDecoder(Supplier<Settings> settings, ConnectionSet connections, Events events) {
         this.settings = settings;
         this.events = events;
-        pending = new PendingConnection(
-                connections, () -> settings.get().timeoutNanos(), () -> refuse(Refusal.TIMEOUT));
+        pending =
+                new PendingConnection(connections, () -> settings.get().timeoutNanos(), () -> refuse(Refusal.TIMEOUT));
     }
 
     @Override

@@ -1,0 +1,38 @@
+package io.millrace.store.disk.segment;
+
+import io.millrace.store.index.StressTables;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.II_Result;
+
+/** A reader pins a segment while the log gives it up. */
+@JCStressTest
+@Outcome(id = "1, 0", expect = Expect.FORBIDDEN, desc = "the reader reads, and the log writes over it")
+@Outcome(expect = Expect.ACCEPTABLE, desc = "one of them goes without")
+@State
+public class PinStress {
+    private final SegmentTable table = SegmentTable.create(StressTables.index(), 2);
+    private final SegmentPins pins = new SegmentPins(2);
+
+    /** A segment in use. */
+    public PinStress() {
+        table.set(0, SegmentTable.State.SEALED, 1, 77, 128);
+    }
+
+    /** A reader: 1 when it goes on to read. */
+    @Actor
+    public void read(II_Result result) {
+        pins.add(0);
+        result.r1 = table.tag(0) == 77 ? 1 : 0;
+    }
+
+    /** The log: 0 when it goes on to write over the segment. */
+    @Actor
+    public void retire(II_Result result) {
+        table.state(0, SegmentTable.State.RETIRED);
+        result.r2 = pins.isPinned(0) ? 1 : 0;
+    }
+}

@@ -1,0 +1,135 @@
+package io.millrace.store.disk.record;
+
+import java.nio.ByteBuffer;
+import java.util.BitSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where the body of a HEAD record lies: the record's extension.
+ *
+ * <pre>
+ *    0  4  bytes of a block; 0 when the body lies in another record
+ *    4  4  length of the bitmap; 0 when the body is whole
+ *    8  4  number of the segment with the body's record
+ *   12  4  offset of that record in its segment
+ *   16  8  tag of that segment
+ *   24  8  zero
+ *   32     bitmap: bit n of byte n/8 says that block n is stored; not written for a whole body
+ * </pre>
+ *
+ * Blocks are found through the index by object id and number, so the extension of a whole body stays this small
+ * whatever the body's length, and a changed head costs one small record. A body that was written as one COMPLETE
+ * record stays there when its head changes; the extension then names that record.
+ *
+ * <p>The bitmap says which blocks count, the index which of them are still there.
+ *
+ * <p>Immutable.
+ *
+ * @param bodyLength length of the whole body in bytes; -1 when it is not known, which only a partial one may say
+ * @param blockBytes bytes of a block, 0 when the body lies in another record
+ * @param segment segment of that record
+ * @param offset its offset in bytes
+ * @param tag its segment's tag
+ * @param stored the blocks that are stored, never to be changed; null for a whole body
+ */
+public record BodyPlace(
+        long bodyLength,
+        int blockBytes,
+        int segment,
+        int offset,
+        long tag,
+        @Nullable BitSet stored) {
+    private static final int FIXED_BYTES = 32;
+
+    /** A whole body in blocks. */
+    public static BodyPlace inBlocks(long bodyLength, int blockBytes) {
+        return new BodyPlace(bodyLength, blockBytes, 0, 0, 0, null);
+    }
+
+    /** A body of which these blocks are stored; takes over the set. */
+    public static BodyPlace partial(long bodyLength, int blockBytes, BitSet stored) {
+        return new BodyPlace(bodyLength, blockBytes, 0, 0, 0, stored);
+    }
+
+    /** A whole body in a COMPLETE record. */
+    public static BodyPlace inRecord(long bodyLength, int segment, long offset, long tag) {
+        return new BodyPlace(bodyLength, 0, segment, (int) offset, tag, null);
+    }
+
+    /** Most blocks that a body may have, so that its bitmap fits a record of a volume. */
+    public static int blocksMax(int recordLengthMax) {
+        // A quarter for the bitmap; the rest is for the key and the head.
+        int bytes = Math.min(RecordHeader.PART_LENGTH_MAX - FIXED_BYTES, recordLengthMax / 4);
+        return bytes * Byte.SIZE;
+    }
+
+    /** Whether every block counts. */
+    public boolean isWhole() {
+        return stored == null;
+    }
+
+    /** Whether the block counts. */
+    public boolean has(int block) {
+        return stored == null ? block < blockCount() : stored.get(block);
+    }
+
+    int flags() {
+        return (stored == null ? RecordHeader.FLAG_WHOLE : 0)
+                | (blockBytes == 0 ? RecordHeader.FLAG_BODY_ELSEWHERE : 0);
+    }
+
+    int encodedLength() {
+        return FIXED_BYTES + bitmapLength();
+    }
+
+    private int bitmapLength() {
+        return stored == null ? 0 : (stored.length() + Byte.SIZE - 1) / Byte.SIZE;
+    }
+
+    /** Number of blocks up to the last one that counts. */
+    public int blockCount() {
+        return stored == null ? (int) ((bodyLength + blockBytes - 1) / blockBytes) : stored.length();
+    }
+
+    /** Writes the extension of a HEAD record at {@code index}. */
+    public void encode(ByteBuffer out, int index) {
+        out.putInt(index, blockBytes);
+        out.putInt(index + 4, bitmapLength());
+        out.putInt(index + 8, segment);
+        out.putInt(index + 12, offset);
+        out.putLong(index + 16, tag);
+        out.putLong(index + 24, 0);
+        if (stored != null) {
+            out.put(index + FIXED_BYTES, stored.toByteArray());
+        }
+    }
+
+    /** Reads the extension of the HEAD record with that header at {@code index}. */
+    public static BodyPlace decode(ByteBuffer in, int index, RecordHeader header) throws DamagedRecordException {
+        if (header.extensionLength() < FIXED_BYTES) {
+            throw new DamagedRecordException("extension of " + header + ": too short");
+        }
+        int blockBytes = in.getInt(index);
+        int bitmapLength = in.getInt(index + 4);
+        boolean whole = header.has(RecordHeader.FLAG_WHOLE);
+        boolean elsewhere = header.has(RecordHeader.FLAG_BODY_ELSEWHERE);
+        long length = header.bodyLength();
+        if (elsewhere != (blockBytes == 0)
+                || blockBytes < 0
+                || length < (whole ? 0 : -1)
+                || (elsewhere && !whole)
+                || (!elsewhere && length / blockBytes >= Integer.MAX_VALUE)
+                || bitmapLength != header.extensionLength() - FIXED_BYTES
+                || whole != (bitmapLength == 0)) {
+            throw new DamagedRecordException("extension of " + header + ": blocks of " + blockBytes
+                    + " bytes, bitmap of " + bitmapLength + " bytes");
+        }
+        BitSet stored = whole ? null : BitSet.valueOf(in.slice(index + FIXED_BYTES, bitmapLength));
+        if (stored != null && length >= 0 && (long) (stored.length() - 1) * blockBytes >= length) {
+            throw new DamagedRecordException("extension of " + header + ": block " + (stored.length() - 1) + " of "
+                    + blockBytes + " bytes is behind the end");
+        }
+        return new BodyPlace(
+                length, blockBytes, in.getInt(index + 8), in.getInt(index + 12), in.getLong(index + 16), stored);
+    }
+}

@@ -1,0 +1,357 @@
+package io.millrace.store.disk.record;
+
+import io.millrace.store.index.Location;
+import io.millrace.store.io.Checksums;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The fixed first part of every record.
+ *
+ * <pre>
+ *    0  4  magic "MRRC"
+ *    4  1  type (RecordType)
+ *    5  1  format version
+ *    6  2  flags: 1 the body is whole, 2 the body lies in another record
+ *    8  8  sequence: segment sequence in the upper 32 bits, counted up within the segment in the lower
+ *   16  8  tag of the segment: random, so that no body can be written to look like a record of this segment
+ *   24  8  object id; 0 in a tombstone
+ *   32  8  hash, upper half: of the key, or of object id and block number
+ *   40  8  hash, lower half
+ *   48  8  length of the whole body, -1 while unknown
+ *   56  4  length of the content: the body bytes in this record
+ *   60  4  BLOCK: block number; HEAD: length of the extension (BodyPlace); else 0
+ *   64  4  length of the key
+ *   68  4  length of the head
+ *   72  4  expiry, seconds since the epoch, unsigned
+ *   76  4  CRC32C of the checksum table
+ *   80  8  BLOCK: lower half of the hash of the object's key; COMPLETE and HEAD: until when the object is pinned,
+ *          seconds since the epoch, 0 when it is not; else zero
+ *   88  4  CRC32C of extension, key and head
+ *   92  4  CRC32C of bytes 0 to 91
+ * </pre>
+ *
+ * <p>After it come, without gaps: the checksum table (one CRC32C for each {@link #CHUNK_BYTES} of content, the last
+ * chunk being shorter), the extension, the key, the head, the content; then zeros up to a multiple of
+ * {@link Location#UNIT_BYTES}. The content is contiguous and holds no checksums, so it can be sent from the file as it
+ * is; and any part of it can be verified without reading the rest.
+ *
+ * <p>Mutable until appended, then left alone; confined to one thread.
+ */
+public final class RecordHeader {
+    /** Bytes of the header. */
+    public static final int BYTES = 96;
+    /** Content bytes under one checksum: what a read of any length must at most read in excess. */
+    public static final int CHUNK_BYTES = 64 * 1024;
+    /** Flag: all bytes of the body are stored. */
+    public static final int FLAG_WHOLE = 1;
+    /** Flag: the content lies in the record that the extension names. */
+    public static final int FLAG_BODY_ELSEWHERE = 2;
+
+    static final int FORMAT_VERSION = 2;
+    /** Latest time that expiry or pin can tell, in seconds since the epoch. */
+    public static final long SECONDS_MAX = 0xFFFF_FFFFL;
+    /** Where the hash stands, upper half first. */
+    public static final int HASH_AT = 32;
+
+    static final int MAGIC = 0x4352_524d;
+    private static final int CONTENT_LENGTH_MAX = 1 << 28;
+    /** Longest key, head or extension. */
+    static final int PART_LENGTH_MAX = 1 << 21;
+
+    private final RecordType type;
+    private final long objectId;
+    private final long hashHigh;
+    private final long hashLow;
+    private int flags;
+    private long sequence;
+    private long tag;
+    private long bodyLength;
+    private int contentLength;
+    private int detail;
+    private int keyLength;
+    private int headLength;
+    private int expiry;
+    private int tableCrc;
+    private int metaCrc;
+    private long keyHash;
+    private long pinnedUntil;
+
+    private RecordHeader(RecordType type, long objectId, long hashHigh, long hashLow) {
+        this.type = type;
+        this.objectId = objectId;
+        this.hashHigh = hashHigh;
+        this.hashLow = hashLow;
+    }
+
+    /** A COMPLETE record: an object whose whole body lies in the record. */
+    public static RecordHeader complete(DiskKey key, long objectId, int headLength, int expiry, int contentLength) {
+        RecordHeader header = keyed(RecordType.COMPLETE, key, objectId);
+        header.flags = FLAG_WHOLE;
+        header.headLength = headLength;
+        header.expiry = expiry;
+        header.contentLength = contentLength;
+        header.bodyLength = contentLength;
+        return header;
+    }
+
+    /** A BLOCK record: one block of the body of an object. */
+    public static RecordHeader block(long keyHash, long objectId, int number, int contentLength) {
+        RecordHeader header = new RecordHeader(
+                RecordType.BLOCK, objectId, DiskKey.blockHashHigh(objectId), DiskKey.blockHashLow(objectId, number));
+        header.keyHash = keyHash;
+        header.detail = number;
+        header.contentLength = contentLength;
+        header.bodyLength = -1;
+        return header;
+    }
+
+    /** A HEAD record: an object whose body lies in other records. */
+    public static RecordHeader head(DiskKey key, long objectId, int headLength, int expiry, BodyPlace place) {
+        RecordHeader header = keyed(RecordType.HEAD, key, objectId);
+        header.flags = place.flags();
+        header.headLength = headLength;
+        header.expiry = expiry;
+        header.bodyLength = place.bodyLength();
+        header.detail = place.encodedLength();
+        return header;
+    }
+
+    /** A TOMBSTONE record: the key was removed. */
+    public static RecordHeader tombstone(DiskKey key) {
+        return keyed(RecordType.TOMBSTONE, key, 0);
+    }
+
+    private static RecordHeader keyed(RecordType type, DiskKey key, long objectId) {
+        RecordHeader header = new RecordHeader(type, objectId, key.hashHigh(), key.hashLow());
+        header.keyLength = key.bytes().length;
+        return header;
+    }
+
+    /**
+     * Says until when the object is pinned, in seconds since the epoch, 0 for not at all. Of a BLOCK that is not written down:
+     * its head says it.
+     */
+    public RecordHeader pinnedUntil(long seconds) {
+        pinnedUntil = Math.max(0, Math.min(seconds, SECONDS_MAX));
+        return this;
+    }
+
+    /** Gives the record its place in the log. */
+    public void stamp(long sequence, long tag) {
+        this.sequence = sequence;
+        this.tag = tag;
+    }
+
+    /** Sets the checksums of what follows the header. */
+    public void checksums(int tableCrc, int metaCrc) {
+        this.tableCrc = tableCrc;
+        this.metaCrc = metaCrc;
+    }
+
+    /** Writes the header at absolute {@code index} of a little-endian buffer. */
+    public void encode(ByteBuffer out, int index) {
+        assert out.order() == ByteOrder.LITTLE_ENDIAN;
+        out.putInt(index, MAGIC);
+        out.put(index + 4, type.code());
+        out.put(index + 5, (byte) FORMAT_VERSION);
+        out.putShort(index + 6, (short) flags);
+        out.putLong(index + 8, sequence);
+        out.putLong(index + 16, tag);
+        out.putLong(index + 24, objectId);
+        out.putLong(index + 32, hashHigh);
+        out.putLong(index + 40, hashLow);
+        out.putLong(index + 48, bodyLength);
+        out.putInt(index + 56, contentLength);
+        out.putInt(index + 60, detail);
+        out.putInt(index + 64, keyLength);
+        out.putInt(index + 68, headLength);
+        out.putInt(index + 72, expiry);
+        out.putInt(index + 76, tableCrc);
+        out.putLong(index + 80, type == RecordType.BLOCK ? keyHash : pinnedUntil);
+        out.putInt(index + 88, metaCrc);
+        out.putInt(index + 92, Checksums.crc32c(out, index, 92));
+    }
+
+    /** The header at absolute {@code index} of a little-endian buffer; null when there is none. */
+    public static @Nullable RecordHeader decode(ByteBuffer in, int index) {
+        assert in.order() == ByteOrder.LITTLE_ENDIAN;
+        if (in.limit() - index < BYTES || in.getInt(index) != MAGIC || in.get(index + 5) != FORMAT_VERSION) {
+            return null;
+        }
+        RecordType type = RecordType.of(in.get(index + 4));
+        if (type == null || in.getInt(index + 92) != Checksums.crc32c(in, index, 92)) {
+            return null;
+        }
+        RecordHeader header =
+                new RecordHeader(type, in.getLong(index + 24), in.getLong(index + 32), in.getLong(index + 40));
+        header.flags = in.getShort(index + 6);
+        header.sequence = in.getLong(index + 8);
+        header.tag = in.getLong(index + 16);
+        header.bodyLength = in.getLong(index + 48);
+        header.contentLength = in.getInt(index + 56);
+        header.detail = in.getInt(index + 60);
+        header.keyLength = in.getInt(index + 64);
+        header.headLength = in.getInt(index + 68);
+        header.expiry = in.getInt(index + 72);
+        header.tableCrc = in.getInt(index + 76);
+        if (type == RecordType.BLOCK) {
+            header.keyHash = in.getLong(index + 80);
+        } else {
+            header.pinnedUntil(in.getLong(index + 80));
+        }
+        header.metaCrc = in.getInt(index + 88);
+        return header.hasSaneLengths() ? header : null;
+    }
+
+    /** Whether a header that cannot be decoded was one of a segment of that tag: no body can be written to look so. */
+    public static boolean mayHaveTag(ByteBuffer in, int index, long tag) {
+        return tag != 0 && Long.bitCount(in.getLong(index + 16) ^ tag) <= 1;
+    }
+
+    private boolean hasSaneLengths() {
+        return contentLength >= 0
+                && contentLength <= CONTENT_LENGTH_MAX
+                && within(keyLength)
+                && within(headLength)
+                && within(extensionLength());
+    }
+
+    private static boolean within(int length) {
+        return length >= 0 && length <= PART_LENGTH_MAX;
+    }
+
+    /** What the record says. */
+    public RecordType type() {
+        return type;
+    }
+
+    /** Whether the flag is set. */
+    public boolean has(int flag) {
+        return (flags & flag) != 0;
+    }
+
+    /** Place in the volume's history. */
+    public long sequence() {
+        return sequence;
+    }
+
+    /** Tag of the segment that the record was written for. */
+    public long tag() {
+        return tag;
+    }
+
+    /** Id of the representation; 0 in a tombstone. */
+    public long objectId() {
+        return objectId;
+    }
+
+    /** Upper half of the hash that finds the record. */
+    public long hashHigh() {
+        return hashHigh;
+    }
+
+    /** Lower half of the hash that finds the record. */
+    public long hashLow() {
+        return hashLow;
+    }
+
+    /** Length of the whole body in bytes, -1 when not known. */
+    public long bodyLength() {
+        return bodyLength;
+    }
+
+    /** Body bytes in this record. */
+    public int contentLength() {
+        return contentLength;
+    }
+
+    /** Number of the block; for BLOCK only. */
+    public int blockNumber() {
+        return detail;
+    }
+
+    /** Bytes of the extension. */
+    public int extensionLength() {
+        return type == RecordType.HEAD ? detail : 0;
+    }
+
+    /**
+     * Whether the record is an object whose body is all in one record, this or another. Only such a one does a rebuild
+     * pass over when it is torn.
+     */
+    public boolean isObjectInOneRecord() {
+        return type == RecordType.COMPLETE || (type == RecordType.HEAD && has(FLAG_BODY_ELSEWHERE));
+    }
+
+    /** Bytes of the key. */
+    public int keyLength() {
+        return keyLength;
+    }
+
+    /** Bytes of the head. */
+    public int headLength() {
+        return headLength;
+    }
+
+    /** Lower half of the hash of the object's key, by which a block finds the head that it belongs to. */
+    public long keyHash() {
+        return type == RecordType.BLOCK ? keyHash : hashLow;
+    }
+
+    /** Expiry in seconds since the epoch, unsigned. */
+    public int expiry() {
+        return expiry;
+    }
+
+    /** Until when the object is pinned, in seconds since the epoch; 0 when it is not, or nobody told. */
+    public long pinnedUntil() {
+        return pinnedUntil;
+    }
+
+    /** CRC32C of the checksum table. */
+    public int tableCrc() {
+        return tableCrc;
+    }
+
+    /** CRC32C of key, head and extension. */
+    public int metaCrc() {
+        return metaCrc;
+    }
+
+    /** Bytes of the checksum table. */
+    public int tableLength() {
+        return (contentLength + CHUNK_BYTES - 1) / CHUNK_BYTES * Integer.BYTES;
+    }
+
+    /** Bytes of extension, key and head. */
+    public int metaLength() {
+        return extensionLength() + keyLength + headLength;
+    }
+
+    /** Where the extension starts, counted from the record. */
+    public int metaOffset() {
+        return BYTES + tableLength();
+    }
+
+    /** Where the content starts, counted from the record. */
+    public int contentOffset() {
+        return metaOffset() + metaLength();
+    }
+
+    /** Bytes of the record, padding included. */
+    public int recordLength() {
+        int length = contentOffset() + contentLength;
+        return (length + Location.UNIT_BYTES - 1) / Location.UNIT_BYTES * Location.UNIT_BYTES;
+    }
+
+    @Override
+    public String toString() {
+        return type + " sequence=" + Long.toHexString(sequence) + " object=" + Long.toHexString(objectId) + " content="
+                + contentLength + " body=" + bodyLength + " head=" + headLength + " key=" + keyLength
+                + (type == RecordType.BLOCK ? " block=" + detail : "")
+                + (pinnedUntil > 0 ? " pinned=" + Instant.ofEpochSecond(pinnedUntil) : "");
+    }
+}

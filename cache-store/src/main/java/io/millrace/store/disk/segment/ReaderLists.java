@@ -1,0 +1,225 @@
+package io.millrace.store.disk.segment;
+
+import io.millrace.store.io.Checksums;
+import io.millrace.store.io.FileIo;
+import io.millrace.store.io.HeldFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.util.BitSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The segments that processes which had the volume before still read, and the list by which this one tells its
+ * successor the same.
+ *
+ * <p>Who gives the lease back first writes its pinned segments into a file {@value #PREFIX}<i>random</i>, which it holds
+ * locked until its last reader is done or it dies. Who has the lease writes to no segment that is in the list of a file
+ * still locked. Nothing is opened from disk after the list was written, so lists only get shorter.
+ *
+ * <pre>
+ *    0  8  magic "MRREADR\0"
+ *    8  4  format version
+ *   12  4  number of entries
+ *   16 16  volume id
+ *   32     entries, 16 bytes each: number of the segment (4), zero (4), its tag (8; 0 when it was given up)
+ *  end  4  CRC32C of all before
+ * </pre>
+ *
+ * <p>Thread-safe.
+ */
+public final class ReaderLists {
+    /** How the files are named. */
+    public static final String PREFIX = "readers.";
+
+    private static final Logger LOG = LoggerFactory.getLogger(ReaderLists.class);
+    private static final long MAGIC = 0x0052_4441_4552_524dL;
+    private static final int FORMAT_VERSION = 1;
+    private static final int HEADER_BYTES = 32;
+    private static final int ENTRY_BYTES = 16;
+
+    private final FileIo io;
+    private final Path directory;
+    private final UUID volumeId;
+    private final int segments;
+    private final ReentrantLock lock = new ReentrantLock();
+    /** What each file of another process says. */
+    private final Map<Path, BitSet> others = new LinkedHashMap<>();
+    /** All of it together; replaced, never changed. */
+    private volatile BitSet pinned = new BitSet();
+
+    private @Nullable HeldFile own;
+    private BitSet told = new BitSet();
+
+    private ReaderLists(FileIo io, Path directory, Superblock superblock) {
+        this.io = io;
+        this.directory = directory;
+        this.volumeId = superblock.volumeId();
+        this.segments = superblock.segmentCount();
+    }
+
+    /** Reads the lists in the directory, under the volume's lease. */
+    public static ReaderLists open(FileIo io, Path directory, Superblock superblock) throws IOException {
+        ReaderLists lists = new ReaderLists(io, directory, superblock);
+        for (Path file : io.list(directory, PREFIX)) {
+            // What cannot be read may be anything.
+            lists.others.put(file, lists.all());
+        }
+        lists.recheck();
+        return lists;
+    }
+
+    private BitSet all() {
+        BitSet all = new BitSet(segments);
+        all.set(0, segments);
+        return all;
+    }
+
+    /** Whether another process reads the segment, as of the last {@link #recheck}. */
+    public boolean isPinned(int segment) {
+        return pinned.get(segment);
+    }
+
+    /** Number of segments that other processes read. */
+    public int pinnedSegments() {
+        return pinned.cardinality();
+    }
+
+    /** Asks again which lists are still held: a system call or two for each, nothing when there is none. */
+    public void recheck() {
+        lock.lock();
+        try {
+            if (others.isEmpty()) {
+                return;
+            }
+            others.entrySet().removeIf(this::isLetGo);
+            BitSet now = new BitSet();
+            others.values().forEach(now::or);
+            pinned = now;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean isLetGo(Map.Entry<Path, BitSet> list) {
+        try {
+            byte[] content = io.contentIfHeld(list.getKey());
+            if (content == null) {
+                return true;
+            }
+            BitSet read = decode(content);
+            if (read != null) {
+                list.setValue(read);
+            }
+        } catch (IOException e) {
+            LOG.warn("{}: {}", list.getKey(), e.toString());
+        }
+        return false;
+    }
+
+    /** The segments of a list; null when it is damaged, or being rewritten just now. */
+    private @Nullable BitSet decode(byte[] content) {
+        ByteBuffer in = ByteBuffer.wrap(content).order(ByteOrder.LITTLE_ENDIAN);
+        if (content.length < HEADER_BYTES + Integer.BYTES
+                || in.getLong(0) != MAGIC
+                || in.getInt(8) != FORMAT_VERSION
+                || in.getInt(12) != (content.length - HEADER_BYTES - Integer.BYTES) / ENTRY_BYTES
+                || in.getInt(content.length - Integer.BYTES)
+                        != Checksums.crc32c(in, 0, content.length - Integer.BYTES)) {
+            return null;
+        }
+        BitSet read = new BitSet();
+        if (in.getLong(16) == volumeId.getMostSignificantBits()
+                && in.getLong(24) == volumeId.getLeastSignificantBits()) {
+            for (int at = HEADER_BYTES; at < content.length - Integer.BYTES; at += ENTRY_BYTES) {
+                read.set(in.getInt(at) & Integer.MAX_VALUE);
+            }
+        }
+        return read;
+    }
+
+    /** Tells who takes the volume next what is read here. Nothing is pinned any more by now. */
+    public void tell(SegmentPins pins, SegmentTable table) throws IOException {
+        tell(pins.pinned(), table);
+    }
+
+    /** Tells who takes the volume next that every segment with records is read here, and what was given up and is pinned. */
+    public void tellAll(SegmentPins pins, SegmentTable table) throws IOException {
+        BitSet used = pins.pinned();
+        for (int segment = 0; segment < table.segments(); segment++) {
+            if (table.tag(segment) != 0) {
+                used.set(segment);
+            }
+        }
+        tell(used, table);
+    }
+
+    private void tell(BitSet now, SegmentTable table) throws IOException {
+        lock.lock();
+        try {
+            if (!now.isEmpty()) {
+                long name = new SecureRandom().nextLong();
+                own = io.hold(directory.resolve(PREFIX + Long.toHexString(name)), encode(now, table));
+                told = now;
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Takes from the list what is not read any more; without readers it goes. Does nothing when none was told. */
+    public void shorten(SegmentPins pins, SegmentTable table) throws IOException {
+        lock.lock();
+        try {
+            HeldFile list = own;
+            BitSet now = pins.pinned();
+            now.and(told);
+            if (list == null || now.equals(told)) {
+                return;
+            }
+            if (now.isEmpty()) {
+                untell();
+            } else {
+                list.content(encode(now, table));
+                told = now;
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Takes the whole list back. */
+    public void untell() throws IOException {
+        lock.lock();
+        try {
+            HeldFile list = own;
+            own = null;
+            if (list != null) {
+                list.close();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private byte[] encode(BitSet list, SegmentTable table) {
+        int count = list.cardinality();
+        ByteBuffer out = ByteBuffer.allocate(HEADER_BYTES + count * ENTRY_BYTES + Integer.BYTES)
+                .order(ByteOrder.LITTLE_ENDIAN);
+        out.putLong(MAGIC).putInt(FORMAT_VERSION).putInt(count);
+        out.putLong(volumeId.getMostSignificantBits()).putLong(volumeId.getLeastSignificantBits());
+        for (int segment = list.nextSetBit(0); segment >= 0; segment = list.nextSetBit(segment + 1)) {
+            out.putInt(segment).putInt(0).putLong(table.tag(segment));
+        }
+        out.putInt(Checksums.crc32c(out, 0, out.position()));
+        return out.array();
+    }
+}

@@ -1,0 +1,336 @@
+package io.millrace.store.disk.segment;
+
+import io.millrace.store.index.IndexUnusableException;
+import io.millrace.store.index.Location;
+import io.millrace.store.index.MappedIndex;
+import io.millrace.store.io.Checksums;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/**
+ * State of every segment, mirrored in the auxiliary area of the index so that opening needs no read of the segments.
+ *
+ * <pre>
+ * entry, 32 bytes
+ *    0  8  segment sequence, 0 when it was never begun
+ *    8  8  tag
+ *   16  4  offset behind the last record
+ *   20  1  state: 0 free, 1 active, 2 sealed, 3 retired
+ *   21  3  check: the low 24 bits of the CRC32C of the entry's first 21 bytes
+ *   24  8  when its records were last verified, seconds since the epoch; 0 never
+ * </pre>
+ *
+ * <p>Thread-safe: {@link #isLive}, {@link #tag}, {@link #verifiedAt}, {@link #usedBytes} and {@link #begunAfter} from any
+ * thread, {@link #state} and {@link #sequence} by who saw the tag before; the rest is confined to the volume's writer thread.
+ */
+public final class SegmentTable {
+    /** What a segment is used for. */
+    public enum State {
+        /** Holds nothing. */
+        FREE(0),
+        /** Takes the next records. */
+        ACTIVE(1),
+        /** Full, with a summary at its end. */
+        SEALED(2),
+        /** Given up, its records gone from the index; free as soon as no reader pins it. */
+        RETIRED(3);
+
+        private final int code;
+
+        State(int code) {
+            this.code = code;
+        }
+    }
+
+    private static final int ENTRY_BYTES = 32;
+    /** Bytes of an entry that its check covers. */
+    private static final int CHECKED_BYTES = 21;
+    /** State and end. */
+    private static final long PLACE_MASK = (1L << 40) - 1;
+
+    private static final int ENTRY_WORDS = ENTRY_BYTES / Long.BYTES;
+    /** The area is sized in these steps, so that an index outlives most changes of its volume's size. */
+    private static final int AREA_STEP_BYTES = 64 * 1024;
+
+    private static final State[] STATES = {State.FREE, State.ACTIVE, State.SEALED, State.RETIRED};
+
+    private final MappedIndex index;
+    private final AtomicLongArray tags;
+    /** Low bytes of the tags that the segments have or had last. */
+    private final byte[] lastTags;
+
+    private final long[] sequences;
+    private final int[] written;
+    private final AtomicLongArray verified;
+    private final State[] states;
+    private volatile long usedBytes;
+    private volatile int usable;
+
+    private SegmentTable(MappedIndex index, int segments) {
+        this.index = index;
+        tags = new AtomicLongArray(segments);
+        lastTags = new byte[segments];
+        sequences = new long[segments];
+        written = new int[segments];
+        verified = new AtomicLongArray(segments);
+        states = new State[segments];
+        Arrays.fill(states, State.FREE);
+        usable = segments;
+    }
+
+    /** Bytes of the auxiliary area for so many segments. */
+    public static int auxiliaryBytes(int segments) {
+        return (segments * ENTRY_BYTES + AREA_STEP_BYTES - 1) / AREA_STEP_BYTES * AREA_STEP_BYTES;
+    }
+
+    /** A table of free segments. */
+    public static SegmentTable create(MappedIndex index, int segments) {
+        SegmentTable table = new SegmentTable(index, segments);
+        index.segmentAges(table::age);
+        return table;
+    }
+
+    /**
+     * The table that the index remembers.
+     *
+     * @throws IndexUnusableException when an entry is damaged: to write to a segment taken for free would be fatal
+     */
+    public static SegmentTable load(MappedIndex index, int segments) throws IndexUnusableException {
+        SegmentTable table = new SegmentTable(index, segments);
+        for (int segment = 0; segment < segments; segment++) {
+            int word = segment * ENTRY_WORDS;
+            long tag = index.auxiliary(word + 1);
+            long place = index.auxiliary(word + 2);
+            int state = (int) (place >>> 32) & 0xFF;
+            if (place != checked(index.auxiliary(word), tag, place & PLACE_MASK)) {
+                throw new IndexUnusableException("entry of segment " + segment + " in the segment table is damaged");
+            }
+            table.sequences[segment] = index.auxiliary(word);
+            table.verified.set(segment, index.auxiliary(word + 3));
+            table.used(segment, (int) place);
+            table.states[segment] = state > 0 && state < STATES.length ? STATES[state] : State.FREE;
+            table.lastTags[segment] = (byte) tag;
+            if (table.states[segment] == State.ACTIVE || table.states[segment] == State.SEALED) {
+                table.tags.set(segment, tag);
+            }
+        }
+        index.segmentAges(table::age);
+        return table;
+    }
+
+    /** Number of segments. */
+    public int segments() {
+        return states.length;
+    }
+
+    /** Number of segments, from the first, that may be written to: fewer than there are while the volume shrinks. */
+    public int usable() {
+        return usable;
+    }
+
+    /** Sets how many segments may be written to. */
+    public void usable(int count) {
+        usable = Math.min(count, states.length);
+    }
+
+    /** Number of segments that hold records. */
+    public int live() {
+        int live = 0;
+        for (State state : states) {
+            live += state == State.ACTIVE || state == State.SEALED ? 1 : 0;
+        }
+        return live;
+    }
+
+    /** Of the sealed segments from {@code first} on the one begun last, -1 when there is none. */
+    public int newestSealedFrom(int first) {
+        int newest = -1;
+        for (int segment = first; segment < states.length; segment++) {
+            if (states[segment] == State.SEALED && (newest < 0 || sequences[segment] > sequences[newest])) {
+                newest = segment;
+            }
+        }
+        return newest;
+    }
+
+    /** Where the segment of this tag lies: at {@code hint} unless it was moved; -1 when it was given up. Any thread. */
+    public int withTag(int hint, long tag) {
+        if (tag == 0) {
+            return -1;
+        }
+        if (hint >= 0 && hint < tags.length() && tags.get(hint) == tag) {
+            return hint;
+        }
+        for (int segment = 0; segment < tags.length(); segment++) {
+            if (tags.get(segment) == tag) {
+                return segment;
+            }
+        }
+        return -1;
+    }
+
+    /** What the segment is used for. */
+    public State state(int segment) {
+        return states[segment];
+    }
+
+    /** When the segment was begun. */
+    public long sequence(int segment) {
+        return sequences[segment];
+    }
+
+    /** Offset behind its last record. */
+    public int written(int segment) {
+        return written[segment];
+    }
+
+    /** Tag of a segment that is active or sealed, else 0. */
+    public long tag(int segment) {
+        return tags.get(segment);
+    }
+
+    /** Whether the location's segment still holds what it held when the location was made (for all one can tell). */
+    public boolean isLive(long location) {
+        int segment = Location.segment(location);
+        if (segment >= tags.length()) {
+            return false;
+        }
+        long tag = tags.get(segment);
+        return tag != 0 && (tag & 0xFF) == Location.tag(location);
+    }
+
+    private long age(long location) {
+        return isLive(location) ? sequences[Location.segment(location)] : -1;
+    }
+
+    /** Whether entries of the segment's last use are told from those of its next one, if that has the tag. */
+    public boolean isNewTag(int segment, long tag) {
+        return tag != 0 && (byte) tag != lastTags[segment];
+    }
+
+    /** Bytes behind which records end, over all segments. */
+    public long usedBytes() {
+        return usedBytes;
+    }
+
+    /** Highest sequence of any segment. */
+    public long newestSequence() {
+        long newest = 0;
+        for (long sequence : sequences) {
+            newest = Math.max(newest, sequence);
+        }
+        return newest;
+    }
+
+    /** The sealed segment that was begun first, -1 when there is none. */
+    public int oldestSealed() {
+        return oldestSealed(0);
+    }
+
+    /** As {@link #oldestSealed()}, of those begun after the segment with that sequence. */
+    public int oldestSealed(long after) {
+        int oldest = -1;
+        for (int segment = 0; segment < states.length; segment++) {
+            if (states[segment] == State.SEALED
+                    && sequences[segment] > after
+                    && (oldest < 0 || sequences[segment] < sequences[oldest])) {
+                oldest = segment;
+            }
+        }
+        return oldest;
+    }
+
+    /**
+     * Of the segments that hold records the one begun first of those begun after that sequence, -1 when there is none. Any thread:
+     * of segments that are begun meanwhile, it may know nothing yet.
+     */
+    public int begunAfter(long after) {
+        int first = -1;
+        long begun = Long.MAX_VALUE;
+        // Downwards, as segments are moved: one that has left its old place is at its new one.
+        for (int segment = tags.length() - 1; segment >= 0; segment--) {
+            // The tag first: the sequence is at least as new.
+            if (tags.get(segment) != 0 && sequences[segment] > after && sequences[segment] < begun) {
+                first = segment;
+                begun = sequences[segment];
+            }
+        }
+        return first;
+    }
+
+    /** The active segment, -1 when there is none. */
+    public int active() {
+        for (int segment = 0; segment < states.length; segment++) {
+            if (states[segment] == State.ACTIVE) {
+                return segment;
+            }
+        }
+        return -1;
+    }
+
+    /** Sets everything about a segment. */
+    public void set(int segment, State state, long sequence, long tag, int end) {
+        states[segment] = state;
+        sequences[segment] = sequence;
+        used(segment, end);
+        if (tags.get(segment) != tag) {
+            verified.set(segment, 0);
+        }
+        tags.set(segment, state == State.ACTIVE || state == State.SEALED ? tag : 0);
+        int word = segment * ENTRY_WORDS;
+        index.auxiliary(word, sequence);
+        index.auxiliary(word + 1, tag);
+        index.auxiliary(word + 2, checked(sequence, tag, place(segment)));
+        index.auxiliary(word + 3, verified.get(segment));
+        if (tag != 0) {
+            lastTags[segment] = (byte) tag;
+        }
+    }
+
+    /** The word of state and end with the check over the entry; all zero for one that was never set. */
+    private static long checked(long sequence, long tag, long place) {
+        if ((sequence | tag | place) == 0) {
+            return 0;
+        }
+        ByteBuffer entry = ByteBuffer.allocate(3 * Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        entry.putLong(0, sequence).putLong(8, tag).putLong(16, place);
+        return place | (long) Checksums.crc32c(entry, 0, CHECKED_BYTES) << 40;
+    }
+
+    private long place(int segment) {
+        return (long) states[segment].code << 32 | Integer.toUnsignedLong(written[segment]);
+    }
+
+    /** Moves the end of the active segment. */
+    public void written(int segment, int end) {
+        used(segment, end);
+        int word = segment * ENTRY_WORDS;
+        index.auxiliary(word + 2, checked(sequences[segment], index.auxiliary(word + 1), place(segment)));
+    }
+
+    /** When the segment's records were last verified, seconds since the epoch. Any thread. */
+    public long verifiedAt(int segment) {
+        return verified.get(segment);
+    }
+
+    /** Notes that the records were verified, if the segment still is what it was. */
+    public void verified(int segment, long tag, long seconds) {
+        if (tags.get(segment) == tag) {
+            verified.set(segment, seconds);
+            index.auxiliary(segment * ENTRY_WORDS + 3, seconds);
+        }
+    }
+
+    /** Changes the state only. */
+    public void state(int segment, State state) {
+        set(segment, state, sequences[segment], tags.get(segment), state == State.RETIRED ? 0 : written[segment]);
+    }
+
+    private void used(int segment, int end) {
+        long used = usedBytes + end - written[segment];
+        usedBytes = used;
+        written[segment] = end;
+    }
+}

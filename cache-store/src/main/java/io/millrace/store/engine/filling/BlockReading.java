@@ -1,0 +1,58 @@
+package io.millrace.store.engine.filling;
+
+import io.millrace.store.ReadCallback;
+import io.millrace.store.disk.record.DamagedRecordException;
+import io.millrace.store.engine.object.BlockGoneException;
+import io.millrace.store.engine.object.BlockMap;
+import io.millrace.store.engine.object.ReadPool;
+import io.millrace.store.engine.object.Replies;
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.util.concurrent.Executor;
+
+/**
+ * One read of a part of a block that is on disk, and what its failure says of the block.
+ *
+ * @param body not whole, or of several blocks; held by who asks
+ * @param readers of the body, told when the block is not there
+ * @param headLocation where the object's head record lies
+ */
+record BlockReading(
+        FillingBody<?> body,
+        BodyReaders readers,
+        BlockMap map,
+        DiskBlock wanted,
+        long headLocation,
+        Executor replyOn,
+        ReadCallback reply) {
+    /** Queues it for an I/O thread. */
+    void start(ReadPool pool) {
+        pool.read(
+                wanted.length(),
+                () -> readNow(pool),
+                () -> Replies.failed(replyOn, reply, new IOException("read queue full")));
+    }
+
+    private void readNow(ReadPool pool) {
+        ByteBuf content;
+        try {
+            content = map.read(wanted.number(), wanted.location(), wanted.tag(), wanted.from(), wanted.length());
+        } catch (IOException e) {
+            failed(pool, e);
+            Replies.failed(replyOn, reply, e);
+            return;
+        }
+        Replies.content(replyOn, reply, content);
+    }
+
+    private void failed(ReadPool pool, IOException e) {
+        boolean damaged = e instanceof DamagedRecordException;
+        if (damaged) {
+            pool.damaged();
+            map.dropDamaged(body.key(), headLocation, wanted.number(), wanted.location());
+        }
+        if ((damaged || e instanceof BlockGoneException) && map.volume().isWorking()) {
+            readers.gone(map, wanted);
+        }
+    }
+}

@@ -1,0 +1,308 @@
+package io.millrace.store.engine.filling;
+
+import io.millrace.store.disk.record.BodyPlace;
+import io.millrace.store.engine.object.BlockMap;
+import io.millrace.store.memory.CountingAllocator;
+import io.netty.buffer.ByteBuf;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The blocks of one body: each is missing, or in a buffer, or on disk.
+ *
+ * <p>Confined to whoever guards the body; it owns the buffers of the blocks in RAM.
+ */
+final class BodyBlocks {
+    private static final int FIRST_BUFFER_BYTES = 4096;
+    /** A longer body is not copied for the sake of what is wanted behind it. */
+    private static final int COPIED_BYTES_MAX = 32 * 1024;
+
+    private final @Nullable BlockMap onDisk;
+    private final int blockBytes;
+    private final CountingAllocator allocator;
+    private final List<OpenBlock> inRam = new ArrayList<>();
+    /** To be kept free behind a body of one block. */
+    private int tailBytes;
+    /** A resident body has the buffer of the only block, and what is behind the body in it. */
+    private boolean handedOver;
+
+    BodyBlocks(@Nullable BlockMap onDisk, int blockBytes, CountingAllocator allocator) {
+        this.onDisk = onDisk;
+        this.blockBytes = blockBytes;
+        this.allocator = allocator;
+    }
+
+    private @Nullable OpenBlock find(int block) {
+        for (int i = 0; i < inRam.size(); i++) {
+            if (inRam.get(i).number == block) {
+                return inRam.get(i);
+            }
+        }
+        return null;
+    }
+
+    private boolean isOnDisk(int block) {
+        return onDisk != null && onDisk.has(block);
+    }
+
+    /** The first block from {@code block} on that is not on disk. */
+    int firstNotOnDisk(int block) {
+        return onDisk == null ? block : onDisk.firstMissing(block);
+    }
+
+    /** Whether the block is on disk or on its way there. */
+    boolean isWhole(int block) {
+        OpenBlock open = find(block);
+        return open == null ? isOnDisk(block) : open.submitted;
+    }
+
+    /** Number of blocks on disk or on their way there. */
+    int wholeCount() {
+        int whole = onDisk == null ? 0 : onDisk.count();
+        for (int i = 0; i < inRam.size(); i++) {
+            whole += inRam.get(i).submitted ? 1 : 0;
+        }
+        return whole;
+    }
+
+    /** Number of blocks of a body of that length. */
+    long blocksIn(long length) {
+        return (length + blockBytes - 1) / blockBytes;
+    }
+
+    /** Bytes of the block, as far as the length is known (-1 when it is not). */
+    int blockLength(int block, long length) {
+        long rest = length < 0 ? Long.MAX_VALUE : length - (long) block * blockBytes;
+        return (int) Math.max(0, Math.min(blockBytes, rest));
+    }
+
+    /** Bytes of a block that are there. */
+    int covered(int block, long length) {
+        OpenBlock open = find(block);
+        if (open != null) {
+            return open.covered;
+        }
+        return isOnDisk(block) ? blockLength(block, length) : 0;
+    }
+
+    /** Whether a body of that length is all there. */
+    boolean covers(long length) {
+        int blocks = (int) blocksIn(length);
+        for (int block = firstNotOnDisk(0); block < blocks; block++) {
+            int wanted = (int) Math.min(blockBytes, length - (long) block * blockBytes);
+            OpenBlock open = find(block);
+            if (open == null ? !isOnDisk(block) : open.covered != wanted) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** What is there reaches up to here at least. */
+    long end() {
+        long end = (long) (onDisk == null ? 0 : onDisk.stored().length()) * blockBytes;
+        for (OpenBlock block : inRam) {
+            end = Math.max(end, (long) block.number * blockBytes + block.coverage.end());
+        }
+        return end;
+    }
+
+    /** Looks whether what is said to be on disk, of the blocks of that range, still is. */
+    void sample(long position, long end) {
+        if (position < end) {
+            sampleBlocks((int) (position / blockBytes), (int) ((end - 1) / blockBytes) + 1);
+        }
+    }
+
+    /** As {@link #sample}, of the blocks {@code [from, limit)}. */
+    void sampleBlocks(int from, int limit) {
+        if (onDisk != null) {
+            onDisk.sample(from, limit);
+        }
+    }
+
+    /** Up to where, {@code end} or less, all can be read from {@code position} on. */
+    long readableUntil(long position, long end) {
+        long at = position;
+        while (at < end) {
+            int block = (int) (at / blockBytes);
+            if (onDisk != null && onDisk.has(block)) {
+                at = (long) onDisk.firstMissing(block) * blockBytes;
+                continue;
+            }
+            int from = (int) (at % blockBytes);
+            OpenBlock open = find(block);
+            int until = open == null ? from : open.coverage.coveredUntil(from);
+            if (until <= from) {
+                break;
+            }
+            at += until - from;
+        }
+        return Math.min(at, end);
+    }
+
+    /** Number of blocks that a writer has begun and not filled. */
+    int openOf(Object writer) {
+        int open = 0;
+        for (int i = 0; i < inRam.size(); i++) {
+            open += inRam.get(i).submitted || !inRam.get(i).isOf(writer) ? 0 : 1;
+        }
+        return open;
+    }
+
+    /** A writer has ended: what it left unfinished and nobody else goes on with is gone. */
+    void end(Object writer, BlockClaims claims) {
+        for (int i = inRam.size() - 1; i >= 0; i--) {
+            OpenBlock block = inRam.get(i);
+            if (!block.submitted && !block.handOn(writer, claims)) {
+                takeOut(block.number);
+            }
+        }
+    }
+
+    /** The blocks that are not whole go, if any byte of the writer is in them. */
+    void forget(Object writer) {
+        for (int i = inRam.size() - 1; i >= 0; i--) {
+            OpenBlock block = inRam.get(i);
+            if (!block.submitted && block.isTouchedBy(writer)) {
+                takeOut(block.number);
+            }
+        }
+    }
+
+    /** As {@link FillingBody#copy}; {@code length} is that of the body, -1 unknown. */
+    int copy(Object writer, int block, int from, ByteBuf content, int contentIndex, int count, long length) {
+        OpenBlock open = find(block);
+        if (handedOver || (open == null && isOnDisk(block))) {
+            return 0;
+        }
+        if (open == null) {
+            ByteBuf buffer = allocator.tryDirectBuffer(firstCapacity(block, from + count, length));
+            if (buffer == null) {
+                return FillingBody.NO_MEMORY;
+            }
+            open = new OpenBlock(block, buffer, writer);
+            inRam.add(open);
+        }
+        if (!open.grow(allocator, from + count, blockBytes)) {
+            return FillingBody.NO_MEMORY;
+        }
+        return open.copy(writer, from, content, contentIndex, count) == 0 ? 0 : open.covered;
+    }
+
+    /** Says how many bytes to keep free behind a body that turns out to be a single block, for what belongs to it. */
+    void tail(int bytes) {
+        tailBytes = bytes;
+    }
+
+    private int firstCapacity(int block, int needed, long length) {
+        if (length >= 0) {
+            return Math.max(needed, blockLength(block, length)) + (length <= blockBytes ? tailBytes : 0);
+        }
+        return Math.max(needed, block == 0 ? Math.min(FIRST_BUFFER_BYTES, blockBytes) : blockBytes);
+    }
+
+    /** Hands out the first {@code count} bytes of a block to be written, retained for the caller; once only. */
+    @Nullable
+    ByteBuf submit(int number, int count) {
+        OpenBlock open = find(number);
+        if (open == null || open.submitted) {
+            return null;
+        }
+        open.submitted = true;
+        return open.buffer.retainedSlice(0, count);
+    }
+
+    /** As {@link FillingBody#singleBody}. */
+    ByteBuf singleBody(int bodyLength, int tail) {
+        OpenBlock open = find(0);
+        if (open == null) {
+            return allocator.directBuffer(Math.max(1, tail));
+        }
+        int capacity = open.buffer.capacity();
+        int rest = capacity - bodyLength - tail;
+        boolean fits = rest >= 0 ? rest <= capacity / 8 : bodyLength > COPIED_BYTES_MAX;
+        ByteBuf fitting = fits ? null : allocator.tryDirectBuffer(bodyLength + tail);
+        if (fitting != null) {
+            return fitting.writeBytes(open.buffer, 0, bodyLength);
+        }
+        handedOver = true;
+        return open.buffer.retain().setIndex(0, bodyLength);
+    }
+
+    /** The block is on disk now. */
+    void written(int number, long location) {
+        if (onDisk != null) {
+            onDisk.pinAndAdd(number, location);
+        }
+        takeOut(number);
+    }
+
+    /** The block is missing again; whether it was whole. */
+    boolean lost(int number) {
+        boolean known = isWhole(number);
+        takeOut(number);
+        if (onDisk != null) {
+            onDisk.remove(number);
+        }
+        return known;
+    }
+
+    private void takeOut(int number) {
+        OpenBlock open = find(number);
+        if (open != null) {
+            inRam.remove(open);
+            open.buffer.release();
+        }
+    }
+
+    /** Gives up the blocks in RAM. */
+    void releaseBuffers() {
+        for (OpenBlock block : inRam) {
+            block.buffer.release();
+        }
+        inRam.clear();
+    }
+
+    /** A copy of which blocks are on disk. */
+    BitSet stored() {
+        return onDisk == null ? new BitSet() : onDisk.stored();
+    }
+
+    /** What a head record is to say of the blocks that are on disk now; null when there are none. */
+    @Nullable
+    BodyPlace place(long length) {
+        if (onDisk == null || onDisk.count() == 0) {
+            return null;
+        }
+        boolean whole = length >= 0 && onDisk.count() == blocksIn(length);
+        return whole ? BodyPlace.inBlocks(length, blockBytes) : BodyPlace.partial(length, blockBytes, onDisk.stored());
+    }
+
+    /** What there is in RAM of the range, from its first byte on, retained for the caller; null when that is elsewhere. */
+    @Nullable
+    ByteBuf inRam(long position, int count) {
+        int block = (int) (position / blockBytes);
+        OpenBlock open = isOnDisk(block) ? null : find(block);
+        if (open == null) {
+            return null;
+        }
+        int from = (int) (position % blockBytes);
+        int wanted = Math.min(count, open.coverage.coveredUntil(from) - from);
+        return wanted <= 0 ? null : open.buffer.retainedSlice(from, wanted);
+    }
+
+    /** What there is on disk of the range in its first block; null when that is elsewhere. */
+    @Nullable
+    DiskBlock onDisk(long position, int count, long length) {
+        int block = (int) (position / blockBytes);
+        if (onDisk == null || !onDisk.has(block)) {
+            return null;
+        }
+        int from = (int) (position % blockBytes);
+        int wanted = Math.min(count, blockLength(block, length) - from);
+        return wanted <= 0 ? null : new DiskBlock(block, onDisk.location(block), onDisk.tag(block), from, wanted);
+    }
+}

@@ -1,0 +1,163 @@
+package io.millrace.store.engine.filling;
+
+import io.millrace.store.RangeCallback;
+import io.millrace.store.ReadCallback;
+import io.millrace.store.StoredObject;
+import io.millrace.store.engine.filling.RangeWaiters.Verdict;
+import io.millrace.store.engine.filling.RangeWaiters.Waiter;
+import io.millrace.store.engine.object.BlockMap;
+import io.millrace.store.engine.object.ReadPool;
+import io.millrace.store.engine.object.Replies;
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Those who read a body that is being filled, or of which a part is stored: what they find, and what they wait for.
+ *
+ * <p>Thread-safe: under the body's lock, which is not held over I/O, copies or callbacks.
+ */
+final class BodyReaders {
+    private final FillingBody<?> body;
+    private final @Nullable BlockMap onDisk;
+    private final int blockBytes;
+    private final ReadPool pool;
+    private final ReentrantLock lock;
+    private final BodyBlocks blocks;
+    private final BlockClaims claims;
+    private final RangeWaiters waiters = new RangeWaiters();
+
+    /** The body's lock, and what is looked at and changed only under it. */
+    record Guarded(ReentrantLock lock, BodyBlocks blocks, BlockClaims claims) {}
+
+    BodyReaders(FillingBody<?> body, @Nullable BlockMap onDisk, Guarded guarded, ReadPool pool) {
+        this.body = body;
+        this.onDisk = onDisk;
+        this.blockBytes = body.blockBytes();
+        this.pool = pool;
+        lock = guarded.lock();
+        blocks = guarded.blocks();
+        claims = guarded.claims();
+    }
+
+    /** As {@link StoredObject#hasRange}. */
+    boolean hasRange(long position, long count) {
+        if (position < 0 || count < 0 || body.isDead()) {
+            return false;
+        }
+        long end = position + count;
+        if (end < 0 || end / blockBytes >= Integer.MAX_VALUE || (body.length() >= 0 && end > body.length())) {
+            return false;
+        }
+        lock.lock();
+        try {
+            blocks.sample(position, end);
+            return blocks.readableUntil(position, end) >= end;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** As {@link StoredObject#onRange}. */
+    void onRange(long position, long count, Executor replyOn, RangeCallback reply) {
+        boolean sane = position >= 0 && count >= 0;
+        long end = sane && count <= Long.MAX_VALUE - position ? position + count : Long.MAX_VALUE;
+        Waiter waiter = new Waiter(sane ? position : -1, end, replyOn, reply);
+        boolean waits;
+        lock.lock();
+        try {
+            if (sane) {
+                blocks.sample(position, blocksEnd(end));
+            }
+            waits = waiters.add(waiter);
+        } finally {
+            lock.unlock();
+        }
+        if (waits) {
+            settle();
+        } else {
+            pool.rangeRefused();
+            waiter.deliver();
+        }
+    }
+
+    /** Tells those whose range has come, or will not. Outside of the lock. */
+    void settle() {
+        List<Waiter> done;
+        lock.lock();
+        try {
+            done = waiters.settle(this::judge);
+        } finally {
+            lock.unlock();
+        }
+        for (Waiter waiter : done) {
+            waiter.deliver();
+        }
+    }
+
+    private Verdict judge(Waiter waiter) {
+        long end = blocksEnd(waiter.end);
+        if (body.isDead() || waiter.position < 0 || (body.length() >= 0 && waiter.position > body.length())) {
+            return Verdict.HOPELESS;
+        }
+        waiter.position = Math.max(waiter.position, blocks.readableUntil(waiter.position, end));
+        if (waiter.position >= end) {
+            return Verdict.READABLE;
+        }
+        int limit = (int) ((end - 1) / blockBytes) + 1;
+        for (int block = (int) (waiter.position / blockBytes); block < limit; ) {
+            int next = claims.claimedUntil(blocks.firstNotOnDisk(block));
+            if (next == block && !blocks.isWhole(block)) {
+                return claims.isExpected(block) ? Verdict.EXPECTED : Verdict.HOPELESS;
+            }
+            block = Math.max(next, block + (next == block ? 1 : 0));
+        }
+        return Verdict.EXPECTED;
+    }
+
+    /** The end of a range, or that of the body when it comes first. */
+    private long blocksEnd(long end) {
+        long most = body.length() >= 0 ? body.length() : (long) blockBytes * (Integer.MAX_VALUE - 1);
+        return Math.min(end, most);
+    }
+
+    /** As {@link StoredObject#read}, for the object whose head record lies there. */
+    void read(long position, int count, long headLocation, Executor replyOn, ReadCallback reply) {
+        ByteBuf found = null;
+        DiskBlock wanted = null;
+        lock.lock();
+        try {
+            if (position >= 0 && count > 0 && position / blockBytes < Integer.MAX_VALUE && !body.isDead()) {
+                int most = Math.min(count, StoredObject.READ_LENGTH_MAX);
+                wanted = blocks.onDisk(position, most, body.length());
+                found = blocks.inRam(position, most);
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (found != null) {
+            Replies.content(replyOn, reply, found);
+        } else if (wanted != null && onDisk != null) {
+            new BlockReading(body, this, onDisk, wanted, headLocation, replyOn, reply).start(pool);
+        } else {
+            Replies.failed(replyOn, reply, new IOException("read at " + position + ": not filled"));
+        }
+    }
+
+    /** A block was read, and is not what lies there: it is lost, unless it lies elsewhere by now. */
+    void gone(BlockMap map, DiskBlock read) {
+        boolean same;
+        lock.lock();
+        try {
+            same = map.location(read.number()) == read.location();
+        } finally {
+            lock.unlock();
+        }
+        if (same) {
+            body.lost(read.number());
+        }
+    }
+}

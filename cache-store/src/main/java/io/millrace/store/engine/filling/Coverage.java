@@ -1,0 +1,67 @@
+package io.millrace.store.engine.filling;
+
+import java.util.Arrays;
+
+/**
+ * Which bytes of a block have been written: disjoint ranges in order.
+ *
+ * <p>Confined to whoever guards the block.
+ */
+final class Coverage {
+    /** Start and end of each range, alternating. */
+    private int[] bounds = new int[4];
+
+    private int size;
+
+    /** Where the range that covers {@code position} ends; {@code position} itself when none does. */
+    int coveredUntil(int position) {
+        for (int i = 0; i < size; i += 2) {
+            if (bounds[i] <= position && position < bounds[i + 1]) {
+                return bounds[i + 1];
+            }
+        }
+        return position;
+    }
+
+    /** Where the first range that starts behind {@code position} starts; {@code limit} when none does before it. */
+    int nextCovered(int position, int limit) {
+        for (int i = 0; i < size; i += 2) {
+            if (bounds[i] > position) {
+                return Math.min(limit, bounds[i]);
+            }
+        }
+        return limit;
+    }
+
+    /** Where the last range ends. */
+    int end() {
+        return size == 0 ? 0 : bounds[size - 1];
+    }
+
+    /** Adds {@code [from, to)}, none of which was covered. */
+    void add(int from, int to) {
+        int at = 0;
+        while (at < size && bounds[at] < from) {
+            at += 2;
+        }
+        boolean joinsBefore = at > 0 && bounds[at - 1] == from;
+        boolean joinsAfter = at < size && bounds[at] == to;
+        if (joinsBefore && joinsAfter) {
+            bounds[at - 1] = bounds[at + 1];
+            System.arraycopy(bounds, at + 2, bounds, at, size - at - 2);
+            size -= 2;
+        } else if (joinsBefore) {
+            bounds[at - 1] = to;
+        } else if (joinsAfter) {
+            bounds[at] = from;
+        } else {
+            if (size == bounds.length) {
+                bounds = Arrays.copyOf(bounds, size * 2);
+            }
+            System.arraycopy(bounds, at, bounds, at + 2, size - at);
+            bounds[at] = from;
+            bounds[at + 1] = to;
+            size += 2;
+        }
+    }
+}

@@ -1,0 +1,116 @@
+package io.millrace.store.engine.filling;
+
+import io.millrace.store.RangeCallback;
+import io.millrace.store.ReadCallback;
+import io.millrace.store.StoreKey;
+import io.millrace.store.engine.object.CountedObject;
+import io.millrace.store.engine.object.ObjectPlace;
+import io.netty.buffer.ByteBuf;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A handle to a representation that is being filled, or of which a part is stored; and afterwards to the whole one, for
+ * those who hold on to it. Its body is shared with other handles.
+ *
+ * <p>Thread-safe.
+ */
+public final class FillingObject<H> extends CountedObject<H> {
+    private final FillingBody<H> body;
+    private final ObjectPlace place;
+    /** Null when it was handed out before the writer told one. */
+    private final @Nullable H head;
+
+    /** Takes over a reference to the body; the caller holds the first reference to this. */
+    public FillingObject(FillingBody<H> body, ObjectPlace place, @Nullable H head) {
+        this.body = body;
+        this.place = place;
+        this.head = head;
+    }
+
+    /** The body; borrowed. */
+    public FillingBody<H> body() {
+        return body;
+    }
+
+    @Override
+    public FillingObject<H> withHead(H newHead, int headBytes) {
+        body.addReference();
+        return new FillingObject<>(body, place, newHead);
+    }
+
+    @Override
+    public StoreKey key() {
+        return body.key();
+    }
+
+    @Override
+    public H head() {
+        H known = head != null ? head : body.firstHead();
+        if (known == null) {
+            throw new IllegalStateException("the writer was not yet told the head");
+        }
+        return known;
+    }
+
+    @Override
+    public long length() {
+        return body.length();
+    }
+
+    @Override
+    public boolean isComplete() {
+        return body.isComplete();
+    }
+
+    @Override
+    public boolean hasRange(long position, long length) {
+        return body.hasRange(position, length);
+    }
+
+    @Override
+    public void onRange(long position, long length, Executor replyOn, RangeCallback reply) {
+        body.onRange(position, length, replyOn, reply);
+    }
+
+    @Override
+    public long sequence() {
+        return place.sequence();
+    }
+
+    @Override
+    public @Nullable ByteBuf residentBody() {
+        return null;
+    }
+
+    /** None: what is in RAM is looked for under a lock. */
+    @Override
+    public @Nullable ByteBuf residentPart(long position, int count) {
+        return null;
+    }
+
+    @Override
+    public void read(long position, int length, Executor replyOn, ReadCallback reply) {
+        body.read(position, length, place.location(), replyOn, reply);
+    }
+
+    @Override
+    protected void deallocate() {
+        body.release();
+    }
+
+    @Override
+    public long location() {
+        return place.location();
+    }
+
+    @Override
+    public long objectId() {
+        return place.objectId();
+    }
+
+    @Override
+    public int volume() {
+        return place.volume();
+    }
+}

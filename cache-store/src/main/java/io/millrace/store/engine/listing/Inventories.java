@@ -1,0 +1,359 @@
+package io.millrace.store.engine.listing;
+
+import io.millrace.store.HeadCodec;
+import io.millrace.store.InventoryStatistics;
+import io.millrace.store.ListCallback;
+import io.millrace.store.ListResult;
+import io.millrace.store.ListVisitor;
+import io.millrace.store.disk.Volume;
+import io.millrace.store.disk.record.DiskKey;
+import io.millrace.store.disk.record.RecordHeader;
+import io.millrace.store.io.FileIo;
+import io.netty.util.concurrent.FastThreadLocalThread;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import org.jctools.queues.MpscBlockingConsumerArrayQueue;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The inventories of a store's volumes, and the one thread that touches them. It starts its work a while after the
+ * store, and has the lowest priority.
+ *
+ * <p>Thread-safe.
+ */
+public final class Inventories<H> {
+    private static final Logger LOG = LoggerFactory.getLogger(Inventories.class);
+    /** Changes that wait at most; what comes then is learned from the segments later. */
+    public static final int QUEUE_CHANGES_MAX = 1 << 15;
+
+    /** Heap that keys and heads of waiting changes may have, as codecs estimate it; of further ones the record is read. */
+    public static final long QUEUE_HEAD_BYTES_MAX = 8 << 20;
+
+    private static final int LISTINGS_MAX = 8;
+    /** Changes taken before anything else gets its turn. */
+    private static final int CHANGES_IN_A_ROW_MAX = 256;
+
+    private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** Records that are looked at to make an inventory whole: 50 each 10 ms, or 5000 a second. */
+    private static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+    private static final int RECORDS_A_TURN = 50;
+    /** After changes the thread rests, and is woken by none: what comes meanwhile is taken together. */
+    private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+    /** A volume that is handed over waits so long for what is still queued. */
+    private static final long DRAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
+
+    private final FileIo io;
+    private final HeadCodec<H> codec;
+    private final @Nullable String off;
+    private final long opensAt;
+    private final MpscBlockingConsumerArrayQueue<Change<H>> queue;
+    private final Queue<Runnable> orders = new ConcurrentLinkedQueue<>();
+    private final CopyOnWriteArrayList<VolumeInventory<H>> volumes = new CopyOnWriteArrayList<>();
+    private final AtomicInteger listings = new AtomicInteger();
+    /** Of the changes in the queue. */
+    private final AtomicLong headBytes = new AtomicLong();
+
+    private final Thread thread;
+    private final Change<H> wake = new Change<>(null, 0, 0, 0, null);
+    /** Whether the thread waits beside the queue, so that an offer does not wake it. */
+    private volatile boolean resting;
+
+    private volatile boolean hurry;
+    private volatile boolean closed;
+    /** Confined to the thread. */
+    private final ArrayDeque<InventoryListing<H>> underWay = new ArrayDeque<>();
+
+    private long nextTurn;
+
+    private record Change<H>(
+            @Nullable VolumeInventory<H> volume,
+            long hashHigh,
+            long hashLow,
+            long location,
+            VolumeInventory.@Nullable Description<H> description) {
+        int headBytes() {
+            return description == null ? 0 : description.headBytes();
+        }
+    }
+
+    /**
+     * Starts the thread.
+     *
+     * @param off why there shall be none; null when there shall
+     */
+    public Inventories(FileIo io, HeadCodec<H> codec, @Nullable String off, long delayNanos) {
+        this(io, codec, off, delayNanos, QUEUE_CHANGES_MAX);
+    }
+
+    /** The same with another limit of queued changes. */
+    @SuppressWarnings("ThreadPriorityCheck") // a hint, where the platform takes it; nothing relies on it
+    public Inventories(FileIo io, HeadCodec<H> codec, @Nullable String off, long delayNanos, int queueChangesMax) {
+        this.io = io;
+        this.codec = codec;
+        this.off = off;
+        queue = new MpscBlockingConsumerArrayQueue<>(off == null ? queueChangesMax : 2);
+        opensAt = System.nanoTime() + delayNanos;
+        thread = new FastThreadLocalThread(this::run, "millrace-store-inventory");
+        thread.setDaemon(true);
+        thread.setPriority(Thread.MIN_PRIORITY);
+        if (off == null) {
+            thread.start();
+        }
+    }
+
+    /** A volume is there, in the order of the configuration; one that was added before stays as it is. */
+    public void add(Volume volume) {
+        if (off == null && find(volume) == null) {
+            volumes.add(new VolumeInventory<>(io, codec, volume));
+        }
+    }
+
+    /**
+     * An object's newest record lies at the location. On the volume's thread.
+     *
+     * @param head what the record says of the object, so that it need not be read; null when only the record knows
+     */
+    public void stored(Volume volume, RecordHeader header, DiskKey key, long location, @Nullable H head) {
+        VolumeInventory<H> inventory = find(volume);
+        if (inventory == null) {
+            return;
+        }
+        Change<H> change =
+                new Change<>(inventory, key.hashHigh(), key.hashLow(), location, described(header, key, head));
+        if (!queue.offer(change)) {
+            headBytes.addAndGet(-change.headBytes());
+            inventory.missed();
+        }
+    }
+
+    /** With its head counted; null when there is none, or heads that wait have all the heap that they may have. */
+    private VolumeInventory.@Nullable Description<H> described(RecordHeader header, DiskKey key, @Nullable H head) {
+        // With its key: RAM may have forgotten the object by then, and clients choose how long that is.
+        int bytes = head == null ? 0 : key.bytes().length + codec.heapBytes(head);
+        if (head == null || headBytes.addAndGet(bytes) > QUEUE_HEAD_BYTES_MAX) {
+            headBytes.addAndGet(-bytes);
+            return null;
+        }
+        return new VolumeInventory.Description<>(header, key.bytes(), head, bytes);
+    }
+
+    /** Closes the volume's inventory; when this returns nothing touches its file. Blocks. */
+    public void stopping(Volume volume, boolean forGood) {
+        VolumeInventory<H> inventory = find(volume);
+        if (inventory == null || closed) {
+            return;
+        }
+        inventory.stopSoon();
+        CountDownLatch done = new CountDownLatch(1);
+        order(() -> {
+            try {
+                drain();
+                inventory.close(forGood);
+                volumes.remove(inventory);
+            } finally {
+                done.countDown();
+            }
+        });
+        try {
+            done.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            LOG.error("{}: interrupted while the inventory is closed", volume.directory());
+        }
+    }
+
+    private @Nullable VolumeInventory<H> find(Volume volume) {
+        for (VolumeInventory<H> inventory : volumes) {
+            if (inventory.volume() == volume) {
+                return inventory;
+            }
+        }
+        return null;
+    }
+
+    private void order(Runnable order) {
+        orders.add(order);
+        // When the queue is full the thread needs no waking.
+        queue.offer(wake);
+        if (resting) {
+            LockSupport.unpark(thread);
+        }
+    }
+
+    /** As {@link io.millrace.store.CacheStore#list}. */
+    public void list(@Nullable String after, ListVisitor visitor, Executor replyOn, ListCallback reply) {
+        long known = queue.currentProducerIndex();
+        InventoryListing<H> listing = new InventoryListing<>(ListCursor.parse(after), known, visitor, replyOn, reply);
+        if (off != null || closed) {
+            String why = off != null ? off : "the store is closed";
+            replyOn.execute(() -> reply.listed(new ListResult(null, false, why)));
+        } else if (listings.incrementAndGet() > LISTINGS_MAX) {
+            listings.decrementAndGet();
+            String why = "too many listings at once: limit=" + LISTINGS_MAX;
+            replyOn.execute(() -> reply.listed(new ListResult(null, false, why)));
+        } else {
+            hurry = true;
+            order(() -> underWay.add(listing));
+        }
+    }
+
+    /** Sizes as of now. */
+    public InventoryStatistics statistics() {
+        long entries = 0;
+        long bytes = 0;
+        long dropped = 0;
+        boolean whole = off == null;
+        String obstacle = off;
+        for (VolumeInventory<H> volume : volumes) {
+            entries += volume.entries();
+            bytes += volume.fileBytes();
+            dropped += volume.dropped();
+            whole &= volume.isWhole();
+            obstacle = obstacle == null ? volume.obstacle() : obstacle;
+        }
+        return new InventoryStatistics(entries, bytes, dropped, whole, obstacle);
+    }
+
+    /** Ends the thread, once every volume has stopped. Blocks. */
+    public void close() {
+        if (closed || off != null) {
+            closed = true;
+            return;
+        }
+        order(() -> closed = true);
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void run() {
+        while (!closed) {
+            try {
+                turn();
+            } catch (InterruptedException e) {
+                LOG.error("{}: interrupted, goes on", thread.getName());
+            } catch (RuntimeException | Error e) {
+                LOG.error("{}: a turn failed", thread.getName(), e);
+            }
+        }
+        for (Runnable order = orders.poll(); order != null; order = orders.poll()) {
+            order.run();
+        }
+        for (InventoryListing<H> listing : underWay) {
+            listing.end("the store is closed");
+        }
+    }
+
+    private void turn() throws InterruptedException {
+        for (Runnable order = orders.poll(); order != null; order = orders.poll()) {
+            order.run();
+        }
+        if (closed) {
+            return;
+        }
+        boolean opened = openWhenDue();
+        if (!underWay.isEmpty()) {
+            InventoryListing<H> listing = underWay.remove();
+            // What was told before it was asked for is taken in first.
+            if (queue.currentConsumerIndex() - listing.changesBefore() < 0 || listing.step(volumes)) {
+                underWay.add(listing);
+            } else {
+                listings.decrementAndGet();
+            }
+        }
+        boolean more = opened && work();
+        take(underWay.isEmpty() ? waitNanos(opened, more) : 0);
+    }
+
+    private boolean openWhenDue() {
+        if (!hurry && System.nanoTime() - opensAt < 0) {
+            return false;
+        }
+        for (VolumeInventory<H> volume : volumes) {
+            volume.open();
+        }
+        return true;
+    }
+
+    private boolean work() {
+        long now = System.nanoTime();
+        boolean more = nextTurn - now > 0;
+        if (!more) {
+            nextTurn = now + TURN_NANOS;
+            for (VolumeInventory<H> volume : volumes) {
+                more |= volume.work(RECORDS_A_TURN);
+            }
+        }
+        return more;
+    }
+
+    private long waitNanos(boolean opened, boolean more) {
+        if (!opened) {
+            return Math.max(1, opensAt - System.nanoTime());
+        }
+        return more ? Math.max(1, nextTurn - System.nanoTime()) : IDLE_NANOS;
+    }
+
+    private void take(long waitNanos) throws InterruptedException {
+        // Before the inventories are open the changes stay where they are.
+        boolean opened = hurry || System.nanoTime() - opensAt >= 0;
+        if (!opened) {
+            // A change wakes this up for nothing; it is kept as missed, and learned from the segments.
+            apply(queue.poll(waitNanos, TimeUnit.NANOSECONDS));
+            return;
+        }
+        Change<H> change = waitNanos == 0 ? queue.poll() : queue.poll(waitNanos, TimeUnit.NANOSECONDS);
+        int taken = 0;
+        while (change != null) {
+            apply(change);
+            change = ++taken < CHANGES_IN_A_ROW_MAX ? queue.poll() : null;
+        }
+        if (taken > 0 && taken < CHANGES_IN_A_ROW_MAX && waitNanos > 0) {
+            rest(Math.min(waitNanos, REST_NANOS));
+        }
+    }
+
+    private void rest(long nanos) {
+        resting = true;
+        // An order given before it is seen that this rests has woken nobody.
+        if (orders.isEmpty()) {
+            LockSupport.parkNanos(this, nanos);
+        }
+        resting = false;
+    }
+
+    private void apply(@Nullable Change<H> change) {
+        if (change != null && change.volume() != null) {
+            headBytes.addAndGet(-change.headBytes());
+            change.volume().stored(change.hashHigh(), change.hashLow(), change.location(), change.description());
+        }
+    }
+
+    private void drain() {
+        long until = System.nanoTime() + DRAIN_NANOS;
+        Change<H> change = queue.poll();
+        while (change != null) {
+            if (System.nanoTime() - until > 0 && change.volume() != null) {
+                headBytes.addAndGet(-change.headBytes());
+                change.volume().missed();
+            } else {
+                apply(change);
+            }
+            change = queue.poll();
+        }
+    }
+}

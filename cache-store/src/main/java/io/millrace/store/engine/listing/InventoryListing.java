@@ -1,0 +1,107 @@
+package io.millrace.store.engine.listing;
+
+import io.millrace.store.ListCallback;
+import io.millrace.store.ListResult;
+import io.millrace.store.ListVisitor;
+import io.millrace.store.ListedObject;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One listing under way: a segment of a volume's inventory a step, so that changes are taken in between.
+ *
+ * <p>Confined to the inventory's thread.
+ */
+final class InventoryListing<H> {
+    private static final Logger LOG = LoggerFactory.getLogger(InventoryListing.class);
+
+    private final long changesBefore;
+    private final ListVisitor visitor;
+    private final Executor replyOn;
+    private final ListCallback reply;
+    private ListCursor cursor;
+    private boolean whole = true;
+    private @Nullable String obstacle;
+
+    /** An object with its hash. */
+    record Found(long hashHigh, long hashLow, ListedObject object) {}
+
+    /**
+     * A listing that is yet to begin.
+     *
+     * @param changesBefore how many changes had been queued when it was asked for
+     */
+    InventoryListing(ListCursor from, long changesBefore, ListVisitor visitor, Executor replyOn, ListCallback reply) {
+        this.cursor = from;
+        this.changesBefore = changesBefore;
+        this.visitor = visitor;
+        this.replyOn = replyOn;
+        this.reply = reply;
+    }
+
+    /** How many changes had been queued when it was asked for: those it is to know. */
+    long changesBefore() {
+        return changesBefore;
+    }
+
+    /** Goes on a little; false when it ended and was answered. */
+    boolean step(List<VolumeInventory<H>> volumes) {
+        try {
+            if (volumes.isEmpty() && obstacle == null) {
+                obstacle = "the volumes are handed over";
+            }
+            while (cursor.volume() < volumes.size()) {
+                VolumeInventory<H> volume = volumes.get(cursor.volume());
+                if (volume.isOpen() && cursor.segment() < volume.segments()) {
+                    return showSegment(volume);
+                }
+                whole &= volume.isWhole();
+                obstacle = volume.isOpen() ? obstacle : volume.obstacle();
+                cursor = ListCursor.of(cursor.volume() + 1, 0);
+            }
+            answer(null);
+        } catch (RuntimeException | Error e) {
+            LOG.warn("a listing failed", e);
+            end("the listing failed: " + e);
+        }
+        return false;
+    }
+
+    private boolean showSegment(VolumeInventory<H> volume) {
+        List<Found> found = volume.scan(cursor.segment(), cursor, visitor);
+        found.sort((a, b) -> ListCursor.compare(a.hashHigh(), a.hashLow(), b.hashHigh(), b.hashLow()));
+        for (Found entry : found) {
+            if (!visitor.object(entry.object())) {
+                answer(new ListCursor(cursor.volume(), cursor.segment(), true, entry.hashHigh(), entry.hashLow()));
+                return false;
+            }
+        }
+        cursor = ListCursor.of(cursor.volume(), cursor.segment() + 1);
+        if (visitor.goesOn()) {
+            return true;
+        }
+        answer(cursor);
+        return false;
+    }
+
+    private void answer(@Nullable ListCursor next) {
+        reply(new ListResult(next == null ? null : next.text(), whole, obstacle));
+    }
+
+    /** Ends it without an answer to what was asked. */
+    void end(String why) {
+        reply(new ListResult(null, false, why));
+    }
+
+    private void reply(ListResult result) {
+        try {
+            replyOn.execute(() -> reply.listed(result));
+        } catch (RejectedExecutionException e) {
+            LOG.debug("nobody waits for a listing any more");
+        }
+    }
+}

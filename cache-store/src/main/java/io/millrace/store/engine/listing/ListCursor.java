@@ -1,0 +1,57 @@
+package io.millrace.store.engine.listing;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A place in a listing: everything in the volumes before, in the segments before, and up to and with the hash in that
+ * segment has been seen. Segments here are those of the inventory's map.
+ *
+ * <p>Immutable.
+ *
+ * @param hashSeen whether the hash counts; else nothing of the segment was seen
+ */
+record ListCursor(int volume, int segment, boolean hashSeen, long hashHigh, long hashLow) {
+    static final ListCursor START = new ListCursor(0, 0, false, 0, 0);
+    private static final int RADIX = 16;
+
+    static ListCursor of(int volume, int segment) {
+        return new ListCursor(volume, segment, false, 0, 0);
+    }
+
+    /** Whether the hash comes after this one in the segment's order. */
+    boolean isBefore(long high, long low) {
+        return !hashSeen || compare(hashHigh, hashLow, high, low) < 0;
+    }
+
+    static int compare(long highA, long lowA, long highB, long lowB) {
+        int byHigh = Long.compareUnsigned(highA, highB);
+        return byHigh != 0 ? byHigh : Long.compareUnsigned(lowA, lowB);
+    }
+
+    static ListCursor parse(@Nullable String text) {
+        if (text == null) {
+            return START;
+        }
+        String[] parts = text.split("\\.", -1);
+        try {
+            if (parts.length == 2 || parts.length == 4) {
+                boolean hash = parts.length == 4;
+                int volume = Integer.parseUnsignedInt(parts[0], RADIX);
+                int segment = Integer.parseUnsignedInt(parts[1], RADIX);
+                if (volume >= 0 && segment >= 0) {
+                    long high = hash ? Long.parseUnsignedLong(parts[2], RADIX) : 0;
+                    long low = hash ? Long.parseUnsignedLong(parts[3], RADIX) : 0;
+                    return new ListCursor(volume, segment, hash, high, low);
+                }
+            }
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException("not the end of a listing: " + text, e);
+        }
+        throw new IllegalArgumentException("not the end of a listing: " + text);
+    }
+
+    String text() {
+        String place = Integer.toHexString(volume) + '.' + Integer.toHexString(segment);
+        return hashSeen ? place + '.' + Long.toHexString(hashHigh) + '.' + Long.toHexString(hashLow) : place;
+    }
+}

@@ -1,0 +1,47 @@
+package io.millrace.store.engine.object;
+
+import io.netty.util.IllegalReferenceCountException;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A reference count; whoever makes one holds the first reference.
+ *
+ * <p>Thread-safe.
+ */
+public abstract class Counted {
+    private final AtomicInteger references = new AtomicInteger(1);
+
+    /** The last reference is gone: called once. */
+    protected abstract void deallocate();
+
+    /** Adds a reference unless the last one is gone. */
+    public final boolean tryRetain() {
+        int count = references.get();
+        while (count > 0) {
+            if (references.compareAndSet(count, count + 1)) {
+                return true;
+            }
+            count = references.get();
+        }
+        return false;
+    }
+
+    /** Adds a reference; only for who holds one. */
+    public final void addReference() {
+        if (!tryRetain()) {
+            throw new IllegalReferenceCountException("retain of what was released");
+        }
+    }
+
+    /** Gives up one reference; true when it was the last. */
+    public final boolean release() {
+        int left = references.decrementAndGet();
+        if (left < 0) {
+            throw new IllegalReferenceCountException(left, -1);
+        }
+        if (left == 0) {
+            deallocate();
+        }
+        return left == 0;
+    }
+}

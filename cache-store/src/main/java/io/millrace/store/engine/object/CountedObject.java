@@ -1,0 +1,18 @@
+package io.millrace.store.engine.object;
+
+import io.millrace.store.StoredObject;
+
+/**
+ * An object with a reference count; whoever makes one holds the first reference.
+ *
+ * <p>Thread-safe.
+ *
+ * @param <H> the decoded head
+ */
+public abstract class CountedObject<H> extends Counted implements StoreObject<H> {
+    @Override
+    public final StoredObject<H> retain() {
+        addReference();
+        return this;
+    }
+}

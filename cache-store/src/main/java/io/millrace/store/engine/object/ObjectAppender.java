@@ -1,0 +1,89 @@
+package io.millrace.store.engine.object;
+
+import io.millrace.store.CorruptHeadException;
+import io.millrace.store.HeadCodec;
+import io.millrace.store.StoreKey;
+import io.millrace.store.disk.Volume;
+import io.millrace.store.disk.record.Appended;
+import io.millrace.store.disk.record.BodyPlace;
+import io.millrace.store.disk.record.DiskKey;
+import io.millrace.store.disk.record.KeepTimes;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import java.io.IOException;
+
+/**
+ * Encodes heads and appends objects to a volume.
+ *
+ * <p>Thread-safe; each call is on the thread of its volume.
+ */
+public final class ObjectAppender<H> {
+    private static final int HEAD_BYTES_EXPECTED = 512;
+
+    private final HeadCodec<H> codec;
+    private final ByteBufAllocator allocator;
+
+    /** Encodes heads with the codec into buffers of the allocator. */
+    public ObjectAppender(HeadCodec<H> codec, ByteBufAllocator allocator) {
+        this.codec = codec;
+        this.allocator = allocator;
+    }
+
+    /** The key with its bytes and hashes as volumes use it. */
+    public static DiskKey diskKey(StoreKey key) {
+        return new DiskKey(key.bytes(), key.hashHigh(), key.hashLow());
+    }
+
+    /** Appends a body that fits one record, with its head; {@code then} is told when that is done, or why not. */
+    public void complete(Volume volume, ResidentObject<H> object, H head, Appended then) {
+        DiskKey key = object.diskKey();
+        ByteBuf bytes;
+        try {
+            ByteBuf known = object.encodedHead();
+            bytes = known == null ? encode(head) : known.retain();
+        } catch (IOException e) {
+            volume.forget(key);
+            then.appended(e);
+            return;
+        }
+        try {
+            volume.appendComplete(key, object.objectId(), times(head), bytes, object.content(), then);
+        } finally {
+            bytes.release();
+        }
+    }
+
+    /** Appends the head of an object whose body is there already. */
+    public void head(Volume volume, StoreObject<H> object, H head, BodyPlace body) throws IOException {
+        ByteBuf encoded = encode(head);
+        try {
+            volume.appendHead(diskKey(object.key()), object.objectId(), times(head), encoded, body);
+        } finally {
+            encoded.release();
+        }
+    }
+
+    private ByteBuf encode(H head) throws IOException {
+        ByteBuf out = allocator.directBuffer(HEAD_BYTES_EXPECTED);
+        boolean kept = false;
+        try {
+            codec.encode(head, out);
+            if (out.readableBytes() > HeadCodec.LENGTH_MAX) {
+                throw new CorruptHeadException(
+                        "head of " + out.readableBytes() + " bytes, limit=" + HeadCodec.LENGTH_MAX);
+            }
+            kept = true;
+            return out;
+        } catch (RuntimeException e) {
+            throw new IOException("head cannot be encoded", e);
+        } finally {
+            if (!kept) {
+                out.release();
+            }
+        }
+    }
+
+    private KeepTimes times(H head) {
+        return KeepTimes.of(codec.expiresAtSeconds(head), codec.pinnedUntilSeconds(head));
+    }
+}

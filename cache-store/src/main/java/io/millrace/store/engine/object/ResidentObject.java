@@ -1,0 +1,192 @@
+package io.millrace.store.engine.object;
+
+import io.millrace.store.RangeCallback;
+import io.millrace.store.ReadCallback;
+import io.millrace.store.StoreKey;
+import io.millrace.store.StoredObject;
+import io.millrace.store.disk.record.DiskKey;
+import io.millrace.store.index.Location;
+import io.millrace.store.memory.RamEntry;
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An object whose whole body is in one buffer in RAM, in the RAM tier or on its way in or out of it.
+ *
+ * <p>Its head is there, or lies as bytes behind the body, where {@link EncodedHeads} decodes it before it hands the object out.
+ *
+ * <p>One of many: it has what it is made of in itself, so that it is one object for the collector.
+ *
+ * <p>Thread-safe.
+ */
+public final class ResidentObject<H> extends RamEntry implements StoreObject<H> {
+    @SuppressWarnings("rawtypes")
+    private static final AtomicReferenceFieldUpdater<ResidentObject, Object> HEAD =
+            AtomicReferenceFieldUpdater.newUpdater(ResidentObject.class, Object.class, "head");
+
+    private final long hashHigh;
+    private final long objectId;
+    private final int volume;
+    /** Where it was read; null when it was not. */
+    private final @Nullable ObjectPlace read;
+    /** Bytes behind the body that are the head; 0 when there are none. */
+    private final int headLength;
+    /** Null until it is decoded. */
+    private volatile @Nullable H head;
+
+    /** Takes ownership of the body, whose readable bytes start at 0; the caller holds the first reference. */
+    public ResidentObject(StoreKey key, H head, int headBytes, ByteBuf body, ObjectPlace place) {
+        super(key.bytes(), key.hashLow(), body, headBytes);
+        this.head = head;
+        headLength = 0;
+        hashHigh = key.hashHigh();
+        objectId = place.objectId();
+        volume = place.volume();
+        read = place.isUnwritten() ? null : place;
+    }
+
+    /**
+     * As the other, with its head still to be decoded.
+     *
+     * @param headLength bytes behind the readable ones of the body that are the head
+     */
+    public ResidentObject(StoreKey key, int headLength, ByteBuf body, ObjectPlace place) {
+        super(key.bytes(), key.hashLow(), body, 0);
+        this.headLength = headLength;
+        hashHigh = key.hashHigh();
+        objectId = place.objectId();
+        volume = place.volume();
+        read = place.isUnwritten() ? null : place;
+    }
+
+    @Override
+    public ResidentObject<H> withHead(H newHead, int headBytes) {
+        ObjectPlace place = read != null ? read : ObjectPlace.unwritten(objectId, volume);
+        return new ResidentObject<>(key(), newHead, headBytes, body().retain(), place);
+    }
+
+    @Override
+    public long location() {
+        return read == null ? Location.NONE : read.location();
+    }
+
+    /** The body; borrowed. */
+    ByteBuf content() {
+        return body();
+    }
+
+    /** A new one at each call. */
+    @Override
+    public StoreKey key() {
+        return new StoreKey(keyBytes(), hashHigh, hashLow());
+    }
+
+    /** The upper half of the key's hash. */
+    public long hashHigh() {
+        return hashHigh;
+    }
+
+    /** The key for a volume; a new one at each call. */
+    DiskKey diskKey() {
+        return new DiskKey(keyBytes(), hashHigh, hashLow());
+    }
+
+    /** Whether {@link #head} can be asked. */
+    boolean isDecoded() {
+        return head != null;
+    }
+
+    /** The head's bytes as they were encoded, borrowed; null when it came otherwise. Only for who has a reference, or reads. */
+    @Nullable
+    ByteBuf encodedHead() {
+        return headLength == 0 ? null : body().slice(body().writerIndex(), headLength);
+    }
+
+    /** Says what the encoded head is; false when somebody else was first. */
+    boolean decoded(H decoded) {
+        return HEAD.compareAndSet(this, null, decoded);
+    }
+
+    @Override
+    public H head() {
+        H known = head;
+        if (known == null) {
+            throw new IllegalStateException("handed out with a head that is not decoded: " + key());
+        }
+        return known;
+    }
+
+    @Override
+    public long length() {
+        return body().writerIndex();
+    }
+
+    @Override
+    public boolean isComplete() {
+        return true;
+    }
+
+    @Override
+    public boolean hasRange(long position, long length) {
+        return position >= 0 && length >= 0 && length <= length() - position;
+    }
+
+    @Override
+    public void onRange(long position, long count, Executor replyOn, RangeCallback reply) {
+        long end = Math.min(length(), position >= 0 && count <= length() - position ? position + count : length());
+        Replies.range(replyOn, reply, hasRange(position, end - position));
+    }
+
+    @Override
+    public long sequence() {
+        return read == null ? 0 : read.sequence();
+    }
+
+    @Override
+    public @Nullable ByteBuf residentBody() {
+        return body();
+    }
+
+    @Override
+    public @Nullable ByteBuf residentPart(long position, int length) {
+        if (position < 0 || position >= length() || length <= 0) {
+            return null;
+        }
+        return body().retainedSlice((int) position, (int) Math.min(length, length() - position));
+    }
+
+    @Override
+    public void read(long position, int length, Executor replyOn, ReadCallback reply) {
+        if (position < 0 || position >= length() || length <= 0) {
+            Replies.failed(
+                    replyOn, reply, new IOException("read at " + position + " of a body of " + length() + " bytes"));
+            return;
+        }
+        int count = (int) Math.min(Math.min(length, READ_LENGTH_MAX), length() - position);
+        Replies.content(replyOn, reply, body().retainedSlice((int) position, count));
+    }
+
+    @Override
+    public StoredObject<H> retain() {
+        retainEntry();
+        return this;
+    }
+
+    @Override
+    public boolean release() {
+        return releaseEntry();
+    }
+
+    @Override
+    public long objectId() {
+        return objectId;
+    }
+
+    @Override
+    public int volume() {
+        return volume;
+    }
+}

@@ -1,0 +1,65 @@
+package io.millrace.store.engine.object;
+
+import io.millrace.store.StoreStatistics;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * What happened in a store, as told by {@link StoreStatistics.Counters}.
+ *
+ * <p>Thread-safe.
+ */
+public final class StoreCounters {
+    /** Opens answered from RAM. */
+    public final LongAdder ramHits = new LongAdder();
+    /** Opens not answered from RAM. */
+    public final LongAdder ramMisses = new LongAdder();
+    /** Opens answered from a volume. */
+    public final LongAdder diskHits = new LongAdder();
+    /** Opens that found nothing on a volume. */
+    public final LongAdder diskMisses = new LongAdder();
+    /** Opens refused because a limit was reached. */
+    public final LongAdder opensRefused = new LongAdder();
+    /** Objects stored completely. */
+    public final LongAdder writesCompleted = new LongAdder();
+    /** Objects not stored. */
+    public final LongAdder writesFailed = new LongAdder();
+    /** Heads replaced. */
+    public final LongAdder updates = new LongAdder();
+    /** Objects removed. */
+    public final LongAdder removals = new LongAdder();
+    /** Damaged records found by reads. */
+    public final LongAdder recordsDamaged = new LongAdder();
+    /** Objects read into RAM from the manifest after a start. */
+    public final LongAdder objectsRefilled = new LongAdder();
+    /** Bytes verified by the scrubber. */
+    public final LongAdder bytesScrubbed = new LongAdder();
+    /** Damaged records found by the scrubber. */
+    public final LongAdder recordsDamagedByScrub = new LongAdder();
+    /** Removals refused because a limit was reached. */
+    public final LongAdder removalsRefused = new LongAdder();
+
+    final LongAdder claimsRefused = new LongAdder();
+    final LongAdder rangesRefused = new LongAdder();
+
+    /** All counts as of now. */
+    public StoreStatistics.Counters snapshot(long segmentsReclaimed) {
+        return new StoreStatistics.Counters(
+                ramHits.sum(),
+                ramMisses.sum(),
+                diskHits.sum(),
+                diskMisses.sum(),
+                opensRefused.sum(),
+                writesCompleted.sum(),
+                writesFailed.sum(),
+                updates.sum(),
+                removals.sum(),
+                recordsDamaged.sum(),
+                objectsRefilled.sum(),
+                segmentsReclaimed,
+                bytesScrubbed.sum(),
+                recordsDamagedByScrub.sum(),
+                removalsRefused.sum(),
+                claimsRefused.sum(),
+                rangesRefused.sum());
+    }
+}

@@ -1,0 +1,7 @@
+/**
+ * Stored objects as readers see them, in RAM and on disk, and the threads that read blocks.
+ */
+@NullMarked
+package io.millrace.store.engine.object;
+
+import org.jspecify.annotations.NullMarked;

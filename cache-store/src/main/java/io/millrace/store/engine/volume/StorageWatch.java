@@ -1,0 +1,73 @@
+package io.millrace.store.engine.volume;
+
+import io.millrace.store.disk.Volume;
+import io.millrace.store.disk.VolumeParts;
+import io.millrace.store.io.FileIo;
+import java.io.IOException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.WeakHashMap;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes out volumes whose file was deleted or replaced while the store runs. Reads and writes go on in a deleted file
+ * without any error, and nothing of it is found after a restart.
+ *
+ * <p>Volumes on devices are not watched. Thread-safe; a check blocks on the disk, and one runs at a time.
+ */
+public final class StorageWatch {
+    private static final Logger LOG = LoggerFactory.getLogger(StorageWatch.class);
+
+    private final FileIo io;
+    private final VolumeGroup volumes;
+    /** Identity of each volume's file when the volume was first seen. */
+    private final Map<Volume, Object> identities = new WeakHashMap<>();
+
+    private final ReentrantLock checking = new ReentrantLock();
+
+    /** Watches the storage paths of those volumes. */
+    public StorageWatch(FileIo io, VolumeGroup volumes) {
+        this.io = io;
+        this.volumes = volumes;
+    }
+
+    /** Compares the file at each working volume's path with the one that was opened. */
+    public void check() {
+        if (!checking.tryLock()) {
+            // A device hangs, and the check before this one with it.
+            return;
+        }
+        try {
+            for (VolumeGroup.Slot slot : volumes.slots()) {
+                Volume volume = slot.volume();
+                if (volume != null && volume.isWorking()) {
+                    check(volume);
+                }
+            }
+        } finally {
+            checking.unlock();
+        }
+    }
+
+    private void check(Volume volume) {
+        Path file = volume.directory().resolve(VolumeParts.FILE_NAME);
+        Object known = identities.get(volume);
+        try {
+            Object now = io.identity(file);
+            if (known == null && now != null) {
+                identities.put(volume, now);
+            } else if (known != null && !known.equals(now)) {
+                volume.removed("the file " + file + " was replaced while in use; run `millctl storage online`");
+            }
+        } catch (NoSuchFileException e) {
+            if (known != null) {
+                volume.removed("the file " + file + " was deleted while in use; run `millctl storage online`");
+            }
+        } catch (IOException e) {
+            LOG.debug("{}: cannot be looked at", file, e);
+        }
+    }
+}

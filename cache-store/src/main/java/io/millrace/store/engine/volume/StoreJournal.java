@@ -1,0 +1,197 @@
+package io.millrace.store.engine.volume;
+
+import io.millrace.store.Journal;
+import io.millrace.store.Successor;
+import io.millrace.store.disk.Volume;
+import io.millrace.store.engine.object.Replies;
+import io.millrace.store.io.FileIo;
+import io.millrace.store.journal.JournalEntry;
+import io.millrace.store.journal.JournalFile;
+import io.millrace.store.recover.OpenedVolume;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The journals of all storage paths as one. What is found at the opening is put together, since each path that kept its content
+ * has all that it must know; from then on every volume writes its own file, on its own thread.
+ *
+ * <p>Thread-safe; {@link #found}, {@link #heal} and {@link #takeOver} are for who opens the store or holds its life cycle lock.
+ */
+public final class StoreJournal implements Journal {
+    private static final Logger LOG = LoggerFactory.getLogger(StoreJournal.class);
+
+    private final FileIo io;
+    private final boolean configured;
+    private final List<VolumeJournal> journals = new CopyOnWriteArrayList<>();
+    private List<Entry> entries = List.of();
+    private Condition condition = Condition.NEW;
+    private boolean same = true;
+    private volatile @Nullable Owner owner;
+    private volatile @Nullable Successor successor;
+    private volatile CompletionStage<?> repliesAfter = CompletableFuture.completedStage(null);
+
+    /** Of a store that has volumes, or has none configured. */
+    public StoreJournal(FileIo io, boolean configured) {
+        this.io = io;
+        this.configured = configured;
+    }
+
+    /** Reads the journals of volumes that were opened and are not read from yet. */
+    void found(List<OpenedVolume> volumes) {
+        journals.clear();
+        List<JournalFile> kept = new ArrayList<>();
+        for (OpenedVolume opened : volumes) {
+            Volume volume = opened.volume();
+            if (volume != null) {
+                JournalFile file = JournalFile.read(io, volume.directory());
+                journals.add(new VolumeJournal(volume, file, this::inForce));
+                if (opened.kept()) {
+                    kept.add(file);
+                }
+            }
+        }
+        putTogether(kept);
+        Owner known = owner;
+        if (known != null) {
+            known.recovered(entries, condition);
+        }
+    }
+
+    private void putTogether(List<JournalFile> kept) {
+        List<Entry> all = new ArrayList<>();
+        int sound = 0;
+        int damaged = 0;
+        for (JournalFile file : kept) {
+            sound += file.state() == JournalFile.State.SOUND ? 1 : 0;
+            if (file.state() == JournalFile.State.DAMAGED) {
+                damaged++;
+                LOG.error("{}: damaged: {}", file.path(), file.problem());
+            }
+            for (JournalEntry entry : file.takeEntries()) {
+                all.add(new Entry(entry.stamp(), entry.content()));
+            }
+        }
+        entries = all;
+        same = journals.size() == 1 && sound == 1 && kept.get(0).isAppendable();
+        if (kept.isEmpty()) {
+            condition = Condition.NEW;
+        } else if (sound > 0) {
+            condition = Condition.WHOLE;
+        } else {
+            condition = damaged > 0 ? Condition.DAMAGED : Condition.MISSING;
+        }
+    }
+
+    private List<JournalEntry> inForce() {
+        Owner known = owner;
+        if (known == null) {
+            throw new IllegalStateException("nobody owns the journal");
+        }
+        List<JournalEntry> all = new ArrayList<>();
+        for (Entry entry : known.inForce()) {
+            all.add(new JournalEntry(entry.stamp(), entry.content()));
+        }
+        return all;
+    }
+
+    @Override
+    public void attach(Owner newOwner) {
+        owner = newOwner;
+        newOwner.recovered(entries, condition);
+        heal();
+    }
+
+    /** Gives every path all that is in force, where they may differ: once the volumes run. */
+    void heal() {
+        entries = List.of();
+        if (owner == null || same) {
+            return;
+        }
+        for (VolumeJournal journal : journals) {
+            journal.rewriteSoon();
+        }
+    }
+
+    /** Gives a volume that joins all that is in force: it may have missed any of it. Before it is found anything in. */
+    void takeOver(Volume volume) {
+        journals.removeIf(journal -> journal.isOf(volume));
+        VolumeJournal journal = new VolumeJournal(volume, JournalFile.read(io, volume.directory()), this::inForce);
+        journals.add(journal);
+        if (owner != null) {
+            journal.rewriteSoon();
+        }
+    }
+
+    /** Whether a volume's journal does not have all that is in force. */
+    boolean isBehind(Volume volume) {
+        for (VolumeJournal journal : journals) {
+            if (journal.isOf(volume) && journal.isBehind()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Sends every later entry to the store that has taken the volumes over, and appends none here. */
+    public void passOnTo(Successor next) {
+        successor = next;
+    }
+
+    /** The volumes are back, and may not have what was passed on. Holding the life cycle lock. */
+    public void takeBack() {
+        boolean passedOn = successor != null;
+        successor = null;
+        if (passedOn && owner != null) {
+            same = false;
+            heal();
+        }
+    }
+
+    /** Replies to entries wait for {@code stage}. */
+    public void replyAfter(CompletionStage<?> stage) {
+        repliesAfter = stage;
+    }
+
+    /** An entry of the store before: in force here, and appended. */
+    public void append(Entry entry, Consumer<@Nullable IOException> reply) {
+        Owner known = owner;
+        if (known == null) {
+            throw new IllegalStateException("nobody owns the journal");
+        }
+        known.recovered(List.of(entry), Condition.WHOLE);
+        write(entry, Runnable::run, reply::accept);
+    }
+
+    @Override
+    public void append(Entry entry, Executor replyOn, AppendCallback reply) {
+        CompletionStage<?> after = repliesAfter;
+        AppendCallback held = problem ->
+                after.whenComplete((nothing, failed) -> Replies.deliver(replyOn, () -> reply.onAppend(problem)));
+        Successor next = successor;
+        if (next == null || !configured) {
+            write(entry, Runnable::run, held);
+        } else {
+            next.apply(PassedChange.entry(entry), held::onAppend);
+        }
+    }
+
+    private void write(Entry entry, Executor replyOn, AppendCallback reply) {
+        if (owner == null) {
+            throw new IllegalStateException("nobody owns the journal");
+        }
+        JournalAppend append = new JournalAppend(new JournalEntry(entry.stamp(), entry.content()), replyOn, reply);
+        for (VolumeJournal journal : journals) {
+            journal.append(append);
+        }
+        append.started(configured);
+    }
+}

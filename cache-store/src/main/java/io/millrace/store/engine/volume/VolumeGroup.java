@@ -1,0 +1,551 @@
+package io.millrace.store.engine.volume;
+
+import io.millrace.store.StoreConfig;
+import io.millrace.store.StoreKey;
+import io.millrace.store.VolumeConfig;
+import io.millrace.store.disk.Volume;
+import io.millrace.store.disk.VolumeListener;
+import io.millrace.store.disk.VolumeState;
+import io.millrace.store.disk.segment.SegmentPins;
+import io.millrace.store.disk.segment.Superblock;
+import io.millrace.store.engine.object.ObjectAppender;
+import io.millrace.store.engine.object.StoreObject;
+import io.millrace.store.io.FileIo;
+import io.millrace.store.recover.OpenedVolume;
+import io.millrace.store.recover.VolumeReturn;
+import io.millrace.store.recover.VolumeSet;
+import io.millrace.store.recover.VolumeSpec;
+import io.netty.buffer.ByteBufAllocator;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The volumes of a store: which of them a key goes to, and which may hold it.
+ *
+ * <p>Each key has a home among the volumes that work: by rendezvous hashing weighted with the volumes' sizes, so that
+ * when one is lost only its keys move. What was stored while another set of volumes worked, or under another name, is found
+ * all the same, as a lookup asks every index.
+ *
+ * <p>Thread-safe; {@link #open()}, {@link #reopen} and what changes a slot are confined to who opens the
+ * store and to who holds its life cycle lock.
+ */
+public final class VolumeGroup {
+    private static final Logger LOG = LoggerFactory.getLogger(VolumeGroup.class);
+
+    private final FileIo io;
+    private final StoreConfig config;
+    private final ByteBufAllocator allocator;
+    private final VolumeListener listener;
+    private final VolumePolicies policies;
+    private final StoreJournal journal;
+    /** Held while generation and members change. */
+    private final ReentrantLock membership = new ReentrantLock();
+
+    private final List<Volume> handedOver = new CopyOnWriteArrayList<>();
+    private volatile Slot[] slots = {};
+    private volatile UUID storeId = UUID.randomUUID();
+    private volatile long generation;
+    private long openCount = 1;
+
+    /** One configured volume: exactly one of volume, failure and absence is there. */
+    public record Slot(
+            int number,
+            VolumeConfig config,
+            @Nullable Volume volume,
+            @Nullable IOException failure,
+            @Nullable Absence absence) {
+        /** Bytes for segments, 0 while that of a whole device is not known. */
+        public long sizeBytes() {
+            long configured = config.sizeBytes();
+            return configured != 0 || volume == null
+                    ? configured
+                    : volume.superblock().fileBytes() - Superblock.SEGMENTS_AT;
+        }
+
+        Slot with(Volume returned) {
+            return new Slot(number, config, returned, null, null);
+        }
+
+        /** The slot while its volume is out. */
+        public Slot without(Absence out) {
+            return new Slot(number, config, null, null, out);
+        }
+    }
+
+    /** The volumes of a configuration, not opened yet. */
+    public VolumeGroup(
+            FileIo io, StoreConfig config, ByteBufAllocator allocator, StoreJournal journal, VolumeListener listener) {
+        this.io = io;
+        this.config = config;
+        this.allocator = allocator;
+        this.journal = journal;
+        this.listener = listener;
+        this.policies = new VolumePolicies(
+                config.diskAdmission(), config.pinsHonoured(), config.volumes().size());
+    }
+
+    /** Opens the configured volumes and starts them. */
+    public void open() throws IOException {
+        if (config.volumes().isEmpty()) {
+            return;
+        }
+        VolumeSet set = VolumeSet.open(io, specs(), allocator, listener);
+        storeId = set.storeId();
+        journal.found(set.volumes());
+        take(set);
+    }
+
+    /**
+     * Takes the volumes back after they were handed over.
+     *
+     * @return whether nobody else had them meanwhile
+     */
+    public boolean reopen() throws IOException {
+        VolumeSet set = VolumeSet.open(io, specs(), allocator, listener);
+        endReads();
+        for (Slot slot : slots) {
+            if (slot.volume() != null) {
+                handedOver.add(slot.volume());
+            }
+        }
+        boolean ours = set.openCount() == openCount + 1 && set.storeId().equals(storeId);
+        if (!set.storeId().equals(storeId)) {
+            for (OpenedVolume opened : set.volumes()) {
+                if (opened.volume() != null) {
+                    opened.volume().start();
+                    opened.volume().close();
+                }
+            }
+            throw new IOException("the volumes belong to another store now");
+        }
+        Slot[] before = slots;
+        journal.found(set.volumes());
+        take(set);
+        journal.heal();
+        for (int i = 0; i < before.length; i++) {
+            passOnReaders(before[i].volume(), slots[i].volume());
+        }
+        return ours;
+    }
+
+    private static void passOnReaders(@Nullable Volume from, @Nullable Volume to) throws IOException {
+        if (from != null && to != null && from.pins() == to.pins()) {
+            from.passOnReaders();
+        }
+    }
+
+    private void take(VolumeSet set) {
+        openCount = set.openCount();
+        generation = set.generation();
+        Slot[] opened = new Slot[config.volumes().size()];
+        for (int i = 0; i < opened.length; i++) {
+            OpenedVolume result = set.volumes().get(i);
+            opened[i] = new Slot(i, config.volumes().get(i), result.volume(), result.failure(), null);
+        }
+        slots = opened;
+        for (Slot slot : opened) {
+            if (slot.volume() != null) {
+                policies.attach(slot.number(), slot.volume());
+                slot.volume().start();
+            }
+        }
+    }
+
+    private List<VolumeSpec> specs() {
+        List<VolumeSpec> specs = new ArrayList<>();
+        for (int i = 0; i < config.volumes().size(); i++) {
+            Volume before = i < slots.length ? slots[i].volume() : null;
+            specs.add(spec(config.volumes().get(i), before == null ? null : before.pins()));
+        }
+        return specs;
+    }
+
+    private VolumeSpec spec(VolumeConfig volume, @Nullable SegmentPins pins) {
+        Path path = volume.path().toAbsolutePath();
+        Path index = volume.indexPath();
+        return index == null
+                ? new VolumeSpec(path, null, volume.sizeBytes(), config.segmentBytes(), pins)
+                : new VolumeSpec(
+                        index.toAbsolutePath(),
+                        new VolumeSpec.Device(path, volume.format()),
+                        volume.sizeBytes(),
+                        config.segmentBytes(),
+                        pins);
+    }
+
+    /** Seed of the store's key hash. */
+    public long hashSeed() {
+        return storeId.getLeastSignificantBits() ^ storeId.getMostSignificantBits();
+    }
+
+    /** How often the store was opened, for object ids. */
+    public long openCount() {
+        return openCount;
+    }
+
+    /** Whether volumes are configured at all. */
+    public boolean isConfigured() {
+        return !config.volumes().isEmpty();
+    }
+
+    /** All slots by number. The array is shared and never changed. */
+    public Slot[] slots() {
+        return slots;
+    }
+
+    /** The volume of that number if it works now. */
+    @Nullable
+    public Volume working(int number) {
+        Slot[] now = slots;
+        if (number < 0 || number >= now.length) {
+            return null;
+        }
+        Volume volume = now[number].volume();
+        return volume != null && volume.isWorking() ? volume : null;
+    }
+
+    /** The volume of that number if records can be read from it now. */
+    @Nullable
+    public Volume readable(int number) {
+        Slot[] now = slots;
+        Volume volume = number < 0 || number >= now.length ? null : now[number].volume();
+        return volume != null && volume.state().isReadable() ? volume : null;
+    }
+
+    /**
+     * Number of the volume that a new object of the key goes to, {@link StoreObject#NO_VOLUME} when none works. Volumes of
+     * other names are not for it, however empty: they are somebody's share.
+     */
+    public int home(StoreKey key, String name) {
+        int own = homeAmong(key, name);
+        return own >= 0 || name.equals(VolumeConfig.DEFAULT_NAME) ? own : homeAmong(key, VolumeConfig.DEFAULT_NAME);
+    }
+
+    private int homeAmong(StoreKey key, String name) {
+        Slot[] now = slots;
+        int best = StoreObject.NO_VOLUME;
+        double bestScore = 0;
+        for (int i = 0; i < now.length; i++) {
+            if (!now[i].config().name().equals(name) || working(i) == null) {
+                continue;
+            }
+            double score = now.length == 1 ? 1 : score(key, now[i]);
+            if (best < 0 || score > bestScore) {
+                best = i;
+                bestScore = score;
+            }
+        }
+        return best;
+    }
+
+    /** Part of the new objects of its name that go to the volume, as things are now. */
+    public double placement(Slot slot) {
+        double all = 0;
+        double own = 0;
+        for (Slot other : slots) {
+            if (other.config().name().equals(slot.config().name()) && working(other.number()) != null) {
+                all += other.sizeBytes();
+                own += other.number() == slot.number() ? other.sizeBytes() : 0;
+            }
+        }
+        return all == 0 ? 0 : own / all;
+    }
+
+    /** Weighted rendezvous: w / -ln(u), with u in (0, 1) from the hash of key and volume. */
+    private static double score(StoreKey key, Slot slot) {
+        Volume volume = slot.volume();
+        UUID id = volume == null ? new UUID(0, 0) : volume.id();
+        long mixed = (key.hashHigh() ^ id.getMostSignificantBits()) * 0x9E37_79B9_7F4A_7C15L;
+        mixed = (mixed ^ (mixed >>> 32) ^ id.getLeastSignificantBits()) * 0xD6E8_FEB8_6659_FD93L;
+        mixed ^= mixed >>> 32;
+        double unit = ((mixed >>> 11) + 0.5) * 0x1.0p-53;
+        return slot.sizeBytes() / -Math.log(unit);
+    }
+
+    /** What the volumes take and keep. */
+    public VolumePolicies policies() {
+        return policies;
+    }
+
+    /** The key was asked for and may be asked for again. */
+    public void requested(StoreKey key) {
+        policies.requested(key);
+    }
+
+    /** Whether any volume's index may know the key. */
+    public boolean mayHold(StoreKey key) {
+        for (Slot slot : slots) {
+            if (slot.volume() != null && slot.volume().mayHold(key.hashHigh(), key.hashLow())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether an index is still being rebuilt, so that what is not found may be there all the same. */
+    public boolean isOpening() {
+        for (Slot slot : slots) {
+            if (slot.volume() != null && slot.volume().state() == VolumeState.OPENING) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Whether the key has another home among the volumes of that one's name, whose index is being rebuilt: what it holds
+     * of the key may be newer, if a power failure took the tombstone.
+     */
+    public boolean isHomeOpening(StoreKey key, Volume volume) {
+        for (Slot slot : slots) {
+            if (slot.volume() == volume) {
+                int home = homeAmong(key, slot.config().name());
+                Volume other = home < 0 ? null : slots[home].volume();
+                return other != null && other != volume && other.state() == VolumeState.OPENING;
+            }
+        }
+        return false;
+    }
+
+    /** A member was lost: tells the others, so that its removals are known to be missing when it returns. */
+    public void lost(Volume volume) {
+        membership.lock();
+        try {
+            long next = generation + 1;
+            generation = next;
+            tellMembers(volume, null);
+        } finally {
+            membership.unlock();
+        }
+    }
+
+    /** Queues generation and members for every volume that works, but for one that goes, and with one that comes. */
+    private void tellMembers(@Nullable Volume gone, @Nullable Volume comes) {
+        List<UUID> members = new ArrayList<>();
+        List<Volume> told = new ArrayList<>();
+        for (Slot slot : slots) {
+            Volume volume = slot.volume();
+            if (volume != null && volume != gone && volume.isWorking()) {
+                members.add(volume.id());
+                told.add(volume);
+            }
+        }
+        if (comes != null) {
+            members.add(comes.id());
+        }
+        long now = generation;
+        List<UUID> all = List.copyOf(members);
+        for (Volume volume : told) {
+            volume.execute(() -> volume.membership(now, all));
+        }
+    }
+
+    /**
+     * Opens a volume that was out, and starts it; it is no member yet. Holding the life cycle lock; blocks.
+     *
+     * @param left the superblock with which it left, null when it is to start empty
+     */
+    public VolumeReturn open(Slot slot, @Nullable Superblock left) throws IOException {
+        VolumeReturn.Store store = new VolumeReturn.Store(storeId, generation, openCount);
+        VolumeReturn returned = VolumeReturn.open(io, spec(slot.config(), null), store, left, allocator, listener);
+        policies.attach(slot.number(), returned.volume());
+        returned.volume().start();
+        boolean whole = false;
+        try {
+            journal.takeOver(returned.volume());
+            returned.volume().drain();
+            if (journal.isBehind(returned.volume())) {
+                throw new IOException(slot.config().path() + ": its journal could not be written");
+            }
+            whole = true;
+        } finally {
+            if (!whole) {
+                returned.volume().close();
+            }
+        }
+        return returned;
+    }
+
+    /** A volume that is about to be a member: told to the others, so that they know of it should it be missing next. */
+    void announce(Volume volume) {
+        membership.lock();
+        try {
+            tellMembers(null, volume);
+        } finally {
+            membership.unlock();
+        }
+    }
+
+    /** A volume that was announced is a member from now on. */
+    void enter(Slot slot) {
+        membership.lock();
+        try {
+            put(slot);
+            tellMembers(null, null);
+        } finally {
+            membership.unlock();
+        }
+    }
+
+    /** Waits until all that is queued for the volumes that work is done. */
+    void drain() {
+        for (Slot slot : slots) {
+            Volume volume = slot.volume();
+            if (volume != null && volume.isWorking()) {
+                try {
+                    volume.drain();
+                } catch (IOException e) {
+                    LOG.info("{}", e.toString());
+                }
+            }
+        }
+    }
+
+    /** Replaces the slot of that number. Holding the life cycle lock. */
+    public void put(Slot slot) {
+        Slot[] next = slots.clone();
+        next[slot.number()] = slot;
+        slots = next;
+    }
+
+    /**
+     * What the key holds changed, and one volume could not be told: noted for the volumes that are out, and for the one that
+     * has taken its place meanwhile, which holds nothing of the key from now on.
+     *
+     * @param number of the volume that could not be told
+     * @param asked what it was then; null when none worked
+     */
+    public void missed(StoreKey key, int number, @Nullable Volume asked) {
+        for (int i = 0; i < slots.length; i++) {
+            missed(key, i, i == number ? asked : slots[i].volume(), volume -> hide(volume, key));
+        }
+    }
+
+    /** What the key holds changed: noted for the volumes that are out; those that came back since hold nothing of it. */
+    public void missed(StoreKey key, Slot[] looked) {
+        missed(key, looked, volume -> hide(volume, key));
+    }
+
+    private static boolean hide(Volume volume, StoreKey key) {
+        return volume.executeRemoval(() -> volume.hideForGood(ObjectAppender.diskKey(key)));
+    }
+
+    /**
+     * What the key holds changed: noted for the volumes that are out.
+     *
+     * @param looked the slots as they were when the others were told
+     * @param tell for those that came back since; false when the volume takes nothing
+     */
+    public void missed(StoreKey key, Slot[] looked, Predicate<Volume> tell) {
+        for (int i = 0; i < slots.length; i++) {
+            missed(key, i, looked[i].volume(), tell);
+        }
+    }
+
+    private void missed(StoreKey key, int number, @Nullable Volume known, Predicate<Volume> tell) {
+        boolean noted = false;
+        while (!noted) {
+            Slot slot = slots[number];
+            Absence absence = slot.absence();
+            Volume now = slot.volume();
+            // One that takes nothing and is still there is being handed over or closed.
+            noted = absence != null
+                    ? absence.missed(key)
+                    : now == null
+                            || now == known
+                            || !now.isWorking()
+                            || tell.test(now)
+                            || slots[number].volume() == now;
+        }
+    }
+
+    /** Whether the volume is a member no more: it was taken out, so that what it does not take is noted for it. */
+    public boolean isOut(Volume volume) {
+        for (Slot slot : slots) {
+            if (slot.volume() == volume) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Volumes that were handed over and taken back, and are still open. */
+    int handedOver() {
+        return handedOver.size();
+    }
+
+    /** Gives the leases back; records are still found and read until {@link #endReads}. */
+    public void release() throws IOException {
+        endAll(Volume::release);
+    }
+
+    /** Finds no more records on the released volumes; handles held stay readable. Blocks on the disk. */
+    public void endReads() {
+        for (Slot slot : slots) {
+            if (slot.volume() != null) {
+                slot.volume().endReads();
+            }
+        }
+    }
+
+    /**
+     * Tells the next owners of what was handed over which readers have ended, and closes what was taken back as another
+     * volume and is read no more. Blocks on the disk.
+     */
+    public void shortenReaderLists() {
+        for (Volume volume : List.copyOf(handedOver)) {
+            if (volume.isUnread() && handedOver.remove(volume)) {
+                try {
+                    volume.closeFile();
+                } catch (IOException e) {
+                    LOG.warn("{}: was handed over and taken back: {}", volume.directory(), e.toString());
+                }
+            } else {
+                volume.shortenReaderList();
+            }
+        }
+        for (Slot slot : slots) {
+            Volume volume = slot.volume();
+            if (volume != null && volume.state() == VolumeState.SUSPENDED) {
+                volume.shortenReaderList();
+            }
+        }
+    }
+
+    /** Closes everything. */
+    public void close(boolean suspended) throws IOException {
+        endAll(suspended ? Volume::closeFile : Volume::close);
+        for (Volume volume : handedOver) {
+            volume.closeFile();
+        }
+    }
+
+    private interface Ending {
+        void end(Volume volume) throws IOException;
+    }
+
+    private void endAll(Ending ending) throws IOException {
+        IOException failure = null;
+        for (Slot slot : slots) {
+            try {
+                if (slot.volume() != null) {
+                    ending.end(slot.volume());
+                }
+            } catch (IOException e) {
+                failure = e;
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+}

@@ -1,0 +1,138 @@
+package io.millrace.store.engine.volume;
+
+import io.millrace.store.disk.Volume;
+import io.millrace.store.disk.VolumeState;
+import io.millrace.store.journal.JournalEntry;
+import io.millrace.store.journal.JournalFile;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The journal of one volume. Entries that wait together are forced together.
+ *
+ * <p>The file is confined to the volume's thread; entries come from any.
+ */
+final class VolumeJournal {
+    /** A file is written anew when it has more than twice the bytes that it began with, and so many. */
+    private static final int BYTES_SPARED = 16 << 10;
+
+    private static final Logger LOG = LoggerFactory.getLogger(VolumeJournal.class);
+
+    private final Volume volume;
+    private final JournalFile file;
+    private final Supplier<List<JournalEntry>> inForce;
+    private final ConcurrentLinkedQueue<JournalAppend> waiting = new ConcurrentLinkedQueue<>();
+    private long lengthMax;
+    private volatile boolean behind;
+
+    VolumeJournal(Volume volume, JournalFile file, Supplier<List<JournalEntry>> inForce) {
+        this.volume = volume;
+        this.file = file;
+        this.inForce = inForce;
+        this.lengthMax = lengthMax(file.length());
+    }
+
+    private static long lengthMax(long length) {
+        return 2 * length + BYTES_SPARED;
+    }
+
+    boolean isOf(Volume other) {
+        return volume == other || volume.directory().equals(other.directory());
+    }
+
+    void append(JournalAppend append) {
+        append.expectOne();
+        waiting.add(append);
+        if (!volume.executeRemoval(this::writeWaiting) && waiting.remove(append)) {
+            refuse(append);
+        }
+    }
+
+    private void refuse(JournalAppend append) {
+        VolumeState state = volume.state();
+        IOException reason = new IOException(volume.directory() + ": volume is " + state);
+        if (state == VolumeState.OFFLINE || state == VolumeState.CLOSED) {
+            append.absent(reason);
+        } else {
+            append.failed(reason);
+        }
+    }
+
+    /** Writes all that is in force. */
+    void rewriteSoon() {
+        volume.executeRemoval(() -> {
+            try {
+                rewrite();
+            } catch (IOException e) {
+                failed(e);
+            }
+        });
+    }
+
+    private void rewrite() throws IOException {
+        List<JournalEntry> all = inForce.get();
+        file.rewrite(all);
+        behind = false;
+        lengthMax = lengthMax(file.length());
+    }
+
+    /** Not counted against the volume, whose content may lie elsewhere: who asked is told. */
+    private void failed(IOException e) {
+        behind = true;
+        LOG.error("{}: could not be written, and is tried again with the next entry: {}", file.path(), e.toString());
+    }
+
+    /** Whether it could not be written when it was last tried. */
+    boolean isBehind() {
+        return behind;
+    }
+
+    private void writeWaiting() {
+        List<JournalAppend> batch = new ArrayList<>();
+        for (JournalAppend next = waiting.poll(); next != null; next = waiting.poll()) {
+            batch.add(next);
+        }
+        if (batch.isEmpty()) {
+            return;
+        }
+        IOException failure = new IOException(file.path() + ": the record failed");
+        try {
+            write(batch);
+            failure = null;
+        } catch (IOException e) {
+            failed(e);
+            failure = e;
+        } finally {
+            answer(batch, failure);
+        }
+    }
+
+    private static void answer(List<JournalAppend> batch, @Nullable IOException failure) {
+        for (JournalAppend append : batch) {
+            if (failure == null) {
+                append.written();
+            } else {
+                append.failed(failure);
+            }
+        }
+    }
+
+    private void write(List<JournalAppend> batch) throws IOException {
+        if (!file.isAppendable() || file.length() >= lengthMax) {
+            // What waits is in force already.
+            rewrite();
+            return;
+        }
+        List<JournalEntry> entries = new ArrayList<>(batch.size());
+        for (JournalAppend append : batch) {
+            entries.add(append.entry());
+        }
+        file.append(entries);
+    }
+}

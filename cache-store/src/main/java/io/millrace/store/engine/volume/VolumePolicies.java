@@ -1,0 +1,109 @@
+package io.millrace.store.engine.volume;
+
+import io.millrace.store.DiskAdmission;
+import io.millrace.store.StoreKey;
+import io.millrace.store.admission.AdmissionRule;
+import io.millrace.store.admission.SpacePolicy;
+import io.millrace.store.disk.PinPolicy;
+import io.millrace.store.disk.Volume;
+import io.netty.buffer.ByteBuf;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.BiPredicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What each volume takes and keeps; remembered while a volume is handed over and taken back.
+ *
+ * <p>Thread-safe.
+ */
+public final class VolumePolicies {
+    private final AdmissionRule rule;
+    private final Pins pins;
+    private final AtomicReferenceArray<@Nullable SpacePolicy> policies;
+
+    VolumePolicies(DiskAdmission admission, boolean pinsHonoured, int volumes) {
+        this.pins = new Pins(pinsHonoured);
+        rule = switch (admission) {
+            case ALWAYS -> AdmissionRule.ALWAYS;
+            case SECOND_HIT -> AdmissionRule.SECOND_HIT;
+            case FREQUENCY -> AdmissionRule.FREQUENCY;
+        };
+        policies = new AtomicReferenceArray<>(volumes);
+    }
+
+    /** Says which pinned objects are still to be kept, by the bytes of key and head. */
+    public void pinCheck(BiPredicate<byte[], ByteBuf> check) {
+        pins.check = check;
+    }
+
+    private static final class Pins implements PinPolicy {
+        private final boolean honoured;
+        private volatile BiPredicate<byte[], ByteBuf> check = (key, head) -> true;
+
+        Pins(boolean honoured) {
+            this.honoured = honoured;
+        }
+
+        @Override
+        public boolean isHonoured() {
+            return honoured;
+        }
+
+        @Override
+        public boolean isHeld(byte[] key, ByteBuf head) {
+            return check.test(key, head);
+        }
+    }
+
+    /** Makes a volume that is not started yet ask its policy. */
+    void attach(int number, Volume volume) {
+        int segments = volume.superblock().segmentCount();
+        SpacePolicy policy = policies.get(number);
+        if (policy == null || policy.segments() != segments) {
+            policy = new SpacePolicy(rule, volume.bytesMax(), segments);
+            policies.set(number, policy);
+        }
+        volume.keep(policy, pins);
+    }
+
+    private @Nullable SpacePolicy policy(int number) {
+        return number < 0 || number >= policies.length() ? null : policies.get(number);
+    }
+
+    /** The key was asked for; which volume is or will be its home is not known. */
+    public void requested(StoreKey key) {
+        for (int number = 0; number < policies.length(); number++) {
+            requested(number, key.hashLow());
+        }
+    }
+
+    /** The key of that hash, which the volume holds or will hold, was asked for. */
+    public void requested(int number, long hashLow) {
+        SpacePolicy policy = policy(number);
+        if (policy != null) {
+            policy.requested(hashLow);
+        }
+    }
+
+    /**
+     * Whether the volume takes a new object of the key. One that it may hold already is always replaced, one that is pinned
+     * always taken.
+     */
+    public boolean admits(int number, Volume volume, StoreKey key, long pinnedUntilSeconds) {
+        SpacePolicy policy = policy(number);
+        return policy == null
+                || isPinned(pinnedUntilSeconds)
+                || volume.mayHold(key.hashHigh(), key.hashLow())
+                || policy.admits(key.hashLow());
+    }
+
+    private boolean isPinned(long untilSeconds) {
+        return pins.isHonoured() && untilSeconds > 0 && untilSeconds > System.currentTimeMillis() / 1000;
+    }
+
+    /** New objects that the volume did not take. */
+    public long refused(int number) {
+        SpacePolicy policy = policy(number);
+        return policy == null ? 0 : policy.refused();
+    }
+}

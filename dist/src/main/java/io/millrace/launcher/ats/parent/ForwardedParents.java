@@ -1,0 +1,132 @@
+package io.millrace.launcher.ats.parent;
+
+import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.source.Entry;
+import io.millrace.launcher.ats.source.Records.Rec;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where requests go that no rule maps, by parent.config. One group for all hosts can be said; where Traffic Server would never
+ * connect to a host itself and no group says so, nothing is forwarded. Confined to one thread.
+ */
+public final class ForwardedParents {
+    private static final String ORIGINS = "forward_proxy.origins";
+
+    private final Input input;
+    private final boolean on;
+    /** Lines for some hosts whose requests must not go to the hosts themselves. */
+    private final List<Entry> guards = new ArrayList<>();
+    /** Lines for some hosts whose requests go to the hosts themselves. */
+    private final List<Entry> exceptions = new ArrayList<>();
+
+    private @Nullable Entry decidedBy;
+    private boolean written;
+
+    ForwardedParents(Input input) {
+        this.input = input;
+        on = !input.records().isOn("url_remap.remap_required", true);
+    }
+
+    /** Takes note of a line with conditions that nothing here has. */
+    void passedOver(Entry entry, Map<String, String> fields) {
+        if (on && decidedBy == null) {
+            some(entry, fields);
+        }
+    }
+
+    /** Whether the line says where all forwarded requests go. */
+    boolean isFor(Entry entry, Map<String, String> fields) {
+        if (!on || decidedBy != null) {
+            return false;
+        }
+        String domain = fields.get("dest_domain");
+        if (domain == null || !domain.replace(".", "").isEmpty()) {
+            some(entry, fields);
+            return false;
+        }
+        boolean parents = !fields.getOrDefault("parent", "").isEmpty();
+        String scheme = fields.getOrDefault("scheme", "").toLowerCase(Locale.ROOT);
+        if (!scheme.isEmpty() && !parents) {
+            some(entry, fields);
+            return false;
+        }
+        decidedBy = entry;
+        if (!parents) {
+            entry.note("forwarded requests go to the hosts themselves");
+            return false;
+        }
+        if (fields.getOrDefault("parent_is_proxy", "true").equals("false")) {
+            entry.notMapped("parent_is_proxy=false: forwarded requests go to groups of proxies only");
+            guards.add(entry);
+            return false;
+        }
+        if (!scheme.isEmpty()) {
+            entry.notMapped("scheme=" + scheme + ": forwarded requests of all schemes, and CONNECT, go there");
+        }
+        if (input.records().isOn("http.uncacheable_requests_bypass_parent", true)) {
+            entry.note(
+                    "of forwarded requests CONNECT and what is not stored go there too, which Traffic Server sends past parents unless uncacheable_requests_bypass_parent is 0");
+        }
+        return true;
+    }
+
+    /** A line that may be for some of the hosts that clients name. */
+    private void some(Entry entry, Map<String, String> fields) {
+        if (fields.getOrDefault("parent", "").isEmpty()) {
+            exceptions.add(entry);
+            return;
+        }
+        entry.notMapped(
+                "for forwarded requests: forward_proxy.origins is for all hosts; write a rule of remap for these");
+        boolean direct = !fields.getOrDefault("go_direct", "true").equals("false")
+                && !fields.getOrDefault("parent_is_proxy", "true").equals("false");
+        if (!direct) {
+            guards.add(entry);
+        }
+    }
+
+    /** Names the group of all hosts. */
+    void goTo(String group, Entry entry) {
+        input.draft().root().put(ORIGINS, group).from(entry);
+        written = true;
+    }
+
+    /** Ends forwarding where it would go past parents. */
+    void finish() {
+        if (!on) {
+            return;
+        }
+        if (written) {
+            exceptions.forEach(entry -> entry.notMapped("forwarded requests go to parents, these hosts' among them"));
+        } else if (!guards.isEmpty()) {
+            guards.forEach(entry -> close(input, entry));
+        }
+        Rec socks = input.records().isOn("socks.socks_needed", false)
+                ? input.records().take("socks.socks_needed")
+                : null;
+        if (socks != null) {
+            socks.entry().notMapped("origins are not reached through SOCKS");
+            close(input, socks.entry());
+        }
+    }
+
+    /** Forwards nothing, since requests would connect to hosts that Traffic Server reaches through others only. */
+    public static void close(Input input, Entry entry) {
+        input.draft().root().put("forward_proxy.enabled", "false").from(entry);
+        String why = "nothing is forwarded, since requests would go to the hosts themselves (forward_proxy.enabled)";
+        entry.notMapped(why);
+        Rec required = input.records().take("url_remap.remap_required");
+        if (required != null) {
+            required.entry().notMapped(why + "; see " + entry.place());
+        }
+    }
+
+    /** Whether a key that the check refuses would leave requests to go past parents. */
+    public static boolean isGuard(String path) {
+        return path.equals(ORIGINS);
+    }
+}

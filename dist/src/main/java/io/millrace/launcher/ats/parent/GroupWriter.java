@@ -1,0 +1,186 @@
+package io.millrace.launcher.ats.parent;
+
+import io.millrace.launcher.ats.draft.DraftNode;
+import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.remap.RemapRule;
+import io.millrace.launcher.ats.source.Entry;
+import io.millrace.launcher.ats.source.Quantity;
+import io.millrace.launcher.ats.source.Records.Rec;
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+
+/** Writes groups of origins, of parent.config or strategies.yaml, and gives them to rules. Confined to one thread. */
+public final class GroupWriter {
+    private static final int NAME_MAX = 63;
+
+    /**
+     * A host of a group.
+     *
+     * @param sources the lines that it comes from, besides that of its group
+     */
+    record Host(String name, String port, BigDecimal weight, boolean backup, boolean self, List<Entry> sources) {
+        String authority() {
+            String host = name.contains(":") && !name.startsWith("[") ? "[" + name + "]" : name;
+            return port.isEmpty() ? host : host + ":" + port;
+        }
+    }
+
+    /** What is written of a group, once for each scheme by which it is asked. */
+    interface Content {
+        void write(DraftNode group, String scheme);
+    }
+
+    private final Input input;
+    private final Set<String> taken = new HashSet<>();
+
+    /** Writes into the draft of that input. */
+    public GroupWriter(Input input) {
+        this.input = input;
+    }
+
+    /**
+     * Writes a group and names it in its rules. Origins are asked by the scheme of the rule, so that rules of both schemes have a group
+     * each.
+     *
+     * @param proxies whether its hosts are proxies, which are always asked by http
+     * @param always whether it is written although no rule has it
+     * @return the name of the first one written; empty when none was
+     */
+    String give(String name, boolean proxies, List<RemapRule> rules, boolean always, Entry entry, Content content) {
+        Map<String, String> names = new LinkedHashMap<>();
+        for (RemapRule rule : rules) {
+            DraftNode node = rule.node();
+            if (node == null) {
+                continue;
+            }
+            String scheme = proxies ? "http" : rule.isToSecure() ? "https" : "http";
+            String named = names.get(scheme);
+            if (named == null) {
+                named = write(names.isEmpty() ? name : name + "-" + scheme, scheme, entry, content);
+                names.put(scheme, named);
+            }
+            node.put("origins", named).optional().from(entry);
+        }
+        if (names.size() > 1) {
+            entry.note("written twice, since some of its rules ask by http and some by https");
+        }
+        if (names.isEmpty() && always) {
+            names.put("http", write(name, "http", entry, content));
+        }
+        return names.isEmpty() ? "" : names.values().iterator().next();
+    }
+
+    private String write(String name, String scheme, Entry entry, Content content) {
+        String free = freeName(name);
+        DraftNode group = input.draft().element("origins", entry);
+        group.put("name", free);
+        content.write(group, scheme);
+        return free;
+    }
+
+    private String freeName(String name) {
+        String word = name.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9_-]+", "-");
+        String cut = word.substring(0, Math.min(word.length(), NAME_MAX - 4));
+        String free = cut.isEmpty() ? "group" : cut;
+        for (int i = 2; !taken.add(free); i++) {
+            free = cut + "-" + i;
+        }
+        return free;
+    }
+
+    /** Writes the hosts; one that is listed twice has both weights. */
+    void hosts(DraftNode group, String scheme, List<Host> hosts, Entry entry) {
+        List<Host> once = new ArrayList<>();
+        Map<String, Integer> places = new HashMap<>();
+        for (Host host : hosts) {
+            Integer place = places.putIfAbsent(host.authority().toLowerCase(Locale.ROOT), once.size());
+            if (place == null) {
+                once.add(host);
+            } else if (once.get(place).backup == host.backup) {
+                Host first = once.get(place);
+                once.set(
+                        place,
+                        new Host(
+                                first.name,
+                                first.port,
+                                first.weight.add(host.weight),
+                                first.backup,
+                                first.self || host.self,
+                                first.sources));
+            } else {
+                entry.note(host.authority() + " is listed twice, and is no backup of itself");
+            }
+        }
+        // Rings share their URLs each for itself.
+        Map<Host, BigInteger> weights = new HashMap<>();
+        for (boolean backup : new boolean[] {false, true}) {
+            List<Host> ring =
+                    once.stream().filter(host -> host.backup == backup).toList();
+            List<BigInteger> whole =
+                    HostWeights.whole(ring.stream().map(Host::weight).toList());
+            for (int i = 0; i < ring.size(); i++) {
+                weights.put(ring.get(i), whole.get(i));
+            }
+        }
+        for (Host host : once) {
+            DraftNode node = group.element("hosts");
+            host.sources.forEach(node::from);
+            node.put("url", scheme + "://" + host.authority());
+            BigInteger weight = weights.getOrDefault(host, BigInteger.ONE);
+            if (!weight.equals(BigInteger.ONE)) {
+                node.put("weight", weight.toString());
+            }
+            if (host.backup) {
+                node.put("backup", "true");
+            }
+            if (host.self) {
+                node.put("self", "true");
+            }
+        }
+    }
+
+    /** When another host is tried and one is marked down, which records say for all groups. */
+    void retries(DraftNode group, int moreTries, List<String> responses, List<String> marks) {
+        long attempts = number("http.parent_proxy.total_connect_attempts", "4");
+        number(group, "retry.tries", "http.parent_proxy.total_connect_attempts", Math.max(attempts, moreTries + 1), "");
+        group.putWords("retry.response_codes", responses);
+        long threshold = number("http.parent_proxy.fail_threshold", "10");
+        number(group, "markdown.fail_threshold", "http.parent_proxy.fail_threshold", threshold, "");
+        long retrySeconds = number("http.parent_proxy.retry_time", "300");
+        number(group, "markdown.retry_time", "http.parent_proxy.retry_time", retrySeconds, "s");
+        if (retrySeconds > 300) {
+            group.put("markdown.retry_time_max", retrySeconds + "s");
+        }
+        group.putWords("markdown.codes", marks);
+    }
+
+    private void number(DraftNode group, String key, String record, long value, String unit) {
+        Rec rec = input.records().take(record);
+        DraftNode node = group.put(key, value + unit);
+        if (rec != null && rec.value() != null) {
+            node.from(rec.entry());
+        } else {
+            node.remark("Traffic Server's default (proxy.config." + record + ")");
+        }
+    }
+
+    private long number(String record, String otherwise) {
+        Rec rec = input.records().take(record);
+        try {
+            return Quantity.integer(input.records().value(record, otherwise));
+        } catch (Quantity.BadValueException e) {
+            if (rec != null) {
+                rec.file().problem(rec.entry(), "proxy.config." + record + ": " + e.getMessage());
+            }
+            return 0;
+        }
+    }
+}

@@ -1,0 +1,46 @@
+package io.millrace.launcher.ats.parent;
+
+import io.millrace.launcher.ats.source.Quantity;
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.math.RoundingMode;
+import java.util.List;
+
+/** Weights of hosts as Millrace has them: whole numbers, where Traffic Server's may be fractions. */
+final class HostWeights {
+    private static final int SCALE_MAX = 2;
+    private static final BigInteger WEIGHT_MAX = BigInteger.valueOf(1000);
+
+    private HostWeights() {}
+
+    /** The weight of a text; one where it says none. */
+    static BigDecimal read(String text) {
+        try {
+            BigDecimal weight = Quantity.number(text.strip());
+            return weight.signum() < 0 ? BigDecimal.ONE : weight;
+        } catch (NumberFormatException e) {
+            return BigDecimal.ONE;
+        }
+    }
+
+    /** The smallest whole numbers that stand to each other as these do, to the hundredth. */
+    static List<BigInteger> whole(List<BigDecimal> weights) {
+        List<BigInteger> whole = weights.stream()
+                .map(weight -> weight.setScale(SCALE_MAX, RoundingMode.HALF_UP)
+                        .unscaledValue()
+                        .max(BigInteger.ONE))
+                .toList();
+        BigInteger divisor =
+                whole.stream().reduce(BigInteger.ZERO, BigInteger::gcd).max(BigInteger.ONE);
+        BigInteger greatest =
+                whole.stream().reduce(BigInteger.ONE, BigInteger::max).divide(divisor);
+        List<BigInteger> least =
+                whole.stream().map(weight -> weight.divide(divisor)).toList();
+        return greatest.compareTo(WEIGHT_MAX) <= 0
+                ? least
+                : least.stream()
+                        .map(weight ->
+                                weight.multiply(WEIGHT_MAX).divide(greatest).max(BigInteger.ONE))
+                        .toList();
+    }
+}

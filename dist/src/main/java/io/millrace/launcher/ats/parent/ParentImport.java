@@ -1,0 +1,323 @@
+package io.millrace.launcher.ats.parent;
+
+import io.millrace.launcher.ats.draft.DraftNode;
+import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.parent.GroupWriter.Host;
+import io.millrace.launcher.ats.remap.RemapRule;
+import io.millrace.launcher.ats.source.Entry;
+import io.millrace.launcher.ats.source.RecordTable;
+import io.millrace.launcher.ats.source.Records.Rec;
+import io.millrace.launcher.ats.source.SourceFile;
+import io.millrace.launcher.ats.source.Words;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+
+/** parent.config: groups of origins, and which rules have them. */
+public final class ParentImport {
+    private static final Map<String, String> POLICIES = Map.of(
+            "false", "first_live",
+            "true", "sticky",
+            "strict", "round_robin",
+            "consistent_hash", "consistent_hash",
+            "latched", "latched");
+
+    /** What a rule of remap cannot say of its origins. */
+    private static final List<String> CONDITIONS = List.of(
+            "dest_ip",
+            "host_regex",
+            "url",
+            "url_regex",
+            "port",
+            "prefix",
+            "suffix",
+            "method",
+            "time",
+            "src_ip",
+            "internal");
+
+    private static final Set<String> UNDERSTOOD = Set.of(
+            "dest_domain",
+            "dest_host",
+            "scheme",
+            "parent",
+            "secondary_parent",
+            "secondary_mode",
+            "round_robin",
+            "qstring",
+            "parent_is_proxy",
+            "go_direct",
+            "parent_retry",
+            "max_simple_retries",
+            "max_unavailable_server_retries",
+            "simple_server_retry_responses",
+            "unavailable_server_retry_responses",
+            "ignore_self_detect");
+
+    private final Input input;
+    private final GroupWriter writer;
+    private final ForwardedParents forwarded;
+    private int groups;
+
+    /** Reads parent.config of that input. */
+    public ParentImport(Input input, GroupWriter writer) {
+        this.input = input;
+        this.writer = writer;
+        forwarded = new ForwardedParents(input);
+    }
+
+    /** @param rules those that lead to an origin */
+    public void read(List<RemapRule> rules) {
+        // A strategy counts before any line.
+        List<RemapRule> left = new ArrayList<>(
+                rules.stream().filter(rule -> rule.strategy().isEmpty()).toList());
+        SourceFile file = input.read(input.named("http.parent_proxy.file", "parent.config"));
+        if (file != null) {
+            lines(file, left);
+        }
+        // What no line is for goes to these.
+        Rec usual = input.records().take("http.parent_proxies");
+        if (usual != null && usual.value() != null) {
+            line(usual.entry(), Map.of("dest_domain", ".", "parent", usual.value()), left);
+        } else if (usual != null) {
+            usual.entry().note("says nothing");
+        }
+        forwarded.finish();
+        uncacheable();
+        connecting();
+    }
+
+    private void connecting() {
+        Rec timeout = input.records().take("http.parent_proxy.connect_attempts_timeout");
+        if (timeout == null) {
+            return;
+        }
+        if (input.draft().elements("origins").isEmpty()) {
+            timeout.entry().note("there are no parents");
+        } else {
+            timeout.entry().notMapped("timeouts.origin_connect holds for parents too");
+        }
+    }
+
+    private void lines(SourceFile file, List<RemapRule> left) {
+        for (Words words : Words.of(file)) {
+            Map<String, String> fields = fields(words.entry(), file, words);
+            if (!fields.isEmpty()) {
+                line(words.entry(), fields, left);
+            }
+        }
+    }
+
+    private void uncacheable() {
+        Rec past = input.records().take("http.uncacheable_requests_bypass_parent");
+        if (past == null) {
+            return;
+        }
+        if (past.value() == null || past.value().equals("0")) {
+            past.entry().note("off, as here");
+        } else if (groups == 0) {
+            past.entry().note("there are no parents");
+        } else {
+            past.entry().notMapped("all requests go to parents, also those for what is not stored");
+        }
+    }
+
+    private static Map<String, String> fields(Entry entry, SourceFile file, Words words) {
+        Map<String, String> fields = new LinkedHashMap<>();
+        for (int i = 0; i < words.words().size(); i++) {
+            String word = words.at(i);
+            int equals = word.indexOf('=');
+            if (equals < 0) {
+                file.problem(entry.line(), words.columns().get(i), "'" + word + "' is not NAME=VALUE");
+                return Map.of();
+            }
+            String name = word.substring(0, equals).toLowerCase(Locale.ROOT);
+            fields.put(name.equals("primary_parent") ? "parent" : name, word.substring(equals + 1));
+        }
+        return fields;
+    }
+
+    private void line(Entry entry, Map<String, String> fields, List<RemapRule> left) {
+        for (String name : CONDITIONS) {
+            if (fields.containsKey(name)) {
+                entry.notMapped(
+                        name
+                                + ": a group of origins belongs to a rule of remap; write the group and name it in the rules that it is for");
+                forwarded.passedOver(entry, fields);
+                return;
+            }
+        }
+        List<RemapRule> mine = new ArrayList<>();
+        for (RemapRule rule : left) {
+            String scheme = rule.isToSecure() ? "https" : "http";
+            if (isFor(fields, rule.toHost())
+                    && fields.getOrDefault("scheme", scheme).equalsIgnoreCase(scheme)) {
+                mine.add(rule);
+            }
+        }
+        left.removeAll(mine);
+        boolean forwards = forwarded.isFor(entry, fields);
+        String parents = fields.getOrDefault("parent", "");
+        if (parents.isEmpty()) {
+            entry.note("goes to the host of the rule itself, as rules without origins do");
+        } else if (mine.isEmpty() && !forwards) {
+            entry.note("no rule of remap leads there, or one before it has them");
+        } else {
+            write(entry, fields, mine, forwards);
+        }
+    }
+
+    private static boolean isFor(Map<String, String> fields, String host) {
+        String domain = fields.get("dest_domain");
+        String exact = fields.get("dest_host");
+        if (domain != null) {
+            String name = domain.startsWith(".") ? domain.substring(1) : domain;
+            return name.isEmpty()
+                    || host.equalsIgnoreCase(name)
+                    || host.toLowerCase(Locale.ROOT).endsWith("." + name.toLowerCase(Locale.ROOT));
+        }
+        return exact != null && host.equalsIgnoreCase(exact);
+    }
+
+    private void write(Entry entry, Map<String, String> fields, List<RemapRule> rules, boolean forwards) {
+        groups++;
+        boolean proxies = !fields.getOrDefault("parent_is_proxy", "true").equals("false");
+        String group = writer.give(
+                "parent-" + groups,
+                proxies,
+                rules,
+                forwards,
+                entry,
+                (node, scheme) -> write(node, scheme, entry, fields, proxies));
+        if (forwards) {
+            forwarded.goTo(group, entry);
+        }
+        for (Map.Entry<String, String> field : fields.entrySet()) {
+            switch (field.getKey()) {
+                case "hash_algorithm", "hash_seed0", "hash_seed1", "hash_replicas", "host_override" ->
+                    entry.note(field.getKey() + " has no equal");
+                case "ignore_self_detect" -> {
+                    if (field.getValue().equals("true")) {
+                        entry.notMapped("ignore_self_detect: a group never asks this proxy itself");
+                    }
+                }
+                default -> {
+                    if (!UNDERSTOOD.contains(field.getKey())) {
+                        entry.notMapped(field.getKey() + " is not understood");
+                    }
+                }
+            }
+        }
+    }
+
+    private void write(DraftNode group, String scheme, Entry entry, Map<String, String> fields, boolean proxies) {
+        String policy = POLICIES.get(fields.getOrDefault("round_robin", "false"));
+        if (policy == null) {
+            entry.notMapped("round_robin=" + fields.get("round_robin") + " is no policy, so all take turns");
+            policy = "round_robin";
+        }
+        group.put("policy", policy);
+        boolean hashed = policy.equals("consistent_hash");
+        List<Host> hosts = hosts(fields.getOrDefault("parent", ""), false, entry);
+        List<Host> backups = hosts(fields.getOrDefault("secondary_parent", ""), true, entry);
+        if (hashed) {
+            group.put("hash_key", fields.getOrDefault("qstring", "consider").equals("ignore") ? "path" : "path_query");
+            entry.note("which host has a URL differs from Traffic Server's choice");
+            rings(group, entry, fields.getOrDefault("secondary_mode", "1"), backups);
+            hosts.addAll(backups);
+        } else if (!backups.isEmpty()) {
+            entry.note("secondary_parent counts for round_robin=consistent_hash alone");
+        }
+        writer.hosts(group, scheme, hosts, entry);
+        group.put("parent_is_proxy", Boolean.toString(proxies));
+        group.put(
+                "go_direct",
+                Boolean.toString(
+                        proxies && !fields.getOrDefault("go_direct", "true").equals("false")));
+        retries(group, fields);
+    }
+
+    /** When the second ring is asked. */
+    private static void rings(DraftNode group, Entry entry, String mode, List<Host> backups) {
+        if (backups.isEmpty()) {
+            return;
+        }
+        if (!mode.equals("2") && !mode.equals("3")) {
+            group.put("ring_mode", "alternate_ring");
+        }
+        if (mode.equals("3")) {
+            entry.notMapped(
+                    "secondary_mode=3 asks a backup at once for what an operator has put down, and is 2 for all else, as here");
+        } else if (!List.of("1", "2").contains(mode)) {
+            entry.note("secondary_mode=" + mode + " is 1");
+        }
+    }
+
+    private static List<String> list(String parents) {
+        List<String> hosts = new ArrayList<>();
+        for (String each : parents.split("[;,\\s]+", -1)) {
+            if (!each.isEmpty()) {
+                hosts.add(each);
+            }
+        }
+        return hosts;
+    }
+
+    private static List<Host> hosts(String parents, boolean backup, Entry entry) {
+        List<Host> hosts = new ArrayList<>();
+        for (String parent : list(parents)) {
+            if (parent.contains("&")) {
+                entry.note("hosts are hashed by their names; '" + parent.substring(parent.indexOf('&'))
+                        + "' has no equal");
+            }
+            String bare = parent.replaceAll("&.*", "");
+            int bar = bare.indexOf('|');
+            String authority = bar < 0 ? bare : bare.substring(0, bar);
+            int colon = authority.endsWith("]") ? -1 : authority.lastIndexOf(':');
+            hosts.add(new Host(
+                    colon < 0 ? authority : authority.substring(0, colon),
+                    colon < 0 ? "" : authority.substring(colon + 1),
+                    HostWeights.read(bar < 0 ? "1" : bare.substring(bar + 1)),
+                    backup,
+                    false,
+                    List.of()));
+        }
+        return hosts;
+    }
+
+    private void retries(DraftNode group, Map<String, String> fields) {
+        String retry = fields.getOrDefault("parent_retry", "none");
+        boolean simple = retry.equals("simple_retry") || retry.equals("both");
+        boolean unavailable = retry.equals("unavailable_server_retry") || retry.equals("both");
+        Set<String> responses = new LinkedHashSet<>();
+        List<String> marks =
+                unavailable ? codes(fields, "unavailable_server_retry_responses", "503", "5\\d\\d") : List.of();
+        if (simple) {
+            responses.addAll(codes(fields, "simple_server_retry_responses", "404", "[45]\\d\\d"));
+        }
+        responses.addAll(marks);
+        int more = Math.max(
+                simple ? times(fields, "max_simple_retries") : 0,
+                unavailable ? times(fields, "max_unavailable_server_retries") : 0);
+        writer.retries(group, more, List.copyOf(responses), marks);
+    }
+
+    /** Those that are listed stand in place of the usual one. */
+    private static List<String> codes(Map<String, String> fields, String name, String usual, String counting) {
+        String list = fields.get(name);
+        return list == null
+                ? List.of(usual)
+                : RecordTable.split(list).stream()
+                        .filter(code -> code.matches(counting))
+                        .toList();
+    }
+
+    private static int times(Map<String, String> fields, String name) {
+        String text = fields.getOrDefault(name, "1");
+        return text.matches("[1-5]") ? Integer.parseInt(text) : 1;
+    }
+}

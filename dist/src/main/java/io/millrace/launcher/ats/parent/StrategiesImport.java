@@ -1,0 +1,325 @@
+package io.millrace.launcher.ats.parent;
+
+import io.millrace.launcher.ats.draft.DraftNode;
+import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.draft.JoinedYaml;
+import io.millrace.launcher.ats.parent.GroupWriter.Host;
+import io.millrace.launcher.ats.remap.RemapRule;
+import io.millrace.launcher.ats.source.Entry;
+import io.millrace.launcher.ats.source.Yaml;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.nodes.Node;
+
+/** strategies.yaml: groups of origins, for the rules that name a strategy. Confined to one thread. */
+public final class StrategiesImport {
+    private static final Map<String, String> POLICIES = Map.of(
+            "rr_strict", "round_robin",
+            "rr_ip", "sticky",
+            "first_live", "first_live",
+            "latched", "latched",
+            "consistent_hash", "consistent_hash");
+
+    private static final Map<String, String> HASH_KEYS = Map.of(
+            "url", "url",
+            "uri", "url",
+            "hostname", "host",
+            "path", "path",
+            "path+query", "path_query",
+            "path+fragment", "path",
+            "cache_key", "cache_key");
+
+    private static final List<String> RING_MODES = List.of("exhaust_ring", "alternate_ring", "peering_ring");
+
+    /** @param node the mapping in the list of strategies */
+    private record Strategy(String name, Node node, Entry entry) {}
+
+    private final Input input;
+    private final GroupWriter writer;
+    private final Map<String, Strategy> strategies = new LinkedHashMap<>();
+    /** The lines of hosts and groups that have an anchor of their own. */
+    private final IdentityHashMap<Node, Entry> anchored = new IdentityHashMap<>();
+
+    private final Set<Entry> used = new HashSet<>();
+
+    /** Reads strategies.yaml of that input. */
+    public StrategiesImport(Input input, GroupWriter writer) {
+        this.input = input;
+        this.writer = writer;
+    }
+
+    /** @param rules those that lead to an origin */
+    public void read(List<RemapRule> rules) {
+        JoinedYaml yaml = JoinedYaml.read(
+                input,
+                input.named("url_remap.strategies.filename", "strategies.yaml"),
+                true,
+                List.of("hosts", "groups", "strategies"));
+        if (yaml == null) {
+            rules.stream()
+                    .filter(rule -> !rule.strategy().isEmpty())
+                    .forEach(
+                            rule -> rule.entry()
+                                    .notMapped(
+                                            "@strategy=" + rule.strategy()
+                                                    + ": there is no strategies.yaml; write a group of origins, and origins: in the rule; docs/guide/origins.md"));
+            return;
+        }
+        for (JoinedYaml.Item item : yaml.items("hosts")) {
+            anchored.put(item.node(), item.entry());
+        }
+        for (JoinedYaml.Item item : yaml.items("groups")) {
+            anchored.put(item.node(), item.entry());
+        }
+        yaml.items("strategies").forEach(this::strategy);
+        for (RemapRule rule : rules) {
+            if (!rule.strategy().isEmpty() && !strategies.containsKey(rule.strategy())) {
+                input.problem(rule.entry(), "no strategy is named '" + rule.strategy() + "'");
+            }
+        }
+        for (Strategy strategy : strategies.values()) {
+            List<RemapRule> mine = rules.stream()
+                    .filter(rule -> rule.strategy().equals(strategy.name))
+                    .toList();
+            if (mine.isEmpty()) {
+                strategy.entry.note("no rule of remap names it");
+            } else {
+                write(strategy, mine);
+            }
+        }
+        for (Entry entry : anchored.values()) {
+            if (!used.contains(entry)) {
+                entry.note("no strategy has it that a rule names");
+            }
+        }
+    }
+
+    private void strategy(JoinedYaml.Item item) {
+        String name = Yaml.text(item.node(), "strategy");
+        String policy = Yaml.text(item.node(), "policy");
+        if (name.isEmpty()) {
+            input.problem(item.entry(), "a strategy has a name, strategy:");
+        } else if (!POLICIES.containsKey(policy)) {
+            // Traffic Server goes on without it, and refuses the rules that name it.
+            item.entry().notMapped("'" + policy + "' is no policy");
+        } else if (strategies.containsKey(name)) {
+            item.entry().note(strategies.get(name).entry.place() + " has the name already, and that counts");
+        } else {
+            strategies.put(name, new Strategy(name, item.node(), item.entry()));
+        }
+    }
+
+    private void write(Strategy strategy, List<RemapRule> rules) {
+        boolean proxies = flag(strategy.node, "parent_is_proxy", true);
+        writer.give(
+                strategy.name,
+                proxies,
+                rules,
+                false,
+                strategy.entry,
+                (group, scheme) -> write(strategy, group, scheme, proxies));
+        for (String key : Yaml.pairs(strategy.node).keySet()) {
+            explain(strategy, key, Yaml.text(strategy.node, key));
+        }
+    }
+
+    private static void explain(Strategy strategy, String key, String value) {
+        switch (key) {
+            case "strategy", "policy", "hash_key", "go_direct", "parent_is_proxy", "groups", "scheme", "failover" -> {}
+            case "hash_url", "hash_algorithm", "hash_seed0", "hash_seed1", "hash_replicas", "host_override" ->
+                strategy.entry.note(key + " has no equal");
+            case "ignore_self_detect" -> {
+                if (value.equals("true")) {
+                    strategy.entry.notMapped("ignore_self_detect: a group never asks this proxy itself");
+                }
+            }
+            case "cache_peer_result" -> {
+                if (value.equals("false")) {
+                    strategy.entry.notMapped("cache_peer_result: what siblings answer is stored as all else is");
+                }
+            }
+            default -> strategy.entry.notMapped(key + " is not understood");
+        }
+    }
+
+    private static boolean flag(@Nullable Node node, String key, boolean otherwise) {
+        String text = Yaml.text(node, key).toLowerCase(Locale.ROOT);
+        return text.isEmpty() ? otherwise : List.of("true", "yes", "on", "y").contains(text);
+    }
+
+    private void write(Strategy strategy, DraftNode group, String scheme, boolean proxies) {
+        Node failover = Yaml.value(strategy.node, "failover");
+        String policy = POLICIES.getOrDefault(Yaml.text(strategy.node, "policy"), "round_robin");
+        group.put("policy", policy);
+        boolean hashed = policy.equals("consistent_hash");
+        if (hashed) {
+            String key = Yaml.text(strategy.node, "hash_key");
+            group.put("hash_key", HASH_KEYS.getOrDefault(key, "path"));
+            strategy.entry.note("which host has a URL differs from Traffic Server's choice");
+            if (key.equals("cache_key")) {
+                strategy.entry.note(
+                        "hash_key: cache_key is the path alone there, unless cachekey.so says something else");
+            }
+        }
+        String wanted = Yaml.text(strategy.node, "scheme");
+        String self = Yaml.text(failover, "self");
+        List<Host> hosts = new ArrayList<>();
+        List<Node> rings = Yaml.elements(Yaml.value(strategy.node, "groups"));
+        for (int i = 0; i < rings.size(); i++) {
+            for (Node host : Yaml.elements(rings.get(i))) {
+                Host read = host(strategy, host, rings.get(i), i > 0, wanted.isEmpty() ? scheme : wanted, self);
+                if (read != null) {
+                    hosts.add(read);
+                }
+            }
+        }
+        if (rings.size() > 2) {
+            strategy.entry.note("all groups but the first are one ring of backups");
+        }
+        rings(strategy, group, failover, hashed, hosts);
+        writer.hosts(group, scheme, hosts, strategy.entry);
+        group.put("parent_is_proxy", Boolean.toString(proxies));
+        group.put("go_direct", Boolean.toString(flag(strategy.node, "go_direct", true)));
+        retries(strategy, group, failover);
+        health(strategy, group, failover, rings, wanted.isEmpty() ? scheme : wanted);
+    }
+
+    /** Without the key hosts of the two groups are asked in turn. */
+    private static void rings(
+            Strategy strategy, DraftNode group, @Nullable Node failover, boolean hashed, List<Host> hosts) {
+        String given = Yaml.text(failover, "ring_mode");
+        String mode = RING_MODES.contains(given) ? given : "alternate_ring";
+        if (!given.isEmpty() && !given.equals(mode)) {
+            strategy.entry.note("'" + given + "' is no ring_mode, so it is alternate_ring");
+        }
+        boolean backups = hosts.stream().anyMatch(Host::backup);
+        if (hashed && (mode.equals("peering_ring") || (mode.equals("alternate_ring") && backups))) {
+            group.put("ring_mode", mode);
+        } else if (!hashed && !mode.equals("exhaust_ring") && backups) {
+            strategy.entry.note("backups are asked when none of the others is up: ring_mode " + mode
+                    + " is for consistent_hash alone");
+        }
+    }
+
+    private @Nullable Host host(Strategy strategy, Node node, Node ring, boolean backup, String scheme, String self) {
+        Node merged = Yaml.value(node, "<<");
+        Node host = merged == null ? node : merged;
+        String name = Yaml.text(host, "host");
+        if (name.isEmpty()) {
+            strategy.entry.notMapped("a host of its groups has no name");
+            return null;
+        }
+        String weight = Yaml.text(node, "weight");
+        if (weight.isEmpty()) {
+            weight = Yaml.text(host, "weight");
+        }
+        if (!Yaml.text(host, "hash_string").isEmpty()) {
+            strategy.entry.note("hosts are hashed by their names: hash_string has no equal");
+        }
+        List<Entry> sources = new ArrayList<>();
+        for (Node from : List.of(node, host, ring)) {
+            Entry entry = anchored.get(from);
+            if (entry != null) {
+                sources.add(entry);
+                used.add(entry);
+            }
+        }
+        return new Host(
+                name,
+                port(host, scheme),
+                HostWeights.read(weight.isEmpty() ? "1" : weight),
+                backup,
+                !self.isEmpty() && self.equals(name),
+                sources);
+    }
+
+    /** That of the scheme; the first one of a host that does not speak it. */
+    private static String port(Node host, String scheme) {
+        Node protocol = protocol(host, scheme);
+        return protocol == null ? "" : Yaml.text(protocol, "port");
+    }
+
+    private static @Nullable Node protocol(Node host, String scheme) {
+        List<Node> all = Yaml.elements(Yaml.value(host, "protocol"));
+        for (Node each : all) {
+            if (Yaml.text(each, "scheme").equals(scheme)) {
+                return each;
+            }
+        }
+        return all.isEmpty() ? null : all.get(0);
+    }
+
+    private void retries(Strategy strategy, DraftNode group, @Nullable Node failover) {
+        List<String> marks = codes(strategy, failover, "markdown_codes");
+        Set<String> responses = new LinkedHashSet<>(codes(strategy, failover, "response_codes"));
+        responses.addAll(marks);
+        writer.retries(
+                group,
+                Math.max(times(failover, "max_simple_retries"), times(failover, "max_unavailable_retries")),
+                List.copyOf(responses),
+                marks);
+        for (String key : Yaml.pairs(failover).keySet()) {
+            if (!List.of(
+                            "ring_mode",
+                            "max_simple_retries",
+                            "max_unavailable_retries",
+                            "response_codes",
+                            "markdown_codes",
+                            "health_check",
+                            "self")
+                    .contains(key)) {
+                strategy.entry.notMapped("failover." + key + " is not understood");
+            }
+        }
+    }
+
+    private static int times(@Nullable Node failover, String key) {
+        String text = Yaml.text(failover, key);
+        return text.matches("\\d") ? Integer.parseInt(text) : 1;
+    }
+
+    private static List<String> codes(Strategy strategy, @Nullable Node failover, String key) {
+        List<String> codes = new ArrayList<>();
+        for (String code : Yaml.words(Yaml.value(failover, key))) {
+            if (code.matches("[345]\\d\\d") && !code.equals("300") && !code.equals("599")) {
+                codes.add(code);
+            } else {
+                strategy.entry.note(key + ": " + code + " is none that counts");
+            }
+        }
+        return codes;
+    }
+
+    /** What an outside program would ask for hosts, which Millrace does by itself; a bare slash is no page made for it. */
+    private static void health(
+            Strategy strategy, DraftNode group, @Nullable Node failover, List<Node> rings, String scheme) {
+        if (!Yaml.words(Yaml.value(failover, "health_check")).contains("active")) {
+            return;
+        }
+        Set<String> paths = new LinkedHashSet<>();
+        for (Node ring : rings) {
+            for (Node node : Yaml.elements(ring)) {
+                Node merged = Yaml.value(node, "<<");
+                Node protocol = protocol(merged == null ? node : merged, scheme);
+                String url = protocol == null ? "" : Yaml.text(protocol, "health_check_url");
+                paths.add(url.replaceFirst("^[a-z]+://[^/]*", ""));
+            }
+        }
+        String path = paths.isEmpty() ? "" : paths.iterator().next();
+        if (paths.size() == 1 && path.length() > 1) {
+            group.put("health_check.path", path);
+            strategy.entry.note("health_check: active is done by Millrace itself, which asks the hosts");
+        } else {
+            strategy.entry.notMapped(
+                    "health_check: active is done by Millrace itself; write health_check.path, a page that all hosts answer with 200");
+        }
+    }
+}

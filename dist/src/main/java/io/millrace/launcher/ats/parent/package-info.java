@@ -1,0 +1,5 @@
+/** Groups of origins, from parent.config and strategies.yaml. */
+@NullMarked
+package io.millrace.launcher.ats.parent;
+
+import org.jspecify.annotations.NullMarked;

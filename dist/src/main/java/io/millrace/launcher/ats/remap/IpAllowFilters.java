@@ -1,0 +1,155 @@
+package io.millrace.launcher.ats.remap;
+
+import io.millrace.launcher.ats.draft.DraftNode;
+import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.source.Entry;
+import io.millrace.proxy.config.value.AddressSet;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** What ip_allow says of clients: the first line with an address decides, by its methods. Confined to one thread. */
+final class IpAllowFilters {
+    /** How names of filters begin that are made here. */
+    static final String NAME_PREFIX = "ip-allow-";
+
+    /** @param methods none for all of them */
+    record Line(Entry entry, List<String> addresses, boolean allow, List<String> methods) {
+        boolean allows(String method) {
+            return methods.isEmpty() ? allow : allow == methods.contains(method);
+        }
+
+        FilterTerms terms() {
+            return FilterTerms.ofSources(addresses);
+        }
+    }
+
+    private final Input input;
+    private final List<Line> lines = new ArrayList<>();
+    private final Map<String, List<String>> categories = new HashMap<>();
+    private final Map<String, String> named = new LinkedHashMap<>();
+
+    IpAllowFilters(Input input) {
+        this.input = input;
+    }
+
+    void add(Line line) {
+        lines.add(line);
+    }
+
+    void addCategory(String name, List<String> addresses) {
+        categories.put(name, List.copyOf(addresses));
+    }
+
+    boolean hasCategory(String name) {
+        return categories.containsKey(name);
+    }
+
+    /** The addresses of a category; none where it is not known. */
+    List<String> category(String name) {
+        return categories.getOrDefault(name, List.of());
+    }
+
+    List<Line> lines() {
+        return List.copyOf(lines);
+    }
+
+    /** Writes them for all rules. */
+    void write() {
+        for (Line line : lines) {
+            if (line.methods.isEmpty()) {
+                write(line, line.allow);
+            } else {
+                line.terms()
+                        .withMethods(line.methods)
+                        .write(input.draft().element("access.filters", line.entry), line.allow);
+                write(line, !line.allow);
+            }
+        }
+        if (!lines.isEmpty() && lines.stream().noneMatch(line -> line.allow || !line.methods.isEmpty())) {
+            input.draft().root().element("access.filters").put("action", "deny");
+        }
+    }
+
+    private void write(Line line, boolean allow) {
+        line.terms().write(input.draft().element("access.filters", line.entry), allow);
+    }
+
+    /** Whether filters that deny say all of it: none of the lines lets but some methods pass. */
+    boolean onlyDenies() {
+        return lines.stream().noneMatch(line -> line.allow && !line.methods.isEmpty());
+    }
+
+    /** Names of filters that deny for a rule what is denied for all, for rules whose own filters would come before those for all. */
+    List<String> namesOfDenying() {
+        List<String> names = new ArrayList<>();
+        List<String> before = new ArrayList<>();
+        AddressSet known = AddressSet.NONE;
+        for (Line line : lines) {
+            AddressSet addresses = line.terms().sources();
+            if (!line.allow && !known.covers(addresses)) {
+                List<String> words = new ArrayList<>(line.addresses);
+                before.forEach(address -> words.add("~" + address));
+                names.add(name(line, words, line.methods, ""));
+            }
+            before.addAll(line.addresses);
+            known = known.or(addresses);
+        }
+        if (!lines.isEmpty() && !known.covers(AddressSet.ALL)) {
+            Line last = lines.get(lines.size() - 1);
+            names.add(name(last, before.stream().map(address -> "~" + address).toList(), List.of(), "rest"));
+        }
+        return names;
+    }
+
+    private String name(Line line, List<String> addresses, List<String> methods, String word) {
+        return named.computeIfAbsent(addresses + " " + methods, key -> {
+            DraftNode node = input.draft().element("filters", line.entry);
+            String name = NAME_PREFIX + (word.isEmpty() ? Integer.toString(named.size() + 1) : word);
+            node.put("name", name);
+            FilterTerms.ofSources(addresses).withMethods(methods).write(node, false);
+            return name;
+        });
+    }
+
+    /**
+     * Writes into a rule all that the lines say, for requests that its own filters let pass.
+     *
+     * @return false where there are no lines, so that nothing was written
+     */
+    boolean write(DraftNode rule, FilterTerms passed) {
+        AddressSet known = AddressSet.NONE;
+        boolean any = false;
+        for (Line line : lines) {
+            FilterTerms mine = line.terms();
+            if (known.covers(mine.sources())) {
+                continue;
+            }
+            known = known.or(mine.sources());
+            if (!line.allow && !line.methods.isEmpty()) {
+                rule.elementWord("filters", name(line, line.addresses, line.methods, ""));
+            }
+            FilterTerms both = passed.and(line.allow ? mine.withMethods(line.methods) : mine);
+            boolean some = (line.allow || !line.methods.isEmpty()) && !both.isForNobody();
+            if (some) {
+                both.write(rule.element("filters").from(line.entry), true);
+                any = true;
+            }
+            boolean whole = some
+                    && both.sources().covers(mine.sources())
+                    && both.listeners().covers(AddressSet.ALL)
+                    && both.methods().isEmpty();
+            if (!whole && !known.covers(AddressSet.ALL)) {
+                // No later line is asked about these addresses.
+                rule.elementWord("filters", name(line, line.addresses, List.of(), ""));
+            }
+        }
+        if (!lines.isEmpty() && !any) {
+            // A list that only denies leaves the rest to the next one.
+            rule.element("filters").put("action", "deny");
+        }
+        return !lines.isEmpty();
+    }
+}

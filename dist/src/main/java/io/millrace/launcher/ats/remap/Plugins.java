@@ -1,0 +1,134 @@
+package io.millrace.launcher.ats.remap;
+
+import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.source.SourceFile;
+import io.millrace.launcher.ats.source.Words;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** What is known of Traffic Server's plugins. */
+public final class Plugins {
+    private static final Set<String> NEEDLESS = Set.of(
+            "slice.so",
+            "cache_range_requests.so",
+            "background_fetch.so",
+            "cache_fill.so",
+            "stats_over_http.so",
+            "healthchecks.so",
+            "xdebug.so",
+            "cache_promote.so",
+            "cache_inspector.so");
+
+    /** Those that keep clients out: without them a rule would be open. */
+    private static final Set<String> GUARDS = Set.of(
+            "access_control.so",
+            "authproxy.so",
+            "basic_auth.so",
+            "blacklist_0.so",
+            "blacklist_1.so",
+            "denylist_0.so",
+            "denylist_1.so",
+            "geoip_acl.so",
+            "maxmind_acl.so",
+            "secure_link.so",
+            "uri_signing.so",
+            "url_sig.so");
+
+    /** Those whose own files may refuse requests. */
+    private static final Set<String> MAY_REFUSE = Set.of(
+            "cripts.so", "header_rewrite.so", "libcripts.so", "regex_remap.so", "tslua.so", "txn_box.so", "wasm.so");
+
+    private static final Map<String, String> ABOUT = Map.ofEntries(
+            Map.entry("slice.so", "parts of long responses are fetched and stored as such, see docs/guide/caching.md"),
+            Map.entry(
+                    "cache_range_requests.so",
+                    "parts of long responses are fetched and stored as such, see docs/guide/caching.md"),
+            Map.entry("background_fetch.so", "cache.range.write: true fetches the whole for a range"),
+            Map.entry("cache_fill.so", "cache.range.write: true fetches the whole for a range"),
+            Map.entry("stats_over_http.so", "metrics are in the admin API and in millctl metric get"),
+            Map.entry("healthchecks.so", "readiness is in the admin API and in millctl status"),
+            Map.entry("xdebug.so", "every answer has Cache-Status; millctl cache lookup URL says more"),
+            Map.entry("cache_promote.so", "store.disk_admission decides what the disk takes"),
+            Map.entry(
+                    "regex_revalidate.so", "millctl purge --prefix, --host and --group do it at once, with --soft too"),
+            Map.entry("remap_purge.so", "millctl purge, and purge.allow for requests"),
+            Map.entry(
+                    "stale_response.so",
+                    "write cache.stale_while_revalidate and cache.stale_if_error, for all or in a rule"),
+            Map.entry("cachekey.so", "write cache.key, for all or in a rule"),
+            Map.entry("conf_remap.so", "write the settings of the rule into it"),
+            Map.entry(
+                    "regex_remap.so",
+                    "rules by an expression of the path have no equal; regex_map has one of the host"),
+            Map.entry("header_rewrite.so", "fields of requests and responses cannot be changed; do it at the origin"),
+            Map.entry("tslua.so", "there is no language for rules"),
+            Map.entry("compress.so", "bodies are not compressed; let the origin do it, variants are kept apart"),
+            Map.entry("gzip.so", "bodies are not compressed; let the origin do it, variants are kept apart"),
+            Map.entry(
+                    "rate_limit.so",
+                    "rates are not limited; limits.per_client bounds what one client has in progress, origin.connections_max what all have"),
+            Map.entry("maxmind_acl.so", "filters go by address, not by country"),
+            Map.entry("geoip_acl.so", "filters go by address, not by country"),
+            Map.entry("access_control.so", "tokens of clients are not verified"),
+            Map.entry("secure_link.so", "signed URLs are not verified"),
+            Map.entry("basic_auth.so", "nobody is asked for a password"),
+            Map.entry("url_sig.so", "signed URLs are not verified"),
+            Map.entry("uri_signing.so", "signed URLs are not verified"),
+            Map.entry("authproxy.so", "nobody is asked about a request"),
+            Map.entry("icap.so", "nobody looks into bodies"),
+            Map.entry("esi.so", "bodies are not put together"),
+            Map.entry("multiplexer.so", "requests are not copied to other origins"),
+            Map.entry("prefetch.so", "nothing is fetched that nobody has asked for"),
+            Map.entry("origin_server_auth.so", "requests to origins are not signed"),
+            Map.entry("statichit.so", "there are no answers without an origin but redirections"),
+            Map.entry("traffic_dump.so", "requests are not recorded"),
+            Map.entry("otel_tracer.so", "traces are not written"));
+
+    private Plugins() {}
+
+    static boolean isNeedless(String plugin) {
+        return NEEDLESS.contains(plugin);
+    }
+
+    /** Whether rules are closed without it. */
+    static boolean isGuard(String plugin) {
+        return GUARDS.contains(plugin);
+    }
+
+    static String about(String plugin) {
+        String about = ABOUT.getOrDefault(plugin, "Millrace loads no plugins of Traffic Server");
+        if (isGuard(plugin)) {
+            return about
+                    + ", so nobody is let in where it stands; take the filter out once another one looks after that";
+        }
+        return MAY_REFUSE.contains(plugin) ? about + "; if it refuses requests, write filters" : about;
+    }
+
+    /**
+     * plugin.config: each line is reported.
+     *
+     * @param rules those that it holds for
+     */
+    public static void read(Input input, List<RemapRule> rules) {
+        SourceFile file = input.read("plugin.config");
+        if (file == null) {
+            return;
+        }
+        for (Words words : Words.of(file)) {
+            String path = words.at(0);
+            String plugin = path.substring(path.lastIndexOf('/') + 1);
+            if (isNeedless(plugin)) {
+                words.entry().note(about(plugin));
+            } else {
+                words.entry().notMapped(about(plugin));
+            }
+            if (isGuard(plugin)) {
+                rules.forEach(rule -> rule.close(words.entry()));
+                if (input.draft().root().find("forward_proxy.enabled") != null) {
+                    input.draft().root().put("forward_proxy.enabled", "false").from(words.entry());
+                }
+            }
+        }
+    }
+}

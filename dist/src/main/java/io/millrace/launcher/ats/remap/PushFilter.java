@@ -1,0 +1,74 @@
+package io.millrace.launcher.ats.remap;
+
+import io.millrace.launcher.ats.draft.DraftNode;
+import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.source.Records.Rec;
+import java.util.List;
+
+/** PUSH, which Traffic Server answers with 403 unless it is told otherwise, whoever asks; here origins would get it. */
+public final class PushFilter {
+    private static final String RECORD = "http.push_method_enabled";
+
+    private PushFilter() {}
+
+    /** Writes a filter that denies it in front of all others. */
+    public static void write(Input input, RemapFilters names) {
+        Rec rec = input.records().take(RECORD);
+        if (rec != null && input.records().isOn(RECORD, false)) {
+            rec.entry().notMapped("nothing is stored by PUSH; it is sent to origins like other methods");
+            return;
+        }
+        DraftNode general = input.draft().root().first("access.filters");
+        deny(general);
+        if (rec == null) {
+            general.remark(
+                    "Traffic Server's default (proxy.config." + RECORD + "); without this filter origins get PUSH");
+        } else {
+            general.from(rec.entry());
+        }
+        String name = "";
+        for (DraftNode rule : input.draft().elements("remap")) {
+            // Where none of its filters lets anybody in those for all are asked as well.
+            List<DraftNode> filters = rule.elements("filters");
+            if (!isClosed(filters) && filters.stream().anyMatch(filter -> isAllow(input, filter))) {
+                if (name.isEmpty()) {
+                    name = names.freeName("no-push");
+                    DraftNode named = input.draft().root().element("filters");
+                    named.put("name", name);
+                    deny(named);
+                }
+                rule.firstWord("filters", name);
+            }
+        }
+    }
+
+    private static void deny(DraftNode filter) {
+        filter.put("action", "deny");
+        filter.putWords("methods", List.of("PUSH"));
+    }
+
+    /** Whether the first of them denies everything. */
+    private static boolean isClosed(List<DraftNode> filters) {
+        return !filters.isEmpty() && filters.get(0).fields().size() == 1 && isAction(filters.get(0), "deny");
+    }
+
+    private static boolean isAllow(Input input, DraftNode filter) {
+        String name = filter.text();
+        if (name == null) {
+            return isAction(filter, "allow");
+        }
+        return input.draft().elements("filters").stream()
+                .filter(each -> name.equals(text(each, "name")))
+                .anyMatch(each -> isAction(each, "allow"));
+    }
+
+    private static boolean isAction(DraftNode filter, String action) {
+        return action.equals(text(filter, "action"));
+    }
+
+    private static String text(DraftNode section, String field) {
+        DraftNode found = section.field(field);
+        String text = found == null ? null : found.text();
+        return text == null ? "" : text;
+    }
+}

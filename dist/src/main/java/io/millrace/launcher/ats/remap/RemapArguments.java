@@ -1,0 +1,160 @@
+package io.millrace.launcher.ats.remap;
+
+import io.millrace.launcher.ats.settings.SpecialRecords;
+import io.millrace.launcher.ats.settings.StorageImport;
+import io.millrace.launcher.ats.source.Entry;
+import io.millrace.launcher.ats.source.Quantity;
+import io.millrace.launcher.ats.source.Quantity.BadValueException;
+import io.millrace.launcher.ats.source.RecordTable;
+import io.millrace.proxy.config.ConfigCatalog;
+import io.millrace.proxy.config.key.ConfigKey;
+import java.util.List;
+import java.util.Map;
+
+/** What stands behind the URLs of a rule besides filters: plugins that Millrace has keys for, a volume, a strategy. */
+final class RemapArguments {
+    /** Parameters of plugins that are a key, a list unless they are about a time or a flag. */
+    private static final Map<String, String> KEYS = Map.ofEntries(
+            Map.entry("cachekey.so --include-params", "cache.key.included_params"),
+            Map.entry("cachekey.so --exclude-params", "cache.key.excluded_params"),
+            Map.entry("cachekey.so --sort-params", "cache.key.sorted_params"),
+            Map.entry("cachekey.so --remove-all-params", "cache.key.ignore_query"),
+            Map.entry("cachekey.so --include-headers", "cache.key.fields"),
+            Map.entry("cachekey.so --include-cookies", "cache.key.cookies"),
+            Map.entry("cachekey.so --static-prefix", "cache.key.host"),
+            Map.entry("stale_response.so --stale-while-revalidate-default", "cache.stale_while_revalidate"),
+            Map.entry("stale_response.so --force-stale-while-revalidate", "cache.force_stale_while_revalidate"),
+            Map.entry("stale_response.so --stale-if-error-default", "cache.stale_if_error"),
+            Map.entry("stale_response.so --force-stale-if-error", "cache.force_stale_if_error"));
+
+    private final StorageImport storage;
+    private final boolean old;
+    private String plugin = "";
+    private RemapRule last = new RemapRule(new Entry("", 0, 0, ""), "", "", "");
+
+    /** @param old whether the directory is of a version before 10 */
+    RemapArguments(StorageImport storage, boolean old) {
+        this.storage = storage;
+        this.old = old;
+    }
+
+    /** @param argument without the {@code @} */
+    void take(String argument, RemapRule rule) {
+        if (!rule.equals(last)) {
+            plugin = "";
+            last = rule;
+        }
+        int equals = argument.indexOf('=');
+        String name = equals < 0 ? argument : argument.substring(0, equals);
+        String value = equals < 0 ? "" : argument.substring(equals + 1);
+        switch (name) {
+            case "plugin" -> plugin(value, rule);
+            case "pparam" -> parameter(value, rule);
+            case "volume" -> volume(value, rule);
+            case "strategy" -> rule.strategy(value.replaceAll("^['\"]|['\"]$", ""));
+            default -> rule.entry().notMapped("'@" + argument + "' is not understood");
+        }
+    }
+
+    private void plugin(String path, RemapRule rule) {
+        plugin = path.substring(path.lastIndexOf('/') + 1);
+        boolean known =
+                plugin.equals("conf_remap.so") || KEYS.keySet().stream().anyMatch(key -> key.startsWith(plugin + " "));
+        if (known) {
+            return;
+        }
+        String said = Plugins.about(plugin);
+        if (Plugins.isGuard(plugin)) {
+            rule.guard();
+        }
+        if (Plugins.isNeedless(plugin)) {
+            rule.entry().note(plugin + ": " + said);
+        } else {
+            rule.entry().notMapped("@plugin=" + plugin + ": " + said);
+        }
+    }
+
+    private void parameter(String text, RemapRule rule) {
+        int equals = text.indexOf('=');
+        String name = equals < 0 ? text : text.substring(0, equals);
+        String value = equals < 0 ? "" : text.substring(equals + 1);
+        if (plugin.equals("conf_remap.so")) {
+            record(name, value, rule);
+            return;
+        }
+        String key = KEYS.get(plugin + " " + name);
+        if (key == null) {
+            if (plugin.equals("cachekey.so") || plugin.equals("stale_response.so") || plugin.isEmpty()) {
+                rule.entry().notMapped("@pparam=" + text + " of " + plugin + " has no equal");
+            }
+            return;
+        }
+        try {
+            rule.settings().put(key, pluginValue(key, value));
+        } catch (BadValueException e) {
+            rule.entry().notMapped("@pparam=" + text + ": " + e.getMessage());
+            return;
+        }
+        if (key.equals("cache.key.ignore_query") || key.endsWith("_params")) {
+            rule.settings().put("cache.key.send_whole_query", "true");
+            rule.entry()
+                    .note(
+                            "origins get the whole query as in Traffic Server; safe only where no answer that is stored depends on it");
+        }
+    }
+
+    private static String pluginValue(String key, String value) throws BadValueException {
+        ConfigKey<?> known = ConfigCatalog.find(key);
+        String type = known == null ? "" : known.type().name();
+        if (type.equals("boolean")) {
+            return value.equals("false") || value.equals("0") ? "false" : "true";
+        }
+        if (type.equals("duration")) {
+            return Quantity.time(value);
+        }
+        return key.equals("cache.key.host") ? value : "[" + value + "]";
+    }
+
+    /** A record for this rule alone. */
+    private void record(String name, String value, RemapRule rule) {
+        RecordTable.Mapping mapping = name.startsWith("proxy.config.") ? RecordTable.find(name.substring(13)) : null;
+        if (mapping == null) {
+            rule.entry()
+                    .notMapped("@pparam=" + name
+                            + (value.isEmpty()
+                                    ? ": files of conf_remap.so are not read"
+                                    : " has no key that a rule can set"));
+            return;
+        }
+        if (old && mapping.name().equals("http.cache.ignore_server_no_cache") && !value.equals("0")) {
+            rule.entry().notMapped("@pparam=" + name + ": " + SpecialRecords.NO_STORE_TOO);
+            return;
+        }
+        try {
+            for (String key : mapping.keys()) {
+                ConfigKey<?> known = ConfigCatalog.find(key);
+                if (known == null || !known.isPerRule()) {
+                    rule.entry().notMapped(key + " is for all rules, and cannot be set for one");
+                    continue;
+                }
+                List<String> words = mapping.words(value);
+                rule.settings().put(key, words == null ? mapping.convert(key, value) : words.toString());
+            }
+        } catch (BadValueException e) {
+            rule.entry().notMapped(name + ": " + e.getMessage());
+        }
+    }
+
+    private void volume(String value, RemapRule rule) {
+        String first = value.split(",", -1)[0];
+        String name = storage.volume(first);
+        if (name == null) {
+            rule.entry().notMapped("@volume=" + value + ": no such volume was imported");
+            return;
+        }
+        rule.settings().put("cache.volume", name);
+        if (!first.equals(value)) {
+            rule.entry().notMapped("@volume=" + value + ": a rule has one volume, here the first");
+        }
+    }
+}

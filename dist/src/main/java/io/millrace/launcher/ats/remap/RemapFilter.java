@@ -1,0 +1,178 @@
+package io.millrace.launcher.ats.remap;
+
+import io.millrace.launcher.ats.source.Entry;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+
+/** What a filter of remap.config says, on a rule's line or by name. Confined to one thread. */
+final class RemapFilter {
+    private static final Set<String> ALLOWING = Set.of("allow", "add_allow", "set_allow", "1", "on", "enable");
+    private static final Set<String> DENYING = Set.of("deny", "add_deny", "set_deny", "0", "off", "disable");
+
+    /** The methods that Traffic Server knows. */
+    private static final Set<String> METHODS =
+            Set.of("CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "POST", "PURGE", "PUT", "TRACE", "PUSH");
+
+    private final Entry entry;
+    private final String name;
+    private final boolean old;
+    private String action = "allow";
+    private final AddressWords sources = new AddressWords();
+    private final AddressWords categories = new AddressWords();
+    private final AddressWords listeners = new AddressWords();
+    private final List<String> methods = new ArrayList<>();
+    private boolean internal;
+    private boolean empty = true;
+    private boolean used;
+    private int actions;
+    /** Its name in the configuration; empty while it is not in it. */
+    private String written = "";
+
+    /**
+     * A filter that says nothing yet.
+     *
+     * @param name empty for that of a rule's own line
+     * @param old whether it is of a version before 10, whose filters never meet a method that Traffic Server does not know
+     */
+    RemapFilter(Entry entry, String name, boolean old) {
+        this.entry = entry;
+        this.name = name;
+        this.old = old;
+    }
+
+    Entry entry() {
+        return entry;
+    }
+
+    String name() {
+        return name;
+    }
+
+    /** Whether nothing was said, so that there is no filter. */
+    boolean isEmpty() {
+        return empty;
+    }
+
+    boolean allows() {
+        return ALLOWING.contains(action);
+    }
+
+    /** Whether it decides about every method of the clients it is for. */
+    boolean isSet() {
+        return action.startsWith("set_");
+    }
+
+    /** Whether it is written in one of the two old words, which newer ways of reading refuse. */
+    boolean isOldWord() {
+        return action.equals("allow") || action.equals("deny");
+    }
+
+    /** Whether it is for Traffic Server's own requests alone, which no client's ever is. */
+    boolean isInternal() {
+        return internal;
+    }
+
+    /** Its action in one word, allow or deny. */
+    String action() {
+        return allows() ? "allow" : "deny";
+    }
+
+    /** How many actions were named. */
+    int countAction() {
+        return actions;
+    }
+
+    /** Whether a rule has it. */
+    boolean isUsed() {
+        return used;
+    }
+
+    void use() {
+        used = true;
+    }
+
+    String written() {
+        return written;
+    }
+
+    void written(String as) {
+        written = as;
+    }
+
+    /** Takes an action; false when there is no such thing. */
+    boolean action(String word) {
+        action = word.toLowerCase(Locale.ROOT);
+        actions++;
+        empty = false;
+        return ALLOWING.contains(action) || DENYING.contains(action);
+    }
+
+    void source(String word) {
+        empty = false;
+        sources.add(word);
+    }
+
+    void listener(String word) {
+        empty = false;
+        listeners.add(word);
+    }
+
+    void category(List<String> addresses, boolean negative) {
+        empty = false;
+        categories.addCategory(addresses, negative);
+    }
+
+    void internal() {
+        empty = false;
+        internal = true;
+    }
+
+    void method(String word) {
+        empty = false;
+        if (!methods.contains(word.toUpperCase(Locale.ROOT))) {
+            methods.add(word.toUpperCase(Locale.ROOT));
+        }
+    }
+
+    /** For which requests it is. */
+    FilterTerms terms() {
+        // Whom a filter never lets in there it lets in nowhere.
+        List<String> met =
+                old && allows() ? methods.stream().filter(METHODS::contains).toList() : methods;
+        FilterTerms named = met.isEmpty() && !methods.isEmpty()
+                ? FilterTerms.ALL.withoutMethod()
+                : FilterTerms.ALL.withMethods(met);
+        return terms(categories, true)
+                .and(terms(sources, true))
+                .and(terms(listeners, false))
+                .and(named);
+    }
+
+    private static FilterTerms terms(AddressWords words, boolean sources) {
+        return sources
+                ? new FilterTerms(
+                        words.addresses(), words.texts(), FilterTerms.ALL.listeners(), List.of(), List.of(), false)
+                : new FilterTerms(
+                        FilterTerms.ALL.sources(), List.of(), words.addresses(), words.texts(), List.of(), false);
+    }
+
+    /** Tells a line what is read otherwise than it looks, or otherwise than Millrace reads it. */
+    void explain(Entry line) {
+        for (AddressWords words : List.of(sources, categories, listeners)) {
+            if (words.isReadOtherwise()) {
+                line.note("Traffic Server adds up what its words leave, so that these addresses are "
+                        + (words.addresses().texts().equals(List.of("all"))
+                                ? "all that there are"
+                                : String.join(", ", words.addresses().texts())));
+            }
+        }
+        for (String method : methods) {
+            if (old && !METHODS.contains(method)) {
+                line.note("filters before version 10 never meet the method " + method
+                        + (allows() ? ", so it is left out: it is not let in there either" : "; this one does"));
+            }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+package io.millrace.launcher.ats.remap;
+
+import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.source.SourceFile;
+import io.millrace.launcher.ats.source.Words;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** remap.config: rules, filters by name, and other files that it names. Confined to one thread. */
+public final class RemapImport {
+    private static final int INCLUDES_MAX = 1000;
+
+    private final Input input;
+    private final RemapRules rules;
+    private final RemapFilters filters;
+    private final Deque<String> open = new ArrayDeque<>();
+    private final Map<String, List<Words>> known = new HashMap<>();
+    private int includes;
+
+    /** Reads remap.config of that input into the rules. */
+    public RemapImport(Input input, RemapRules rules) {
+        this.input = input;
+        this.rules = rules;
+        filters = rules.filters();
+    }
+
+    /** Reads the file, if there is one. */
+    public void read() {
+        SourceFile file = input.read(input.named("url_remap.filename", "remap.config"));
+        if (file != null) {
+            read(file);
+        }
+        filters.finish();
+    }
+
+    private void read(SourceFile file) {
+        open.push(file.name());
+        // A file that is included twice has its lines but once in the report.
+        for (Words words : known.computeIfAbsent(file.name(), name -> Words.ofRemap(file))) {
+            if (words.at(0).equals(".include")) {
+                include(file, words);
+            } else if (words.at(0).startsWith(".")) {
+                filters.directive(file, words);
+            } else {
+                rule(file, words);
+            }
+        }
+        open.pop();
+    }
+
+    private void include(SourceFile file, Words words) {
+        for (int i = 1; i < words.words().size(); i++) {
+            String name = words.at(i);
+            String relative = input.relative(name);
+            List<String> names = input.isDirectory(relative) ? input.list(relative) : List.of(relative);
+            for (String each : names) {
+                String problem = include(each);
+                if (problem != null) {
+                    file.problem(words.entry().line(), words.columns().get(i), each + problem);
+                }
+            }
+        }
+        words.entry().note("its lines stand in its place");
+    }
+
+    /** @return what is wrong; null when it was read */
+    private @Nullable String include(String name) {
+        if (open.contains(name)) {
+            return " includes itself";
+        }
+        if (++includes > INCLUDES_MAX) {
+            return ": more than " + INCLUDES_MAX + " files are included";
+        }
+        SourceFile next = input.read(name);
+        if (next == null) {
+            return ": no such file";
+        }
+        boolean before = filters.beginFile();
+        read(next);
+        filters.endFile(before);
+        return null;
+    }
+
+    /** What begins with {@code @} may stand anywhere; the other words are the kind, the two URLs, and what comes behind them. */
+    private void rule(SourceFile file, Words words) {
+        List<String> plain =
+                words.words().stream().filter(word -> !word.startsWith("@")).toList();
+        if (plain.size() < 3) {
+            file.problem(words.entry(), words.at(0) + " needs two URLs");
+            return;
+        }
+        List<String> more = plain.subList(3, plain.size());
+        RemapRule rule = rules.begin(words.entry(), plain.get(0), plain.get(1), plain.get(2));
+        if (rule == null) {
+            return;
+        }
+        if (!plain.get(0).equalsIgnoreCase("map_with_referer")) {
+            explain(rule, more);
+        } else if (rules.isRefererAsked() && more.size() < 2) {
+            file.problem(words.entry(), "map_with_referer needs a URL for those that are refused, and expressions");
+            return;
+        } else if (rules.isRefererAsked()) {
+            rules.refuse(rule, more.get(0), more.subList(1, more.size()));
+        }
+        for (int i = 0; i < words.words().size(); i++) {
+            if (words.at(i).startsWith("@") && !filters.take(file, words, i)) {
+                rules.arguments().take(words.at(i).substring(1), rule);
+            }
+        }
+        rules.write(rule);
+    }
+
+    private static void explain(RemapRule rule, List<String> more) {
+        for (int i = 0; i < more.size(); i++) {
+            if (more.get(i).startsWith("#")) {
+                rule.entry().note("'#' begins no comment in the middle of a line: what begins with @ behind it counts");
+                return;
+            }
+            if (i == 0 && rule.verb().contains("map")) {
+                rule.entry().note("the tag '" + more.get(i) + "' is not used");
+            } else {
+                rule.entry().notMapped("'" + more.get(i) + "' is not understood");
+            }
+        }
+    }
+}

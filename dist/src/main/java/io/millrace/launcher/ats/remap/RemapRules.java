@@ -1,0 +1,180 @@
+package io.millrace.launcher.ats.remap;
+
+import io.millrace.launcher.ats.draft.DraftNode;
+import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.settings.StorageImport;
+import io.millrace.launcher.ats.source.Entry;
+import io.millrace.launcher.ats.source.RecordTable;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Rules of remap.config or remap.yaml, as they are written. Confined to one thread. */
+public final class RemapRules {
+    private static final Set<String> VERBS = Set.of(
+            "map",
+            "map_with_recv_port",
+            "map_with_referer",
+            "reverse_map",
+            "redirect",
+            "redirect_temporary",
+            "regex_map",
+            "regex_map_with_recv_port",
+            "regex_redirect",
+            "regex_redirect_temporary");
+
+    private static final Pattern REGEX = Pattern.compile("([^:/]+://)([^/]*?)((?::\\d+)?)((?:/.*)?)");
+
+    private final Input input;
+    private final RemapFilters filters;
+    private final RemapArguments arguments;
+    private final List<RemapRule> rules = new ArrayList<>();
+
+    /** Rules of that input, none yet. */
+    public RemapRules(Input input, IpAllowFilters ipAllow, StorageImport storage) {
+        this.input = input;
+        filters = new RemapFilters(input, ipAllow);
+        arguments = new RemapArguments(storage, !input.has("records.yaml"));
+    }
+
+    /** Filters of the rules. */
+    public RemapFilters filters() {
+        return filters;
+    }
+
+    RemapArguments arguments() {
+        return arguments;
+    }
+
+    /** Every rule that was written. */
+    public List<RemapRule> all() {
+        return List.copyOf(rules);
+    }
+
+    /** The rules that lead to an origin. */
+    public List<RemapRule> forwarding() {
+        return rules.stream()
+                .filter(rule -> rule.verb().contains("map") && !rule.verb().equals("reverse_map"))
+                .toList();
+    }
+
+    /**
+     * Begins a rule.
+     *
+     * @return null when nothing can be made of it, which has then been said
+     */
+    @Nullable
+    RemapRule begin(Entry entry, String kind, String from, String to) {
+        String verb = kind.toLowerCase(Locale.ROOT);
+        if (!VERBS.contains(verb)) {
+            input.problem(entry, "'" + kind + "' is no kind of rule");
+            return null;
+        }
+        filters.begin(entry);
+        if (to.startsWith("http://{") || (from.contains("{") && !verb.startsWith("regex"))) {
+            entry.notMapped(
+                    "pages of Traffic Server's own are not there; millctl cache list, millctl status and millctl metric get say the same");
+            if (from.contains("{")) {
+                return null;
+            }
+            // Else what is asked there would meet a wider rule.
+            RemapRule closed = new RemapRule(entry, verb, from, DraftNode.CLOSED);
+            closed.guard();
+            return closed;
+        }
+        if (from.startsWith("tunnel:")) {
+            entry.notMapped("connections are not passed on by their names in TLS");
+            return null;
+        }
+        if (verb.equals("map_with_referer") && !isRefererAsked()) {
+            entry.note("proxy.config.http.referer_filter is off, so every Referer passes");
+            return new RemapRule(entry, "map", from, to);
+        }
+        return new RemapRule(entry, verb, from, to);
+    }
+
+    /** Whether map_with_referer is more than map. */
+    boolean isRefererAsked() {
+        return input.records().isOn("http.referer_filter", false);
+    }
+
+    /** Which pages may link to a rule's, and where the others are sent. */
+    void refuse(RemapRule rule, String redirect, List<String> expressions) {
+        boolean usual = Set.of("default", "<default>", "default_redirect_url", "<default_redirect_url>")
+                .contains(redirect.toLowerCase(Locale.ROOT));
+        rule.refuse(
+                usual ? input.records().value("http.referer_default_redirect", "http://www.example.com/") : redirect,
+                expressions);
+    }
+
+    /** Writes a rule, with the filters that were said since its beginning and those that hold where it stands. */
+    void write(RemapRule rule) {
+        DraftNode node = input.draft().element("remap", rule.entry());
+        node.put(rule.verb(), rule.verb().startsWith("regex") ? regex(rule) : rule.from());
+        node.put("to", rule.to());
+        if (!rule.referers().isEmpty()) {
+            node.putWords("referers", rule.referers());
+            node.put("referer_redirect", rule.refused());
+        }
+        rule.settings().forEach((key, value) -> {
+            if (value.startsWith("[")) {
+                node.putWords(key, RecordTable.split(value.substring(1, value.length() - 1)))
+                        .optional();
+            } else {
+                node.put(key, value).optional();
+            }
+        });
+        if (rule.verb().equals("redirect_temporary") && input.draft().root().moveBefore("remap", node, "redirect")) {
+            rule.entry().note("stands before those for good, since Traffic Server looks at it first");
+        }
+        filters.write(rule, node);
+        rule.at(node);
+        rules.add(rule);
+    }
+
+    /** Writes the rules with filters for as many hosts as Traffic Server has them for, so that none is left to a wider rule. */
+    public void finish() {
+        for (RemapRule rule : rules) {
+            DraftNode node = rule.node();
+            if (node != null
+                    && rule.verb().startsWith("regex")
+                    && !node.elements("filters").isEmpty()) {
+                node.put(rule.verb(), regex(rule, true));
+            }
+        }
+    }
+
+    private static String regex(RemapRule rule) {
+        return regex(rule, false);
+    }
+
+    /**
+     * Expressions are for the whole host here, so marks for its ends say nothing.
+     *
+     * @param anywhere whether what stands around the place where it is found is written down as well
+     */
+    private static String regex(RemapRule rule, boolean anywhere) {
+        Matcher parts = REGEX.matcher(rule.from());
+        if (!parts.matches()) {
+            return rule.from();
+        }
+        String host = parts.group(2);
+        boolean first = host.startsWith("^");
+        boolean last = host.endsWith("$") && !host.endsWith("\\$");
+        String bare = host.substring(first ? 1 : 0, host.length() - (last ? 1 : 0));
+        String whole = bare;
+        if (anywhere && (!first || !last || bare.contains("|"))) {
+            whole = ".*?(?:" + host + ").*";
+        } else if (!first && !last) {
+            rule.entry()
+                    .note(
+                            "the expression is for the whole host; Traffic Server finds it anywhere in it, and so does a rule here that has filters");
+        }
+        String path = parts.group(4);
+        return parts.group(1) + whole + parts.group(3) + (path.isEmpty() ? "/" : path);
+    }
+}

@@ -1,0 +1,253 @@
+package io.millrace.launcher.ats.remap;
+
+import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.draft.JoinedYaml;
+import io.millrace.launcher.ats.source.Entry;
+import io.millrace.launcher.ats.source.Yaml;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.nodes.MappingNode;
+import org.snakeyaml.engine.v2.nodes.Node;
+import org.snakeyaml.engine.v2.nodes.NodeTuple;
+
+/** remap.yaml: what remap.config says, as YAML. Confined to one thread. */
+public final class RemapYamlImport {
+    private static final int INCLUDES_MAX = 1000;
+    private static final List<String> KEYS = List.of("remap", "acl_filters");
+
+    /** What a filter has, in the order in which Traffic Server reads it, and what a line of remap.config would say. */
+    private static final Map<String, String> TERMS = new LinkedHashMap<>();
+
+    static {
+        TERMS.put("method", "method");
+        TERMS.put("src_ip", "src_ip");
+        TERMS.put("src_ip_invert", "src_ip=~");
+        TERMS.put("src_ip_category", "src_ip_category");
+        TERMS.put("src_ip_category_invert", "src_ip_category=~");
+        TERMS.put("in_ip", "in_ip");
+        TERMS.put("in_ip_invert", "in_ip=~");
+        TERMS.put("action", "action");
+    }
+
+    private static final Set<String> DIRECTIVES =
+            Set.of("include", "activate_filter", "deactivate_filter", "delete_filter", "define_filter");
+
+    private static final Set<String> UNDERSTOOD =
+            Set.of("type", "from", "to", "acl_filter", "plugins", "strategy", "redirect", "mapid");
+
+    private final Input input;
+    private final RemapRules rules;
+    private final RemapFilters filters;
+    private final Deque<String> open = new ArrayDeque<>();
+    private int includes;
+
+    /** Reads remap.yaml of that input into the rules. */
+    public RemapYamlImport(Input input, RemapRules rules) {
+        this.input = input;
+        this.rules = rules;
+        filters = rules.filters();
+    }
+
+    /** Reads the file, if there is one. */
+    public void read() {
+        read("remap.yaml");
+        filters.finish();
+    }
+
+    /** @return what is wrong; null when it was read */
+    private @Nullable String read(String name) {
+        if (open.contains(name)) {
+            return " includes itself";
+        }
+        if (++includes > INCLUDES_MAX) {
+            return ": more than " + INCLUDES_MAX + " files are included";
+        }
+        if (input.files().containsKey(name)) {
+            return " is included twice; write what it says in the second place";
+        }
+        JoinedYaml yaml = JoinedYaml.read(input, name, false, KEYS);
+        if (yaml == null) {
+            return ": no such file";
+        }
+        open.push(name);
+        for (JoinedYaml.Item item : yaml.pairs("acl_filters")) {
+            define(item.entry(), item.name(), item.node());
+        }
+        for (JoinedYaml.Item item : yaml.items("remap")) {
+            element(item.node(), item.entry());
+        }
+        open.pop();
+        return null;
+    }
+
+    private void element(Node node, Entry entry) {
+        Map<String, NodeTuple> pairs = Yaml.pairs(node);
+        for (String key :
+                List.of("include", "activate_filter", "deactivate_filter", "delete_filter", "define_filter")) {
+            if (pairs.containsKey(key)) {
+                directive(key, pairs.get(key).getValueNode(), entry);
+                for (String other : pairs.keySet()) {
+                    if (!other.equals(key)) {
+                        entry.note(other + " is passed over, as Traffic Server does");
+                    }
+                }
+                return;
+            }
+        }
+        rule(node, entry);
+    }
+
+    private void directive(String key, Node value, Entry entry) {
+        switch (key) {
+            case "include" -> include(Yaml.text(value), entry);
+            case "activate_filter" -> filters.activate(entry, Yaml.text(value), true);
+            case "deactivate_filter" -> filters.activate(entry, Yaml.text(value), false);
+            case "delete_filter" -> filters.delete(entry, Yaml.text(value));
+            default -> {
+                int count = 0;
+                for (Map.Entry<String, NodeTuple> pair : Yaml.pairs(value).entrySet()) {
+                    if (count++ == 0) {
+                        define(entry, pair.getKey(), pair.getValue().getValueNode());
+                    } else {
+                        entry.note(pair.getKey() + " is passed over, as Traffic Server does");
+                    }
+                }
+                if (count == 0) {
+                    input.problem(entry, "define_filter needs a name, and what the filter says below it");
+                }
+            }
+        }
+    }
+
+    private void include(String name, Entry entry) {
+        entry.note("its rules stand in its place");
+        String relative = input.relative(name);
+        for (String each : input.isDirectory(relative) ? input.list(relative) : List.of(relative)) {
+            boolean before = filters.beginFile();
+            String problem = read(each);
+            filters.endFile(before);
+            if (problem != null) {
+                input.problem(entry, each + problem);
+            }
+        }
+    }
+
+    private void define(Entry entry, String name, Node node) {
+        RemapFilter filter = filters.defineAnew(entry, name);
+        terms(filter, node, entry);
+    }
+
+    private void terms(RemapFilter filter, @Nullable Node node, Entry entry) {
+        if (!(node instanceof MappingNode)) {
+            input.problem(entry, "a filter is written as names and values");
+            return;
+        }
+        for (Map.Entry<String, String> term : TERMS.entrySet()) {
+            Node value = Yaml.value(node, term.getKey());
+            String name = term.getValue().replace("=~", "");
+            boolean negative = term.getValue().endsWith("~");
+            for (Node each : Yaml.elements(value)) {
+                take(filter, entry, name, (negative ? "~" : "") + Yaml.text(each));
+            }
+        }
+        if (Set.of("true", "yes", "on", "y")
+                .contains(Yaml.text(node, "internal").toLowerCase(java.util.Locale.ROOT))) {
+            filter.internal();
+        }
+        for (String key : Yaml.pairs(node).keySet()) {
+            if (!TERMS.containsKey(key) && !key.equals("internal")) {
+                entry.note(key + " in a filter is passed over, as Traffic Server does");
+            }
+        }
+    }
+
+    private void take(RemapFilter filter, Entry entry, String name, String value) {
+        try {
+            if (value.isEmpty()) {
+                throw new IllegalArgumentException(name + " says nothing");
+            }
+            filters.take(filter, entry, name, value);
+        } catch (IllegalArgumentException e) {
+            input.problem(entry, String.valueOf(e.getMessage()));
+        }
+    }
+
+    private void rule(Node node, Entry entry) {
+        String kind = Yaml.text(node, "type");
+        List<String> from = urls(Yaml.value(node, "from"), true);
+        List<String> to = urls(Yaml.value(node, "to"), false);
+        if (kind.isEmpty() || from.isEmpty() || to.isEmpty()) {
+            input.problem(entry, "a rule has type, from and to, and to names a scheme and a host");
+            return;
+        }
+        for (String each : from) {
+            RemapRule rule = rules.begin(entry, kind, each, to.get(0));
+            if (rule == null) {
+                return;
+            }
+            more(rule, node, entry);
+            rules.write(rule);
+        }
+        if (from.size() > 1) {
+            entry.note("without a scheme it is for http and https: two rules here");
+        }
+    }
+
+    private void more(RemapRule rule, Node node, Entry entry) {
+        Node filter = Yaml.value(node, "acl_filter");
+        if (filter != null) {
+            terms(filters.begin(entry), filter, entry);
+        }
+        Node redirect = Yaml.value(node, "redirect");
+        if (redirect != null && rule.verb().equals("map_with_referer")) {
+            List<String> expressions = new ArrayList<>();
+            Yaml.elements(Yaml.value(redirect, "regex")).forEach(each -> expressions.add(Yaml.text(each)));
+            if (Yaml.text(redirect, "url").isEmpty() || expressions.isEmpty()) {
+                input.problem(entry, "redirect has url and regex");
+            }
+            rules.refuse(rule, Yaml.text(redirect, "url"), expressions);
+        }
+        for (Node plugin : Yaml.elements(Yaml.value(node, "plugins"))) {
+            rules.arguments().take("plugin=" + Yaml.text(plugin, "name"), rule);
+            for (Node parameter : Yaml.elements(Yaml.value(plugin, "params"))) {
+                rules.arguments().take("pparam=" + Yaml.text(parameter), rule);
+            }
+        }
+        if (!Yaml.text(node, "strategy").isEmpty()) {
+            rule.strategy(Yaml.text(node, "strategy"));
+        }
+        for (String key : Yaml.pairs(node).keySet()) {
+            if (!UNDERSTOOD.contains(key) && !DIRECTIVES.contains(key)) {
+                entry.notMapped(key + " is not understood");
+            }
+        }
+    }
+
+    /** A URL, whole or in its parts; one with a host and no scheme is for both. */
+    private List<String> urls(@Nullable Node node, boolean from) {
+        String whole = Yaml.text(node, "url");
+        if (!whole.isEmpty()) {
+            return List.of(whole);
+        }
+        String scheme = Yaml.text(node, "scheme");
+        String host = Yaml.text(node, "host");
+        String port = Yaml.text(node, "port");
+        String path = Yaml.text(node, "path");
+        String rooted = path.startsWith("/") ? path : "/" + path;
+        if (host.isEmpty()) {
+            return from && path.startsWith("/") ? List.of(path) : List.of();
+        }
+        String rest = "://" + host + (port.isEmpty() ? "" : ":" + port) + rooted;
+        if (!scheme.isEmpty()) {
+            return List.of(scheme + rest);
+        }
+        boolean secure = input.draft().elements("listen").stream().anyMatch(listener -> listener.find("tls") != null);
+        return !from ? List.of() : secure ? List.of("http" + rest, "https" + rest) : List.of("http" + rest);
+    }
+}

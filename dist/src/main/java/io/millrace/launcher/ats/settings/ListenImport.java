@@ -1,0 +1,296 @@
+package io.millrace.launcher.ats.settings;
+
+import io.millrace.launcher.ats.draft.DraftNode;
+import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.source.Entry;
+import io.millrace.launcher.ats.source.Quantity;
+import io.millrace.launcher.ats.source.Quantity.BadValueException;
+import io.millrace.launcher.ats.source.RecordTable;
+import io.millrace.launcher.ats.source.Records.Rec;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** Where clients connect: server_ports, and the records that older versions had for it. */
+public final class ListenImport {
+    /** Where one port of server_ports listens. */
+    private static final class Port {
+        private int number;
+        private boolean v6;
+        private @Nullable String ip;
+        private boolean tls;
+        private boolean proxyProtocol;
+        /** Whether the header only says for logs who the client is. */
+        private boolean onlyTold;
+
+        private final List<String> refused = new ArrayList<>();
+        private final List<String> notes = new ArrayList<>();
+        private @Nullable String unusable;
+    }
+
+    private final Input input;
+    private final Certificates certificates;
+
+    /** Reads the ports of that input. */
+    public ListenImport(Input input, Certificates certificates) {
+        this.input = input;
+        this.certificates = certificates;
+    }
+
+    /** Reads the records about ports. */
+    public void read() {
+        Rec ports = input.records().take("http.server_ports");
+        List<Rec> old = new ArrayList<>();
+        for (String name :
+                List.of("http.server_port", "http.server_port_attr", "http.server_other_ports", "ssl.server_port")) {
+            Rec rec = input.records().take(name);
+            if (rec != null) {
+                old.add(rec);
+            }
+        }
+        Rec ip = input.records().take("proxy.local.incoming_ip_to_bind");
+        if (ports != null && ports.value() != null) {
+            old.forEach(rec -> rec.entry().note("http.server_ports stands beside it, and that counts"));
+            readPorts(ports, ip);
+        } else if (!old.isEmpty()) {
+            readOld(old, ip);
+        } else if (ip != null) {
+            listen(portOf(8080, address(ip, false)), ip.entry());
+        }
+        Rec secure = input.records().take("ssl.enabled");
+        if (secure != null) {
+            secure.entry().note("an address of listen has tls where a port was for it");
+        }
+        if (input.draft().elements("listen").isEmpty()) {
+            input.draft()
+                    .root()
+                    .element("listen")
+                    .put("address", ":8080")
+                    .remark("Traffic Server's default (proxy.config.http.server_ports)");
+        }
+    }
+
+    private static Port portOf(int number, @Nullable String ip) {
+        Port port = new Port();
+        port.number = number;
+        port.ip = ip;
+        return port;
+    }
+
+    /** One of the addresses that are listed for the two families. */
+    private static @Nullable String address(@Nullable Rec rec, boolean v6) {
+        for (String each : rec == null ? List.<String>of() : RecordTable.split(rec.text())) {
+            String bare = each.replace("[", "").replace("]", "");
+            if (bare.contains(":") == v6) {
+                return bare;
+            }
+        }
+        return null;
+    }
+
+    private void readPorts(Rec rec, @Nullable Rec ip) {
+        List<Port> ports = new ArrayList<>();
+        for (String descriptor : rec.text().strip().split("[\\s,]+", -1)) {
+            if (!descriptor.isEmpty()) {
+                Port port = parse(descriptor, rec);
+                if (port != null) {
+                    port.ip = port.ip == null ? address(ip, port.v6) : port.ip;
+                    ports.add(port);
+                }
+            }
+        }
+        if (ip != null) {
+            ip.entry().note("taken into account for the addresses of listen");
+        }
+        for (Port port : ports) {
+            if (!isCovered(port, ports)) {
+                widen(port, ports);
+                listen(port, rec.entry());
+            }
+        }
+    }
+
+    /** IPv6 of a port that stands in the list for IPv4 too: one address of Millrace listens to both. */
+    private static boolean isCovered(Port port, List<Port> all) {
+        return port.v6
+                && port.ip == null
+                && all.stream().anyMatch(other -> !other.v6 && other.ip == null && other.number == port.number);
+    }
+
+    /** IPv4 alone, where no IPv6 of the port is listed. */
+    private static void widen(Port port, List<Port> all) {
+        boolean both = all.stream().anyMatch(other -> other.v6 && other.ip == null && other.number == port.number);
+        if (port.ip == null && !port.v6 && !both) {
+            port.ip = "0.0.0.0";
+        } else if (port.ip == null && port.v6) {
+            port.ip = "::";
+        }
+    }
+
+    private void listen(Port port, Entry entry) {
+        port.refused.forEach(entry::notMapped);
+        port.notes.forEach(entry::note);
+        if (port.unusable != null) {
+            entry.notMapped(port.unusable);
+            return;
+        }
+        String address = port.ip == null ? "" : port.ip.contains(":") ? "[" + port.ip + "]" : port.ip;
+        String whole = address + ":" + port.number;
+        if (port.tls
+                && input.records().value("ssl.client.certification_level", "0").equals("2")) {
+            entry.notMapped(
+                    whole
+                            + " is for clients that show a certificate, which Millrace does not ask for, so nothing listens there");
+            return;
+        }
+        if (port.tls && !certificates.isThere()) {
+            entry.notMapped(
+                    whole + " is for TLS, and no certificate is named: add it to listen with tls: {certificate, key}");
+            return;
+        }
+        DraftNode node = input.draft().element("listen", entry);
+        node.put("address", whole);
+        if (port.onlyTold && !input.records().isSet("http.proxy_protocol_allowlist")) {
+            entry.notMapped(
+                    "'pp' of " + whole
+                            + ": filters would believe anybody's PROXY header; name the load balancers in access.proxy_protocol_allow, and write proxy_protocol: accept");
+        } else if (port.proxyProtocol) {
+            node.put("proxy_protocol", "accept");
+            allowProxies(entry);
+        }
+        if (port.tls) {
+            certificates.use(node);
+        }
+    }
+
+    /** Traffic Server believes everybody where no list says whom. */
+    private void allowProxies(Entry entry) {
+        if (!input.records().isSet("http.proxy_protocol_allowlist")
+                && input.draft().root().find("access.proxy_protocol_allow") == null) {
+            input.draft()
+                    .root()
+                    .putWords("access.proxy_protocol_allow", List.of("all"))
+                    .from(entry)
+                    .remark(
+                            "as in Traffic Server without proxy_protocol_allowlist; name your load balancers instead, since who is believed can write any address");
+        }
+    }
+
+    private @Nullable Port parse(String descriptor, Rec rec) {
+        Port port = new Port();
+        String rest = descriptor;
+        while (!rest.isEmpty()) {
+            int end = endOf(rest);
+            option(rest.substring(0, end), port);
+            rest = end < rest.length() ? rest.substring(end + 1) : "";
+        }
+        if (port.number == 0 && port.unusable == null) {
+            rec.file().problem(rec.entry(), "http.server_ports: '" + descriptor + "' names no port");
+            return null;
+        }
+        return port;
+    }
+
+    /** Where an option ends: colons within brackets belong to it. */
+    private static int endOf(String text) {
+        int depth = 0;
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            depth += c == '[' ? 1 : c == ']' ? -1 : 0;
+            if (c == ':' && depth == 0) {
+                return i;
+            }
+        }
+        return text.length();
+    }
+
+    private static void option(String option, Port port) {
+        String word = option.toLowerCase(Locale.ROOT);
+        int equals = option.indexOf('=');
+        if (word.matches("\\d+")) {
+            port.number = Integer.parseInt(word.length() > 5 ? "0" : word);
+        } else if (word.startsWith("ip-in=")) {
+            port.ip = option.substring(equals + 1).replace("[", "").replace("]", "");
+            port.v6 = port.ip.contains(":");
+        } else if (word.equals("ipv6") || word.equals("ipv4")) {
+            port.v6 = word.equals("ipv6");
+        } else if (word.equals("ssl")) {
+            port.tls = true;
+        } else if (word.equals("pp") || word.equals("pp-clnt")) {
+            port.proxyProtocol = true;
+            port.onlyTold = word.equals("pp");
+            if (port.onlyTold) {
+                port.notes.add("a PROXY header that is read is believed, also for logs and filters");
+            }
+        } else if (word.startsWith("proto=")) {
+            protocols(word.substring(equals + 1), port);
+        } else if (word.startsWith("tr-") || word.equals("blind") || word.equals("quic") || word.startsWith("/")) {
+            port.unusable = "'" + option + "': Millrace has no "
+                    + (word.equals("quic")
+                            ? "HTTP/3"
+                            : word.equals("blind")
+                                    ? "ports for CONNECT alone"
+                                    : word.startsWith("/") ? "Unix sockets for clients" : "transparent proxy")
+                    + ", so nothing listens there";
+        } else {
+            port.refused.add("'" + option + "' of port " + port.number + " has no equal");
+        }
+    }
+
+    private static void protocols(String list, Port port) {
+        if (list.contains("http2") || list.contains("h2") || list.contains("http3")) {
+            port.refused.add("'proto=" + list + "': Millrace speaks HTTP/1.1 with clients");
+        } else {
+            port.notes.add("HTTP/1.1 is what Millrace speaks");
+        }
+    }
+
+    private void readOld(List<Rec> old, @Nullable Rec ip) {
+        for (Rec rec : old) {
+            try {
+                readOldRecord(rec, ip);
+            } catch (BadValueException e) {
+                rec.file().problem(rec.entry(), rec.name() + ": " + e.getMessage());
+            }
+        }
+        if (ip != null) {
+            ip.entry().note("taken into account for the addresses of listen");
+        }
+    }
+
+    private void readOldRecord(Rec rec, @Nullable Rec ip) throws BadValueException {
+        switch (rec.name()) {
+            case "http.server_port" -> listenOld(rec, ip, (int) Quantity.integer(rec.text()), false);
+            case "ssl.server_port" -> {
+                if (input.records().isOn("ssl.enabled", false)) {
+                    listenOld(rec, ip, (int) Quantity.integer(rec.text()), true);
+                } else {
+                    rec.entry().note("ssl.enabled is off");
+                }
+            }
+            case "http.server_other_ports" -> {
+                for (String each : RecordTable.split(rec.text())) {
+                    String number = each.contains(":") ? each.substring(0, each.indexOf(':')) : each;
+                    listenOld(rec, ip, (int) Quantity.integer(number), false);
+                }
+            }
+            default -> {
+                if (rec.text().isEmpty() || rec.text().equalsIgnoreCase("X")) {
+                    rec.entry().note("an ordinary port, as listen has them");
+                } else {
+                    rec.entry().notMapped("only the attribute X, an ordinary port, has an equal");
+                }
+            }
+        }
+    }
+
+    private void listenOld(Rec rec, @Nullable Rec ip, int number, boolean tls) {
+        Port port = portOf(number, address(ip, false));
+        port.tls = tls;
+        listen(port, rec.entry());
+        if (ip != null && port.ip != null) {
+            input.draft().elements("listen").forEach(node -> node.from(ip.entry()));
+        }
+    }
+}

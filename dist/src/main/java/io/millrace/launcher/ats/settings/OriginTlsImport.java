@@ -1,0 +1,137 @@
+package io.millrace.launcher.ats.settings;
+
+import io.millrace.launcher.ats.draft.DraftNode;
+import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.source.Entry;
+import io.millrace.launcher.ats.source.Records.Rec;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Imports TLS settings for origins: {@code ssl.client.*} of records, and verify keys of sni.yaml. Confined to one thread. */
+public final class OriginTlsImport {
+    private static final String POLICY = "ssl.client.verify.server.policy";
+    private static final String PROPERTIES = "ssl.client.verify.server.properties";
+    private static final String CA = "ssl.client.CA.cert.filename";
+    private static final String CERTIFICATE = "ssl.client.cert.filename";
+    private static final String KEY = "ssl.client.private_key.filename";
+    private static final String SNI = "ssl.client.sni_policy";
+
+    private final Input input;
+
+    /** Writes into the draft of that input. */
+    public OriginTlsImport(Input input) {
+        this.input = input;
+    }
+
+    /** Settings that are general. Records that it does not understand are left to others. */
+    void readRecords() {
+        verify();
+        file(CA, "ssl.client.CA.cert.path", "origin.tls.ca_file");
+        file(CERTIFICATE, "ssl.client.cert.path", "origin.tls.certificate");
+        if (input.records().value(CERTIFICATE, "").isEmpty()) {
+            note(KEY, "the certificate with it is not named");
+        } else {
+            file(KEY, "ssl.client.private_key.path", "origin.tls.key");
+        }
+        String sni = input.records().value(SNI, "").toLowerCase(Locale.ROOT);
+        if (sni.equals("remap") || sni.equals("host")) {
+            Rec rec = input.records().take(SNI);
+            if (rec != null) {
+                input.draft().set("origin.tls.sni", sni.equals("remap") ? "origin" : "host", rec.entry());
+            }
+        }
+    }
+
+    private void verify() {
+        String policy = input.records().value(POLICY, "");
+        String properties = input.records().value(PROPERTIES, "");
+        String word = policy.isEmpty() && properties.isEmpty() ? null : verifyWord(policy, properties);
+        if (word == null) {
+            return;
+        }
+        for (String name : List.of(POLICY, PROPERTIES)) {
+            Rec rec = input.records().take(name);
+            if (rec != null && rec.value() != null) {
+                input.draft().set("origin.tls.verify", word, rec.entry());
+            }
+        }
+    }
+
+    private void file(String record, String pathRecord, String key) {
+        if (input.records().value(record, "").isEmpty()) {
+            return;
+        }
+        String directory = input.records().value(pathRecord, "");
+        Rec rec = input.records().take(record);
+        if (rec == null || rec.value() == null) {
+            return;
+        }
+        note(pathRecord, "taken into account for " + key);
+        String name = rec.value();
+        input.draft()
+                .set(
+                        key,
+                        directory.isEmpty() ? input.configured(name) : input.installed(directory + "/" + name),
+                        rec.entry());
+    }
+
+    private void note(String record, String text) {
+        Rec rec = input.records().take(record);
+        if (rec != null) {
+            rec.entry().note(text);
+        }
+    }
+
+    /**
+     * The value of {@code origin.tls.verify}; null for words that are not known.
+     *
+     * @param policy when a failure matters; empty for the default of Traffic Server
+     * @param properties what is verified; empty for all
+     */
+    public static @Nullable String verifyWord(String policy, String properties) {
+        String what =
+                switch (properties.toUpperCase(Locale.ROOT)) {
+                    case "", "ALL" -> "on";
+                    case "NONE" -> "off";
+                    case "NAME" -> "name";
+                    case "SIGNATURE" -> "chain";
+                    default -> "";
+                };
+        return switch (policy.toUpperCase(Locale.ROOT)) {
+            case "DISABLED" -> "off";
+            case "ENFORCED" -> what.isEmpty() ? null : what;
+            case "", "PERMISSIVE" -> what.equals("off") ? "off" : what.isEmpty() ? null : "warn";
+            default -> null;
+        };
+    }
+
+    /** Gives what sni.yaml says of an origin's name to a rule that leads there. */
+    public void apply(Map<String, String> settings, DraftNode rule, Entry from) {
+        String policy =
+                settings.getOrDefault("verify_server_policy", input.records().value(POLICY, ""));
+        String properties = settings.getOrDefault(
+                "verify_server_properties", input.records().value(PROPERTIES, ""));
+        String word = verifyWord(policy, properties);
+        boolean says = settings.containsKey("verify_server_policy") || settings.containsKey("verify_server_properties");
+        if (says && word != null) {
+            rule.put("origin.tls.verify", word).from(from);
+        }
+        String certificate = settings.getOrDefault("client_cert", "");
+        if (!certificate.isEmpty()) {
+            rule.put("origin.tls.certificate", file("ssl.client.cert.path", certificate))
+                    .from(from);
+            String key = settings.getOrDefault("client_key", "");
+            if (!key.isEmpty()) {
+                rule.put("origin.tls.key", file("ssl.client.private_key.path", key))
+                        .from(from);
+            }
+        }
+    }
+
+    private String file(String pathRecord, String name) {
+        String directory = input.records().value(pathRecord, "");
+        return directory.isEmpty() ? input.configured(name) : input.installed(directory + "/" + name);
+    }
+}

@@ -1,0 +1,217 @@
+package io.millrace.launcher.ats.settings;
+
+import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.source.Entry;
+import io.millrace.launcher.ats.source.Quantity;
+import io.millrace.launcher.ats.source.RecordTable;
+import io.millrace.launcher.ats.source.Records;
+import io.millrace.launcher.ats.source.Records.Rec;
+import io.millrace.launcher.ats.source.SourceFile;
+import io.millrace.launcher.ats.source.Yaml;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.nodes.MappingNode;
+import org.snakeyaml.engine.v2.nodes.Node;
+import org.snakeyaml.engine.v2.nodes.NodeTuple;
+import org.snakeyaml.engine.v2.nodes.ScalarNode;
+import org.snakeyaml.engine.v2.nodes.Tag;
+
+/** Reads records.yaml, else records.config, into {@link Records}. */
+public final class RecordsImport {
+    private static final Pattern LINE = Pattern.compile(
+            "\\s*(CONFIG|LOCAL)\\s+(\\S+)\\s+(INT|FLOAT|STRING|LLONG|COUNTER)(?:\\s+(.*))?", Pattern.DOTALL);
+    private static final String CONFIG = "proxy.config.";
+
+    private final Input input;
+
+    /** Reads the records of that input. */
+    public RecordsImport(Input input) {
+        this.input = input;
+    }
+
+    /** Reads the file, if there is one. */
+    public void read() {
+        SourceFile yaml = input.read("records.yaml");
+        SourceFile lines = input.read("records.config");
+        if (yaml != null) {
+            readYaml(yaml);
+            if (lines != null) {
+                input.name("records.config", "records.yaml stands beside it, and Traffic Server 10 reads that");
+                lines.entries().forEach(entry -> entry.note("rename or remove one of the two"));
+            }
+        } else if (lines != null) {
+            readLines(lines);
+        }
+    }
+
+    private void readLines(SourceFile file) {
+        for (int i = 0; i < file.lines().size(); i++) {
+            String line = file.lines().get(i);
+            if (line.isBlank() || line.strip().startsWith("#")) {
+                continue;
+            }
+            int column = line.length() - line.stripLeading().length() + 1;
+            Entry entry = file.entry(i + 1, i + 1, column, line);
+            Matcher matcher = LINE.matcher(line.stripTrailing());
+            if (!matcher.matches()) {
+                file.problem(entry, "is not a record; it is written like CONFIG proxy.config.NAME INT 1");
+                continue;
+            }
+            String value =
+                    matcher.group(4) == null ? null : unquoted(matcher.group(4).strip());
+            put(file, entry, matcher.group(2), value, matcher.group(3));
+        }
+    }
+
+    private static String unquoted(String text) {
+        boolean quoted = text.length() >= 2 && text.startsWith("\"") && text.endsWith("\"");
+        return quoted ? text.substring(1, text.length() - 1) : text;
+    }
+
+    private void readYaml(SourceFile file) {
+        Node root = Yaml.root(file);
+        Node records = Yaml.value(root, "records");
+        if (root != null && !(records instanceof MappingNode)) {
+            file.problem(1, 1, "has no records: with settings below it");
+            return;
+        }
+        for (Map.Entry<String, NodeTuple> pair : Yaml.pairs(root).entrySet()) {
+            if (pair.getKey().equals("records")) {
+                Yaml.section(file, pair.getValue().getKeyNode());
+                readSection(file, "", pair.getValue().getValueNode());
+            } else {
+                Yaml.entry(file, pair.getValue().getKeyNode(), pair.getValue().getValueNode())
+                        .notMapped("is not below records:, where Traffic Server looks");
+            }
+        }
+    }
+
+    private void readSection(SourceFile file, String path, Node section) {
+        for (Map.Entry<String, NodeTuple> pair : Yaml.pairs(section).entrySet()) {
+            Node key = pair.getValue().getKeyNode();
+            Node value = pair.getValue().getValueNode();
+            String name = path.isEmpty() ? pair.getKey() : path + "." + pair.getKey();
+            if (value instanceof MappingNode mapping) {
+                if (Yaml.line(key) == Yaml.line(value)) {
+                    // A flow mapping may have all of its records in one line.
+                    file.claim(Yaml.line(key), Yaml.lastLine(value));
+                }
+                Yaml.section(file, key);
+                readSection(file, name, mapping);
+                continue;
+            }
+            Entry entry = Yaml.entry(file, key, value);
+            if (value instanceof ScalarNode scalar) {
+                boolean none =
+                        scalar.getTag().equals(Tag.NULL) || scalar.getValue().isEmpty();
+                put(file, entry, CONFIG + name, none ? null : scalar.getValue(), "");
+            } else {
+                file.problem(entry, CONFIG + name + " must be one value");
+            }
+        }
+    }
+
+    private void put(SourceFile file, Entry entry, String name, @Nullable String value, String type) {
+        String known = value == null || value.equals("NULL") ? null : value;
+        try {
+            if (known != null && (type.equals("INT") || type.equals("LLONG"))) {
+                Quantity.integer(known);
+            } else if (known != null && type.equals("FLOAT")) {
+                Quantity.decimal(known);
+            }
+            String key = name.startsWith(CONFIG) ? name.substring(CONFIG.length()) : name;
+            input.records().put(new Rec(renamed(key), known, file, entry));
+        } catch (Quantity.BadValueException e) {
+            file.problem(entry, name + ": " + e.getMessage());
+        }
+    }
+
+    /** Names of one thing that changed from version to version. */
+    private static String renamed(String name) {
+        return switch (name) {
+            case "exec_thread.autoconfig" -> "exec_thread.autoconfig.enabled";
+            case "http.origin_max_connections" -> "http.per_server.connection.max";
+            default -> name;
+        };
+    }
+
+    /**
+     * Turns what is left of the records into settings, by the table.
+     *
+     * @param secure whether any origin is asked by https
+     */
+    public void finish(boolean secure) {
+        if (secure) {
+            new OriginTlsImport(input).readRecords();
+        }
+        for (Rec rec : input.records().left()) {
+            RecordTable.Mapping mapping = RecordTable.find(rec.name());
+            if (!secure
+                    && rec.value() != null
+                    && rec.name().startsWith("ssl.client.")
+                    && !rec.name().equals("ssl.client.certification_level")) {
+                rec.entry().note("no rule leads to an origin by https");
+            } else if (mapping != null) {
+                map(rec, mapping);
+            } else {
+                RecordNotes.explain(rec.name(), rec.value(), rec.entry());
+            }
+        }
+        input.draft().setDefault("cache.heuristic_without_last_modified", "true", "what it always does");
+        input.draft().setDefault("cache.guessed_lifetime_with_cookies", "all", "what it always does");
+        input.draft().setDefault("cache.unshared_fields", "[Set-Cookie]", "it never stores Set-Cookie");
+        for (RecordTable.Mapping mapping : RecordTable.all()) {
+            String unset = unset(mapping);
+            if (unset != null && !input.records().isSet(mapping.name())) {
+                setDefault(mapping, unset);
+            }
+        }
+    }
+
+    /** What Traffic Server takes without the record: fields had more room before version 10. */
+    private @Nullable String unset(RecordTable.Mapping mapping) {
+        if (mapping.name().equals("http.cache.targeted_cache_control_headers") && input.isAfterVersion10()) {
+            return null;
+        }
+        boolean fields =
+                mapping.name().endsWith("_header_max_size") && mapping.name().startsWith("http.");
+        return fields && !input.has("records.yaml") ? "131072" : mapping.unset();
+    }
+
+    private void map(Rec rec, RecordTable.Mapping mapping) {
+        String value = rec.value();
+        if (value == null) {
+            rec.entry().note("says nothing; Traffic Server's default holds");
+            return;
+        }
+        try {
+            for (String key : mapping.keys()) {
+                List<String> words = mapping.words(value);
+                if (words != null) {
+                    input.draft().set(key, words, rec.entry());
+                } else {
+                    boolean file = key.equals("dns.hosts_file");
+                    input.draft().set(key, file ? input.configured(value) : mapping.convert(key, value), rec.entry());
+                }
+            }
+            if (!mapping.note().isEmpty()) {
+                rec.entry().note(mapping.note());
+            }
+        } catch (Quantity.BadValueException e) {
+            rec.file().problem(rec.entry(), CONFIG + rec.name() + ": " + e.getMessage());
+        }
+    }
+
+    private void setDefault(RecordTable.Mapping mapping, String unset) {
+        try {
+            for (String key : mapping.keys()) {
+                input.draft().setDefault(key, mapping.convert(key, unset), CONFIG + mapping.name());
+            }
+        } catch (Quantity.BadValueException e) {
+            throw new IllegalStateException(mapping.name(), e);
+        }
+    }
+}

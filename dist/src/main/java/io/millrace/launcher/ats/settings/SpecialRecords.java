@@ -1,0 +1,370 @@
+package io.millrace.launcher.ats.settings;
+
+import io.millrace.launcher.ats.draft.Draft;
+import io.millrace.launcher.ats.draft.DraftNode;
+import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.source.Quantity;
+import io.millrace.launcher.ats.source.Quantity.BadValueException;
+import io.millrace.launcher.ats.source.RecordTable;
+import io.millrace.launcher.ats.source.Records.Rec;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Records that say one thing together, or whose numbers mean something else here. */
+public final class SpecialRecords {
+    private static final String UNLIMITED = "1000000";
+
+    /** Why a setting is left out that would have what must not be stored stored. */
+    public static final String NO_STORE_TOO =
+            "no-store would be ignored as well, to which versions before 10 keep; write cache.ignore_server_no_cache: true if no origin says it of what must not be kept";
+
+    /** What is done with a record's value. */
+    private interface Reading {
+        void read(Rec rec) throws BadValueException;
+    }
+
+    private final Input input;
+    private final Draft draft;
+
+    /** Reads the records of that input. */
+    public SpecialRecords(Input input) {
+        this.input = input;
+        this.draft = input.draft();
+    }
+
+    /** Writes the keys that the records stand for. */
+    public void read() {
+        via();
+        forwardedFields();
+        keys();
+        collapsing();
+        memory();
+        connections();
+        processes();
+        names();
+        proxyProtocol();
+        resolution();
+        noCacheOfServers();
+        post();
+        strictTransportSecurity();
+    }
+
+    /** Traffic Server overwrites the origin's field, Millrace leaves it. */
+    private void strictTransportSecurity() {
+        boolean[] on = new boolean[1];
+        with("ssl.hsts_max_age", rec -> {
+            long seconds = Quantity.integer(rec.text());
+            on[0] = seconds >= 0;
+            if (on[0]) {
+                draft.set("tls.hsts.max_age", Quantity.seconds(seconds), rec.entry());
+                rec.entry().note("an origin's own Strict-Transport-Security stays as it is");
+            } else {
+                rec.entry().note("no Strict-Transport-Security is added");
+            }
+        });
+        with("ssl.hsts_include_subdomains", rec -> {
+            if (on[0]) {
+                draft.set(
+                        "tls.hsts.include_subdomains",
+                        Boolean.toString(Quantity.integer(rec.text()) != 0),
+                        rec.entry());
+            } else {
+                rec.entry().note("no Strict-Transport-Security is added");
+            }
+        });
+    }
+
+    /** Traffic Server stores answers to POST by the URL, whatever was sent. */
+    private void post() {
+        with("http.cache.post_method", rec -> {
+            boolean on = Quantity.integer(rec.text()) != 0;
+            draft.set("cache.post_method", Boolean.toString(on), rec.entry());
+            if (on) {
+                rec.entry()
+                        .notMapped(
+                                "an answer to POST is stored only where Content-Location says that it stands for one to GET (RFC 9110 s9.3.3)");
+            }
+        });
+    }
+
+    /** Since version 10 no-store is ignored with it, as here; before, what says so is not stored all the same. */
+    private void noCacheOfServers() {
+        if (input.has("records.yaml")) {
+            return;
+        }
+        with("http.cache.ignore_server_no_cache", rec -> {
+            if (Quantity.integer(rec.text()) == 0) {
+                rec.entry().same("cache.ignore_server_no_cache");
+            } else {
+                rec.entry().notMapped(NO_STORE_TOO);
+            }
+        });
+    }
+
+    private void with(String name, Reading reading) {
+        Rec rec = input.records().take(name);
+        if (rec == null) {
+            return;
+        }
+        if (rec.value() == null) {
+            rec.entry().note("says nothing; Traffic Server's default holds");
+            return;
+        }
+        try {
+            reading.read(rec);
+        } catch (BadValueException e) {
+            rec.file().problem(rec.entry(), "proxy.config." + name + ": " + e.getMessage());
+        }
+    }
+
+    /** Until version 5 a second record said how much of the codes is shown. */
+    private void via() {
+        Rec verbose = input.records().take("http.verbose_via_str");
+        long codes = 0;
+        try {
+            codes = verbose == null ? 0 : Math.min(2, Quantity.integer(verbose.text()));
+        } catch (BadValueException e) {
+            String name = verbose == null ? "" : verbose.name();
+            if (verbose != null) {
+                verbose.file().problem(verbose.entry(), name + ": " + e.getMessage());
+            }
+        }
+        long more = codes;
+        with("http.insert_response_via_str", rec -> {
+            long level = Quantity.integer(rec.text());
+            List<String> words = List.of("none", "name", "short", "full", "stack");
+            long shown = level == 1 ? 1 + more : level;
+            if (shown < 0 || shown >= words.size()) {
+                throw new BadValueException("'" + level + "' is none of 0 to 4");
+            }
+            draft.set("via.response", words.get((int) shown), rec.entry());
+            if (verbose != null) {
+                verbose.entry().became("via.response");
+            }
+        });
+        if (verbose != null && !input.records().isOn("http.insert_response_via_str", false)) {
+            verbose.entry().note("insert_response_via_str is off");
+        }
+        draft.setDefault("via.response", "none", "proxy.config.http.insert_response_via_str");
+        with("http.response_server_enabled", rec -> {
+            long value = Quantity.integer(rec.text());
+            if (value < 0 || value > 2) {
+                throw new BadValueException("'" + value + "' is none of 0 to 2");
+            }
+            draft.set("via.server", List.of("pass", "own", "missing").get((int) value), rec.entry());
+        });
+        draft.setDefault("via.server", "own", "proxy.config.http.response_server_enabled");
+    }
+
+    private void forwardedFields() {
+        Rec squid = input.records().take("http.insert_squid_x_forwarded_for");
+        Rec forwarded = input.records().take("http.insert_forwarded");
+        boolean addresses = input.records().isOn("http.insert_squid_x_forwarded_for", true);
+        boolean standard =
+                !input.records().value("http.insert_forwarded", "none").equals("none");
+        Rec client = input.records().take("http.insert_client_ip");
+        List<String> fields = new ArrayList<>();
+        if (addresses) {
+            fields.add("x-forwarded-for");
+        }
+        if (standard) {
+            fields.add("forwarded");
+        }
+        if (input.records().isOn("http.insert_client_ip", true)) {
+            fields.add("client-ip");
+        }
+        DraftNode node = fields.isEmpty()
+                ? draft.root().put("access.forwarded_fields", "none")
+                : draft.root().putWords("access.forwarded_fields", fields);
+        if (squid == null && forwarded == null && client == null) {
+            node.remark(
+                    "Traffic Server's default (proxy.config.http.insert_squid_x_forwarded_for and insert_client_ip); without this line x-forwarded-for, x-forwarded-proto, x-forwarded-host");
+        }
+        if (client != null) {
+            node.from(client.entry());
+        }
+        if (squid != null) {
+            node.from(squid.entry());
+            squid.entry().note("what clients send in X-Forwarded-For is passed on from access.trusted_proxies only");
+        }
+        if (forwarded != null) {
+            node.from(forwarded.entry());
+            if (standard) {
+                forwarded.entry().note("which members Forwarded has cannot be chosen");
+            }
+        }
+    }
+
+    private void keys() {
+        with("http.cache.ignore_query", rec -> {
+            boolean on = Quantity.integer(rec.text()) != 0;
+            draft.set("cache.key.ignore_query", Boolean.toString(on), rec.entry());
+            if (on) {
+                draft.set("cache.key.send_whole_query", "true", rec.entry());
+                rec.entry()
+                        .note(
+                                "origins get the query as in Traffic Server; safe only where no answer that is stored depends on it");
+            }
+        });
+    }
+
+    /** Traffic Server polls; Millrace waits for as long. */
+    private void collapsing() {
+        Rec retries = input.records().take("http.cache.max_open_read_retries");
+        Rec each = input.records().take("http.cache.open_read_retry_time");
+        try {
+            long count = retries == null || retries.value() == null ? -1 : Quantity.integer(retries.value());
+            long millis = each == null || each.value() == null ? 10 : Quantity.integer(each.value());
+            if (retries != null && retries.value() != null) {
+                draft.set("cache.collapse_wait", Quantity.millis(Math.max(0, count) * millis), retries.entry());
+                retries.entry()
+                        .note(
+                                "requests wait for the head of another one's response that long in all, and are told when it is there");
+            } else {
+                draft.setDefault("cache.collapse_wait", "0", "proxy.config.http.cache.max_open_read_retries");
+            }
+            if (each != null) {
+                each.entry()
+                        .note("nobody polls; " + (count > 0 ? "counted for cache.collapse_wait" : "and nobody waits"));
+            }
+            if (retries != null && retries.value() == null) {
+                retries.entry().note("says nothing; Traffic Server's default holds");
+            }
+        } catch (BadValueException e) {
+            Rec bad = retries == null ? each : retries;
+            if (bad != null) {
+                bad.file().problem(bad.entry(), "proxy.config." + bad.name() + ": " + e.getMessage());
+            }
+        }
+    }
+
+    private void memory() {
+        with("cache.ram_cache.size", rec -> {
+            long bytes = Quantity.integer(rec.text());
+            if (bytes < 0) {
+                rec.entry().same("cache.ram_size");
+                rec.entry()
+                        .note(
+                                "the size is chosen: by Traffic Server 10 MiB for each GiB of disk, by Millrace a quarter of the memory");
+            } else {
+                draft.set("cache.ram_size", Quantity.size(bytes), rec.entry());
+            }
+        });
+    }
+
+    private void connections() {
+        List<Rec> known = new ArrayList<>();
+        long[] least = {Long.MAX_VALUE};
+        for (String name : List.of("net.max_connections_in", "net.connections_throttle")) {
+            with(name, rec -> {
+                long count = Quantity.integer(rec.text());
+                if (count > 0) {
+                    least[0] = Math.min(least[0], count);
+                    known.add(rec);
+                } else {
+                    rec.entry().note("no limit of its own");
+                }
+            });
+        }
+        for (Rec rec : known) {
+            draft.set("limits.connections", Long.toString(least[0]), rec.entry());
+            if (!rec.text().equals(Long.toString(least[0])) && known.size() > 1) {
+                rec.entry().note("the lower of net.max_connections_in and net.connections_throttle counts");
+            }
+        }
+        String note =
+                "for each origin and each event loop here, so divide by the number of cores; requests over it wait as origin.queue_max says";
+        Consumer<String> limit = name -> with(name, rec -> {
+            long count = Quantity.integer(rec.text());
+            draft.set("origin.connections_max", count <= 0 ? UNLIMITED : Long.toString(count), rec.entry());
+            rec.entry().note(count <= 0 ? "no limit" : note);
+        });
+        limit.accept("http.server_max_connections");
+        limit.accept("http.per_server.connection.max");
+        draft.setDefault("origin.connections_max", UNLIMITED, "proxy.config.http.per_server.connection.max, no limit");
+    }
+
+    private void processes() {
+        boolean automatic = input.records().isOn("exec_thread.autoconfig.enabled", true);
+        with("exec_thread.autoconfig.enabled", rec -> rec.entry()
+                .note(automatic ? "one event loop for each core" : "exec_thread.limit says how many"));
+        with("exec_thread.autoconfig.scale", rec -> rec.entry()
+                .note("one event loop for each core, since none ever waits"));
+        with("exec_thread.limit", rec -> {
+            if (automatic) {
+                rec.entry().note("exec_thread.autoconfig is on");
+            } else {
+                draft.set("worker.event_loops", Long.toString(Quantity.integer(rec.text())), rec.entry());
+            }
+        });
+        with("exec_thread.watchdog.timeout_ms", rec -> {
+            long millis = Quantity.integer(rec.text());
+            if (millis > 0) {
+                draft.set("worker.heartbeat_timeout", Quantity.millis(millis), rec.entry());
+            } else {
+                rec.entry().note("a worker that hangs is always replaced, after worker.heartbeat_timeout");
+            }
+        });
+    }
+
+    private void names() {
+        long[] mode = {0};
+        with("hostdb.ttl_mode", rec -> {
+            mode[0] = Quantity.integer(rec.text());
+            rec.entry().note(mode[0] == 0 ? "names' own times hold" : "said by dns.ttl_min and dns.ttl_max");
+        });
+        with("hostdb.timeout", rec -> {
+            String time = Quantity.seconds(Quantity.integer(rec.text()));
+            if (mode[0] == 0) {
+                rec.entry().note("hostdb.ttl_mode lets names' own times hold");
+                return;
+            }
+            if (mode[0] != 2) {
+                draft.set("dns.ttl_min", time, rec.entry());
+            }
+            if (mode[0] != 3) {
+                draft.set("dns.ttl_max", time, rec.entry());
+            }
+        });
+        if (mode[0] != 0 && !input.records().isSet("hostdb.timeout")) {
+            with("hostdb.ttl_mode", rec -> rec.entry()
+                    .notMapped("needs dns.ttl_min or dns.ttl_max; hostdb.timeout is not set (one day)"));
+        }
+    }
+
+    private void proxyProtocol() {
+        with("http.proxy_protocol_out", rec -> {
+            long version = Quantity.integer(rec.text());
+            if (version == 0) {
+                rec.entry().notMapped("0, the version that came in, has no equal; write proxy_protocol_out: v1 or v2");
+            } else if (version < -1 || version > 2) {
+                throw new BadValueException("'" + version + "' is none of -1 to 2");
+            } else {
+                draft.set("proxy_protocol_out", version < 0 ? "none" : "v" + version, rec.entry());
+            }
+        });
+    }
+
+    private void resolution() {
+        with("hostdb.ip_resolve", rec -> {
+            String first = null;
+            for (String word : RecordTable.split(rec.text())) {
+                first = first == null && word.startsWith("ipv") ? word : first;
+            }
+            prefer(first, rec);
+        });
+    }
+
+    private void prefer(@Nullable String first, Rec rec) {
+        if (first == null) {
+            rec.entry().notMapped("names neither ipv4 nor ipv6; see dns.prefer");
+            return;
+        }
+        draft.set("dns.prefer", first, rec.entry());
+        if (rec.text().contains("only") || rec.text().contains("none")) {
+            rec.entry().note("addresses of the other kind are still tried after it");
+        }
+    }
+}

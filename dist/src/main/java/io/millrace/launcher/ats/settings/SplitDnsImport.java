@@ -1,0 +1,64 @@
+package io.millrace.launcher.ats.settings;
+
+import io.millrace.launcher.ats.draft.DraftNode;
+import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.source.Entry;
+import io.millrace.launcher.ats.source.RecordTable;
+import io.millrace.launcher.ats.source.SourceFile;
+import io.millrace.launcher.ats.source.Words;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** splitdns.config: domains that have name servers of their own. */
+public final class SplitDnsImport {
+    private SplitDnsImport() {}
+
+    /** Reads the file, if there is one. */
+    public static void read(Input input) {
+        SourceFile file = input.read("splitdns.config");
+        if (file == null) {
+            return;
+        }
+        boolean on = input.records().isOn("dns.splitDNS.enabled", false)
+                || input.records().isOn("dns.splitdns.enabled", false);
+        for (Words words : Words.of(file)) {
+            if (on) {
+                line(input, file, words);
+            } else {
+                words.entry().note("proxy.config.dns.splitDNS.enabled is off");
+            }
+        }
+    }
+
+    private static void line(Input input, SourceFile file, Words words) {
+        Entry entry = words.entry();
+        String domain = "";
+        List<String> servers = new ArrayList<>();
+        for (String word : words.words()) {
+            int equals = word.indexOf('=');
+            String value = word.substring(equals + 1);
+            switch (word.substring(0, Math.max(0, equals)).toLowerCase(Locale.ROOT)) {
+                case "dest_domain", "dest_host" -> domain = value;
+                case "named" -> servers.addAll(RecordTable.split(value));
+                case "def_domain", "search_list" ->
+                    entry.notMapped(word.substring(0, equals) + ": names are asked for as they are written");
+                case "url_regex" -> {
+                    entry.notMapped("url_regex: name servers are chosen by domain; see dns.split");
+                    return;
+                }
+                default -> file.problem(entry, "'" + word + "' is nothing that splitdns.config has");
+            }
+        }
+        if (domain.startsWith("!")) {
+            entry.notMapped(
+                    "all but a domain cannot be named; dns.name_servers are for all that dns.split does not name");
+        } else if (domain.isEmpty() || servers.isEmpty()) {
+            file.problem(entry, "needs dest_domain= and named=");
+        } else {
+            DraftNode node = input.draft().element("dns.split", entry);
+            node.putWords("domains", List.of(domain.startsWith(".") ? domain.substring(1) : domain));
+            node.putWords("name_servers", servers);
+        }
+    }
+}

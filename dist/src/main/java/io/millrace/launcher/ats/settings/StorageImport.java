@@ -1,0 +1,309 @@
+package io.millrace.launcher.ats.settings;
+
+import io.millrace.launcher.ats.draft.DraftNode;
+import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.source.Entry;
+import io.millrace.launcher.ats.source.Quantity;
+import io.millrace.launcher.ats.source.Quantity.BadValueException;
+import io.millrace.launcher.ats.source.SourceFile;
+import io.millrace.launcher.ats.source.Words;
+import io.millrace.launcher.ats.source.Yaml;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.nodes.Node;
+import org.snakeyaml.engine.v2.nodes.NodeTuple;
+
+/** storage.config or storage.yaml, volume.config and hosting.config: where the cache lies, and how it is shared. */
+public final class StorageImport {
+    /** @param size such as {@code 30%} or a number of bytes with its unit */
+    private record Volume(Entry entry, SourceFile file, String id, String size, boolean inMegabytes) {}
+
+    private final Input input;
+    private final Map<String, Volume> volumes = new LinkedHashMap<>();
+    private final Map<String, Set<String>> hosts = new LinkedHashMap<>();
+    private final Map<String, List<Entry>> hosting = new LinkedHashMap<>();
+    private final Set<String> general = new HashSet<>();
+    private final Set<String> asked = new LinkedHashSet<>();
+    private long total;
+    private boolean open;
+
+    /** Reads the storage of that input. */
+    public StorageImport(Input input) {
+        this.input = input;
+    }
+
+    /** Reads the files, as far as there are any. */
+    public void read() {
+        SourceFile yaml = input.read("storage.yaml");
+        if (yaml != null) {
+            readYaml(yaml);
+            if (input.has("storage.config")) {
+                input.name("storage.config", "storage.yaml stands beside it, and that counts");
+            }
+            if (input.has("volume.config")) {
+                input.name("volume.config", "storage.yaml stands beside it, and that counts");
+            }
+        } else {
+            readStorage();
+            readVolumes();
+        }
+        readHosting();
+    }
+
+    /** The name of a volume that a rule asks for; null where there is none. */
+    @Nullable
+    public String volume(String id) {
+        if (!volumes.containsKey(id)) {
+            return null;
+        }
+        if (general.contains(id) || isWhole(volumes.get(id))) {
+            return "default";
+        }
+        asked.add(id);
+        return name(id);
+    }
+
+    /** Whether it is all of the cache, which leaves nothing to others. */
+    private boolean isWhole(@Nullable Volume volume) {
+        if (volume == null) {
+            return false;
+        }
+        try {
+            if (volume.size.endsWith("%")) {
+                return Quantity.number(volume.size
+                                        .substring(0, volume.size.length() - 1)
+                                        .strip())
+                                .compareTo(BigDecimal.valueOf(100))
+                        >= 0;
+            }
+            return !open && total > 0 && bytes(volume) >= total;
+        } catch (BadValueException | NumberFormatException e) {
+            return false;
+        }
+    }
+
+    private static long bytes(Volume volume) throws BadValueException {
+        long bytes = Quantity.integer(volume.size);
+        return volume.inMegabytes && volume.size.matches("\\d+") ? bytes << 20 : bytes;
+    }
+
+    private static String name(String id) {
+        return "volume-" + id;
+    }
+
+    private void readStorage() {
+        SourceFile file = input.read("storage.config");
+        if (file == null) {
+            return;
+        }
+        for (Words words : Words.of(file)) {
+            String size = "";
+            for (int i = 1; i < words.words().size(); i++) {
+                String word = words.at(i);
+                if (word.startsWith("volume=")) {
+                    words.entry().notMapped(word + ": every volume has its share of every path");
+                } else if (word.startsWith("id=")) {
+                    words.entry().note("id: a path is known by what lies in it");
+                } else {
+                    size = word;
+                }
+            }
+            span(file, words.entry(), words.at(0), size);
+        }
+    }
+
+    private void span(SourceFile file, Entry entry, String path, String size) {
+        try {
+            DraftNode node = input.draft().element("storage", entry);
+            node.put("path", input.installed(path));
+            if (!size.isEmpty()) {
+                long bytes = Quantity.integer(size);
+                node.put("size", Quantity.size(bytes));
+                total += bytes;
+            } else {
+                open = true;
+            }
+            if (input.draft().elements("storage").size() == 1) {
+                node.remark(
+                        "Nothing of what Traffic Server has stored is read; its cache.db can go once it no longer runs.");
+            }
+        } catch (BadValueException e) {
+            file.problem(entry, e.getMessage());
+        }
+    }
+
+    private void readYaml(SourceFile file) {
+        NodeTuple cache = Yaml.pairs(Yaml.root(file)).get("cache");
+        if (cache == null) {
+            return;
+        }
+        Yaml.section(file, cache.getKeyNode());
+        for (Map.Entry<String, NodeTuple> part :
+                Yaml.pairs(cache.getValueNode()).entrySet()) {
+            Yaml.section(file, part.getValue().getKeyNode());
+            for (Node node : Yaml.elements(part.getValue().getValueNode())) {
+                Entry entry = Yaml.entry(file, node, node);
+                switch (part.getKey()) {
+                    case "spans" -> {
+                        span(file, entry, Yaml.text(node, "path"), Yaml.text(node, "size"));
+                        if (!Yaml.text(node, "hash_seed").isEmpty()) {
+                            entry.note("hash_seed: a path is known by what lies in it");
+                        }
+                    }
+                    case "volumes" -> volume(file, entry, node);
+                    default -> entry.notMapped("'" + part.getKey() + "' is not understood");
+                }
+            }
+        }
+    }
+
+    private void volume(SourceFile file, Entry entry, Node node) {
+        Yaml.pairs(node).keySet().forEach(name -> option(entry, name));
+        volumes.put(
+                Yaml.text(node, "id"), new Volume(entry, file, Yaml.text(node, "id"), Yaml.text(node, "size"), false));
+    }
+
+    /** What a volume has besides its number and size. */
+    private static void option(Entry entry, String name) {
+        switch (name) {
+            case "volume", "id", "size", "scheme" -> {}
+            case "spans" -> entry.notMapped("spans: every volume has its share of every path");
+            case "avg_obj_size", "fragment_size" -> entry.note(name + ": how Traffic Server's store is built");
+            default -> entry.notMapped(name + ": RAM is one for all volumes");
+        }
+    }
+
+    private void readVolumes() {
+        SourceFile file = input.read("volume.config");
+        if (file == null) {
+            return;
+        }
+        for (Words words : Words.of(file)) {
+            String id = "";
+            String size = "";
+            for (String word : words.words()) {
+                int equals = word.indexOf('=');
+                String name = equals < 0 ? word : word.substring(0, equals).toLowerCase(Locale.ROOT);
+                String value = word.substring(equals + 1);
+                id = name.equals("volume") ? value : id;
+                size = name.equals("size") ? value : size;
+                option(words.entry(), name);
+            }
+            if (id.isEmpty() || size.isEmpty()) {
+                file.problem(words.entry(), "a volume has volume= and size=");
+            } else {
+                volumes.put(id, new Volume(words.entry(), file, id, size, true));
+            }
+        }
+    }
+
+    private void readHosting() {
+        SourceFile file = input.read("hosting.config");
+        if (file == null) {
+            return;
+        }
+        for (Words words : Words.of(file)) {
+            String host = "";
+            List<String> ids = new ArrayList<>();
+            for (String word : words.words()) {
+                String value = word.substring(word.indexOf('=') + 1);
+                switch (word.substring(0, Math.max(0, word.indexOf('='))).toLowerCase(Locale.ROOT)) {
+                    case "hostname" -> host = value;
+                    case "domain" -> host = value.startsWith(".") ? value : "." + value;
+                    case "volume" -> ids.addAll(List.of(value.split(",", -1)));
+                    default -> file.problem(words.entry(), "'" + word + "' is none of hostname=, domain= and volume=");
+                }
+            }
+            host(file, words.entry(), host, ids);
+        }
+    }
+
+    private void host(SourceFile file, Entry entry, String host, List<String> ids) {
+        if (host.isEmpty() || ids.isEmpty()) {
+            file.problem(entry, "needs hostname= or domain=, and volume=");
+            return;
+        }
+        String id = ids.get(0);
+        if (!volumes.containsKey(id)) {
+            entry.notMapped("volume " + id + " is not in the list of volumes");
+        } else if (host.equals("*")) {
+            general.addAll(ids);
+            entry.note("what the shares of other hosts leave is for all others");
+        } else {
+            hosts.computeIfAbsent(id, i -> new LinkedHashSet<>()).add(host);
+            if (host.startsWith(".")) {
+                hosts.get(id).add(host.substring(1));
+            }
+            hosting.computeIfAbsent(id, i -> new ArrayList<>()).add(entry);
+            if (ids.size() > 1) {
+                entry.notMapped("a host has one volume, here " + id);
+            }
+        }
+    }
+
+    /** Writes the shares, once it is known which volumes rules ask for. */
+    public void finish() {
+        for (Volume volume : volumes.values()) {
+            boolean own = hosts.containsKey(volume.id) || asked.contains(volume.id);
+            if (!own) {
+                volume.entry.note("no host and no rule has it alone: part of what everything else shares");
+                continue;
+            }
+            if (isWhole(volume)) {
+                String all = "it is all of the cache, which everything shares without a volume";
+                volume.entry.note(all);
+                hosting.getOrDefault(volume.id, List.of()).forEach(entry -> entry.note(all));
+                continue;
+            }
+            String share = share(volume);
+            if (share == null) {
+                continue;
+            }
+            DraftNode node = input.draft().element("volumes", volume.entry);
+            node.put("name", name(volume.id));
+            node.put("share", share);
+            Set<String> names = hosts.get(volume.id);
+            if (names != null) {
+                DraftNode list = node.putWords("hosts", List.copyOf(names));
+                hosting.getOrDefault(volume.id, List.of()).forEach(list::from);
+            }
+        }
+    }
+
+    private @Nullable String share(Volume volume) {
+        try {
+            if (volume.size.isEmpty()) {
+                volume.entry.notMapped("without a size it has what others leave: write volumes[].share");
+                return null;
+            }
+            if (volume.size.endsWith("%")) {
+                Quantity.decimal(volume.size.substring(0, volume.size.length() - 1));
+                return volume.size;
+            }
+            long bytes = bytes(volume);
+            if (open || total == 0) {
+                volume.entry.notMapped(
+                        "a size in bytes is a share of what the paths have, which is not known here: write volumes[].share");
+                return null;
+            }
+            return BigDecimal.valueOf(bytes)
+                            .movePointRight(2)
+                            .divide(BigDecimal.valueOf(total), 2, RoundingMode.HALF_EVEN)
+                            .stripTrailingZeros()
+                            .toPlainString()
+                    + "%";
+        } catch (BadValueException e) {
+            volume.file.problem(volume.entry, e.getMessage());
+            return null;
+        }
+    }
+}

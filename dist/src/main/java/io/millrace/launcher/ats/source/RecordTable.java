@@ -1,0 +1,244 @@
+package io.millrace.launcher.ats.source;
+
+import io.millrace.launcher.ats.source.Quantity.BadValueException;
+import io.millrace.proxy.config.ConfigCatalog;
+import io.millrace.proxy.config.key.ConfigKey;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Records that a key of Millrace says as they are, with the value that Traffic Server 10.2 takes without them. */
+public final class RecordTable {
+    /** How a value is written. */
+    enum Kind {
+        SECONDS,
+        SIZE,
+        INTEGER,
+        DECIMAL,
+        FLAG,
+        /** A number that stands for a word of the key. */
+        WORD,
+        TEXT,
+        /** Words between white space or commas. */
+        LIST
+    }
+
+    /**
+     * One record. Immutable.
+     *
+     * @param name without {@code proxy.config.}
+     * @param unset what Traffic Server takes without it, where that is worth writing down
+     * @param note what differs
+     */
+    public record Mapping(
+            String name,
+            Kind kind,
+            List<String> keys,
+            @Nullable String unset,
+            String note) {
+        /** The value as Millrace writes it. */
+        public String convert(String key, String value) throws BadValueException {
+            return switch (kind) {
+                case SECONDS -> Quantity.seconds(Quantity.integer(value));
+                case SIZE -> Quantity.size(Quantity.integer(value));
+                case INTEGER -> Long.toString(Quantity.integer(value));
+                case DECIMAL -> Quantity.decimal(value);
+                case FLAG -> flag(key, Quantity.integer(value) != 0);
+                case WORD -> word(key, Quantity.integer(value));
+                case TEXT -> value;
+                case LIST -> "[]";
+            };
+        }
+
+        /** The words of a list; null of anything else. */
+        @Nullable
+        public List<String> words(String value) {
+            return kind != Kind.LIST ? null : split(value);
+        }
+
+        /** Of a key that has two words instead of true and false the first stands for 0. */
+        private static String flag(String key, boolean set) throws BadValueException {
+            ConfigKey<?> known = ConfigCatalog.find(key);
+            boolean words = known != null && known.type().words() != null;
+            return words ? word(key, set ? 1 : 0) : Boolean.toString(set);
+        }
+
+        private static String word(String key, long number) throws BadValueException {
+            ConfigKey<?> known = ConfigCatalog.find(key);
+            List<String> words = known == null ? null : known.type().words();
+            if (words == null || number < 0 || number >= words.size()) {
+                throw new BadValueException("'" + number + "' is none of its values");
+            }
+            return words.get((int) number);
+        }
+    }
+
+    private static final Map<String, Mapping> ALL = new LinkedHashMap<>();
+
+    static {
+        routes();
+        freshness();
+        storing();
+        fetching();
+        timeouts();
+        limits();
+        names();
+        logs();
+    }
+
+    private RecordTable() {}
+
+    /** The key of a record; null when there is none. */
+    public static @Nullable Mapping find(String name) {
+        return ALL.get(name);
+    }
+
+    /** All records that have a key. */
+    public static Collection<Mapping> all() {
+        return ALL.values();
+    }
+
+    /** The words of a list in a record. */
+    public static List<String> split(String value) {
+        List<String> words = new ArrayList<>();
+        for (String word : value.split("[\\s,;]+", -1)) {
+            if (!word.isEmpty()) {
+                words.add(word);
+            }
+        }
+        return words;
+    }
+
+    private static void add(String name, Kind kind, @Nullable String unset, String... keys) {
+        ALL.put(name, new Mapping(name, kind, List.of(keys), unset, ""));
+    }
+
+    private static void noted(String name, Kind kind, @Nullable String unset, String note, String... keys) {
+        ALL.put(name, new Mapping(name, kind, List.of(keys), unset, note));
+    }
+
+    private static void routes() {
+        add("url_remap.pristine_host_hdr", Kind.FLAG, "0", "pristine_host_hdr");
+        add("header.parse.no_host_url_redirect", Kind.TEXT, null, "no_host_url_redirect");
+        noted(
+                "proxy_name",
+                Kind.TEXT,
+                null,
+                "proxies that pass requests to each other need different names",
+                "via.name");
+        add("http.insert_request_via_str", Kind.WORD, "1", "via.request");
+        add("http.proxy_protocol_allowlist", Kind.LIST, null, "access.proxy_protocol_allow");
+        add("proxy_protocol.max_header_size", Kind.SIZE, null, "limits.proxy_protocol_header");
+    }
+
+    private static void freshness() {
+        add("http.cache.http", Kind.FLAG, "1", "cache.enabled");
+        add("http.cache.required_headers", Kind.WORD, "2", "cache.required_headers");
+        add("http.cache.when_to_revalidate", Kind.WORD, "0", "cache.when_to_revalidate");
+        add("http.cache.heuristic_lm_factor", Kind.DECIMAL, "0.10", "cache.heuristic_lm_factor");
+        add("http.cache.heuristic_min_lifetime", Kind.SECONDS, "3600", "cache.heuristic_min_lifetime");
+        add("http.cache.heuristic_max_lifetime", Kind.SECONDS, "86400", "cache.heuristic_max_lifetime");
+        add("http.cache.guaranteed_min_lifetime", Kind.SECONDS, "0", "cache.guaranteed_min_lifetime");
+        add("http.cache.guaranteed_max_lifetime", Kind.SECONDS, "31536000", "cache.guaranteed_max_lifetime");
+        add("http.cache.max_stale_age", Kind.SECONDS, "604800", "cache.max_stale_age");
+        add("http.cache.ignore_client_no_cache", Kind.FLAG, "1", "cache.ignore_client_no_cache");
+        add("http.cache.ignore_client_cc_max_age", Kind.FLAG, "1", "cache.ignore_client_max_age");
+        add("http.cache.ims_on_client_no_cache", Kind.FLAG, "1", "cache.ims_on_client_no_cache");
+        add("http.cache.ignore_server_no_cache", Kind.FLAG, "0", "cache.ignore_server_no_cache");
+        add("http.cache.targeted_cache_control_headers", Kind.LIST, "", "cache.targeted_cache_control");
+        add("http.negative_caching_enabled", Kind.FLAG, "0", "cache.negative_caching.enabled");
+        add("http.negative_caching_lifetime", Kind.SECONDS, "1800", "cache.negative_caching.lifetime");
+        add("http.negative_caching_list", Kind.LIST, null, "cache.negative_caching.list");
+        add("http.negative_revalidating_enabled", Kind.FLAG, "1", "cache.negative_revalidating.enabled");
+        add("http.negative_revalidating_lifetime", Kind.SECONDS, "1800", "cache.negative_revalidating.lifetime");
+        add("http.negative_revalidating_list", Kind.LIST, null, "cache.negative_revalidating.list");
+    }
+
+    private static void storing() {
+        noted(
+                "http.cache.ignore_authentication",
+                Kind.FLAG,
+                "0",
+                "answers to requests with Authorization are stored only with public, s-maxage or must-revalidate, whatever it says",
+                "cache.ignore_authentication",
+                "cache.reuse_with_authorization");
+        add("http.cache.cache_responses_to_cookies", Kind.WORD, "1", "cache.cache_responses_to_cookies");
+        add("http.cache.cache_urls_that_look_dynamic", Kind.FLAG, "1", "cache.cache_urls_that_look_dynamic");
+        add("http.cache.post_method", Kind.FLAG, "0", "cache.post_method");
+        add("http.cache.generation", Kind.INTEGER, "-1", "cache.key.generation");
+        add("cache.limits.http.max_alts", Kind.INTEGER, "5", "cache.variants_max");
+        add("cache.max_doc_size", Kind.SIZE, "0", "cache.max_object_size");
+        add("cache.permit.pinning", Kind.FLAG, "0", "cache.permit_pinning");
+        add("cache.dir.sync_frequency", Kind.SECONDS, null, "store.sync_interval");
+    }
+
+    private static void fetching() {
+        add("http.cache.range.lookup", Kind.FLAG, "1", "cache.range.lookup");
+        add("http.cache.range.write", Kind.FLAG, "0", "cache.range.write");
+        add("cache.enable_read_while_writer", Kind.WORD, "1", "cache.read_while_writing");
+        add("http.background_fill_active_timeout", Kind.SECONDS, "0", "cache.background_fill_active_timeout");
+        add(
+                "http.background_fill_completed_threshold",
+                Kind.DECIMAL,
+                "0.0",
+                "cache.background_fill_completed_threshold");
+    }
+
+    private static void timeouts() {
+        add("http.accept_no_activity_timeout", Kind.SECONDS, "120", "timeouts.client_header");
+        add("http.keep_alive_no_activity_timeout_in", Kind.SECONDS, "120", "timeouts.client_keep_alive");
+        add("http.keep_alive_no_activity_timeout_out", Kind.SECONDS, "120", "origin.keep_alive");
+        add("http.transaction_no_activity_timeout_in", Kind.SECONDS, "30", "timeouts.client_body");
+        add(
+                "http.transaction_no_activity_timeout_out",
+                Kind.SECONDS,
+                "30",
+                "timeouts.origin_first_byte",
+                "timeouts.origin_idle");
+        add("http.connect_attempts_timeout", Kind.SECONDS, "30", "timeouts.origin_connect");
+        add("websocket.no_activity_timeout", Kind.SECONDS, "600", "timeouts.tunnel_idle");
+        add("websocket.active_timeout", Kind.SECONDS, "3600", "timeouts.tunnel_max");
+        add("stop.shutdown_timeout", Kind.SECONDS, null, "timeouts.drain");
+    }
+
+    private static void limits() {
+        add("http.request_line_max_size", Kind.SIZE, "65535", "limits.request_line");
+        add("http.request_header_max_size", Kind.SIZE, "32768", "limits.request_header");
+        add("http.response_header_max_size", Kind.SIZE, "32768", "limits.response_header");
+        add("http.max_post_size", Kind.SIZE, "0", "limits.request_body");
+        add("net.per_client.max_connections_in", Kind.INTEGER, "0", "limits.per_client.connections");
+    }
+
+    private static void names() {
+        add("dns.nameservers", Kind.LIST, null, "dns.name_servers");
+        noted(
+                "dns.lookup_timeout",
+                Kind.SECONDS,
+                null,
+                "here for each name server, then the next one is asked",
+                "dns.query_timeout");
+        add("srv_enabled", Kind.FLAG, null, "dns.srv");
+        add("dns.max_dns_in_flight", Kind.INTEGER, "2048", "dns.in_flight_max");
+        add("hostdb.fail.timeout", Kind.SECONDS, "0", "dns.negative_ttl");
+        add("hostdb.serve_stale_for", Kind.SECONDS, "0", "dns.serve_stale_for");
+        add("hostdb.host_file.path", Kind.TEXT, null, "dns.hosts_file");
+        noted(
+                "http.down_server.cache_time",
+                Kind.SECONDS,
+                "60",
+                "an address that failed is tried behind all others that long; Traffic Server does not try it",
+                "dns.down_time");
+    }
+
+    private static void logs() {
+        noted(
+                "log.rolling_min_count",
+                Kind.INTEGER,
+                null,
+                "Traffic Server keeps at least so many, Millrace at most; 0 keeps all",
+                "log.access.rotate_keep");
+    }
+}

@@ -1,0 +1,283 @@
+package io.millrace.launcher.config;
+
+import io.millrace.launcher.exit.FileFailure;
+import io.millrace.proxy.admin.config.ConfigChanger;
+import io.millrace.proxy.admin.config.ConfigControl;
+import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.admin.status.ProxyStatus;
+import io.millrace.proxy.config.ConfigCatalog;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.problem.ConfigDocument;
+import io.millrace.proxy.config.yaml.ConfigLoader;
+import io.millrace.worker.control.ConfigSource;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Every way to change the configuration, one change after the other on a thread of its own: two that are asked for at once
+ * know of each other. A change that cannot be made wholly is not made at all.
+ *
+ * <p>Thread-safe.
+ */
+public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCloseable {
+    /** Changes that may wait for the one that is made; a roll takes seconds. */
+    private static final int WAITING_MAX = 16;
+
+    private final RunningConfig running;
+    private final ThreadPoolExecutor thread;
+
+    /** Changes of that configuration; starts their thread. */
+    public ConfigChanges(RunningConfig running) {
+        this.running = running;
+        thread = new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(WAITING_MAX), task -> {
+            Thread made = new Thread(task, "config-changes");
+            made.setDaemon(true);
+            return made;
+        });
+    }
+
+    @Override
+    public CheckReport check(Path file) {
+        return new CheckReport(ConfigTarget.problems(ConfigLoader.load(file, Map.of())));
+    }
+
+    @Override
+    public CompletionStage<ReloadReport> reload() {
+        return queued(() -> running.apply(ConfigTarget.ofFile(running.reader().read(), running.running()), "reload"))
+                .whenComplete((report, failure) -> running.lastReload(outcome(report, failure)));
+    }
+
+    private static ProxyStatus.LastReload outcome(@Nullable ReloadReport report, @Nullable Throwable failure) {
+        List<String> wrong = new ArrayList<>();
+        if (report == null) {
+            wrong.add(failure == null ? "" : String.valueOf(failure.getMessage()));
+        } else {
+            report.problems().forEach(problem -> wrong.add(problem.text()));
+            report.settings().stream()
+                    .filter(setting -> setting.result() == Result.REJECTED)
+                    .forEach(setting -> wrong.add(setting.key() + ": " + setting.detail()));
+        }
+        boolean ok = report != null && report.ok();
+        return new ProxyStatus.LastReload(
+                ok, Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(), wrong);
+    }
+
+    @Override
+    public CompletionStage<ReloadReport> plan(@Nullable Path file) {
+        return queued(() -> {
+            ConfigReader reader = running.reader();
+            return running.plan(
+                    ConfigTarget.ofFile(file == null ? reader.read() : reader.read(file), running.running()));
+        });
+    }
+
+    @Override
+    public CompletionStage<ReloadReport> set(Map<String, String> settings, boolean save) {
+        return queued(() -> save ? saved(settings) : overlaid(settings));
+    }
+
+    private ReloadReport overlaid(Map<String, String> settings) {
+        for (String path : settings.keySet()) {
+            ConfigKey<?> key = ConfigCatalog.find(path);
+            if (key != null && SettingTexts.isOfLauncher(key)) {
+                String why = "only a new launcher can use it, which would know nothing of what is set here; add --save";
+                return refused(settings.keySet(), path, why);
+            }
+        }
+        RunningConfig.Current now = running.running();
+        Map<String, String> overlay = new TreeMap<>(now.source().overlay());
+        overlay.putAll(settings);
+        ReloadReport report = running.apply(ConfigTarget.withOverlay(now, overlay), "set");
+        return complete(report, settings.keySet(), "not changed: it has this value already");
+    }
+
+    private ReloadReport saved(Map<String, String> settings) {
+        RunningConfig.Current now = running.running();
+        Map<String, String> overlay = new TreeMap<>(now.source().overlay());
+        overlay.keySet().removeAll(settings.keySet());
+        Map<String, String> expected = new HashMap<>(overlay);
+        expected.putAll(settings);
+        ConfigTarget wanted = ConfigTarget.withOverlay(now, expected);
+        if (wanted.config() == null) {
+            return complete(running.apply(wanted, "set --save"), settings.keySet(), "");
+        }
+        try (OperatorsFile file = OperatorsFile.open(running.reader(), now, settings.keySet(), running.instance())) {
+            ConfigDocument edited = file.edit(settings);
+            ConfigSource source = new ConfigSource(edited, now.source().overrides(), overlay);
+            Map<String, String> under = new HashMap<>(now.under());
+            under.keySet().retainAll(overlay.keySet());
+            ConfigTarget target = ConfigTarget.of(source, source.load(), under, 0, List.of());
+            if (target.config() == null || !target.config().equals(wanted.config())) {
+                throw new IOException(
+                        "written there, the file would not mean the same; change it by hand, then reload");
+            }
+            file.prepare();
+            ReloadReport report = running.apply(target, "set --save");
+            ReloadReport complete = complete(report, settings.keySet(), "not changed: it has this value already");
+            return report.ok() ? written(complete, file) : complete;
+        } catch (IOException e) {
+            return refused(settings.keySet(), "", FileFailure.text(e));
+        }
+    }
+
+    /** In use it is by now; whether it is in the file, too, the answer says. */
+    static ReloadReport written(ReloadReport report, OperatorsFile file) {
+        List<String> notes = new ArrayList<>(report.notes());
+        boolean ok = true;
+        try {
+            String doubt = file.replace();
+            notes.add("written to " + file.path() + (doubt == null ? "" : "; " + doubt));
+        } catch (IOException e) {
+            ok = false;
+            notes.add("in use, but not written, and the next reload takes it back: " + FileFailure.text(e));
+        }
+        return new ReloadReport(ok, report.settings(), report.problems(), notes);
+    }
+
+    @Override
+    public CompletionStage<ReloadReport> reset(List<String> keys) {
+        return queued(() -> {
+            RunningConfig.Current now = running.running();
+            Map<String, String> overlay = new TreeMap<>(now.source().overlay());
+            for (String key : keys) {
+                if (overlay.remove(key) == null) {
+                    return refused(keys, key, "is not set over the file; config diff shows what is");
+                }
+            }
+            if (keys.isEmpty()) {
+                overlay.clear();
+            }
+            ReloadReport report = running.apply(ConfigTarget.withOverlay(now, overlay), "reset");
+            return complete(report, keys, "the file has the same value");
+        });
+    }
+
+    @Override
+    public CompletionStage<ReloadReport> rollback(int entry) {
+        return queued(() -> {
+            try {
+                return rolledBack(entry);
+            } catch (IOException e) {
+                String why = FileFailure.text(e);
+                return new ReloadReport(
+                        false, List.of(), List.of(new Problem("", 0, 0, "", why, null, why)), List.of());
+            }
+        });
+    }
+
+    private ReloadReport rolledBack(int entry) throws IOException {
+        RunningConfig.Current now = running.running();
+        ConfigHistory history = running.history();
+        int number = entry > 0 ? entry : history.before(now.rolledBackTo());
+        ConfigSource kept = history.source(number);
+        Map<String, String> settings = new LinkedHashMap<>(kept.overrides());
+        settings.putAll(kept.overlay());
+        ConfigSource source = new ConfigSource(kept.document(), settings, Map.of());
+        ConfigSource file = running.reader().read().source();
+        boolean isFile = file.equals(source);
+        ConfigTarget target = ConfigTarget.of(source, source.load(), Map.of(), isFile ? 0 : number, List.of());
+        ReloadReport report = running.apply(target, "rollback to " + number);
+        ProxyConfig config = target.config();
+        if (!report.ok() || config == null) {
+            return report;
+        }
+        history.goneBackTo(number);
+        List<String> notes = new ArrayList<>();
+        if (!isFile) {
+            notes.add("the file is as it was: it differs from what runs (config diff), and the next reload takes it");
+        }
+        notes.addAll(ofOverlay(now, config, number));
+        notes.addAll(report.notes());
+        return new ReloadReport(true, report.settings(), report.problems(), notes);
+    }
+
+    /** What became of settings over the file with the rollback: an earlier configuration may have had the same. */
+    private static List<String> ofOverlay(RunningConfig.Current before, ProxyConfig now, int number) {
+        List<String> gone = new ArrayList<>();
+        List<String> kept = new ArrayList<>();
+        for (String path : new TreeMap<>(before.source().overlay()).keySet()) {
+            ConfigKey<?> key = ConfigCatalog.find(path);
+            boolean isSame = key != null
+                    && String.valueOf(SettingTexts.whole(before.config(), key))
+                            .equals(String.valueOf(SettingTexts.whole(now, key)));
+            (isSame ? kept : gone).add(path);
+        }
+        List<String> notes = new ArrayList<>();
+        if (!gone.isEmpty()) {
+            notes.add("what config set had set is gone: " + String.join(", ", gone));
+        }
+        if (!kept.isEmpty()) {
+            notes.add("configuration " + number + " has what config set had set: " + String.join(", ", kept));
+        }
+        return notes;
+    }
+
+    /** Everything that was asked for is in the answer, also what has changed nothing. */
+    private static ReloadReport complete(ReloadReport report, Iterable<String> keys, String unchanged) {
+        List<Setting> settings = new ArrayList<>(report.settings());
+        for (String key : keys) {
+            if (settings.stream().noneMatch(setting -> setting.key().equals(key))) {
+                settings.add(
+                        report.ok()
+                                ? new Setting(key, Result.APPLIED, unchanged)
+                                : new Setting(key, Result.REJECTED, wrong(report, key)));
+            }
+        }
+        return new ReloadReport(report.ok(), settings, report.problems(), report.notes());
+    }
+
+    private static String wrong(ReloadReport report, String key) {
+        for (Problem problem : report.problems()) {
+            if (problem.path().equals(key)) {
+                return problem.message();
+            }
+        }
+        return "not set, since all are set or none";
+    }
+
+    /** @param wrong the key that is the reason; empty when it is all of them */
+    private static ReloadReport refused(Iterable<String> keys, String wrong, String why) {
+        List<Setting> settings = new ArrayList<>();
+        for (String key : keys) {
+            boolean isReason = wrong.isEmpty() || key.equals(wrong);
+            settings.add(new Setting(key, Result.REJECTED, isReason ? why : "not changed, since all are or none"));
+        }
+        return new ReloadReport(false, settings, List.of());
+    }
+
+    /** Runs {@code task} after the changes that were asked for before: it sees what they made, and none while it runs. */
+    <T> CompletionStage<T> inTurn(Supplier<T> task) {
+        return queued(task);
+    }
+
+    private <T> CompletionStage<T> queued(Supplier<T> change) {
+        try {
+            return CompletableFuture.supplyAsync(change, thread);
+        } catch (RejectedExecutionException e) {
+            return CompletableFuture.failedStage(new AdminException(
+                    503, "busy", WAITING_MAX + " changes of the configuration wait already; try again"));
+        }
+    }
+
+    @Override
+    public void close() {
+        thread.shutdownNow();
+    }
+}

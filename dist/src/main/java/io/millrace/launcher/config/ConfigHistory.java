@@ -1,0 +1,171 @@
+package io.millrace.launcher.config;
+
+import io.millrace.proxy.config.ConfigChange;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.key.FileKeys;
+import io.millrace.worker.control.ConfigSource;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The last configurations that were applied, a file each in the state directory, for this user only. They are kept as they
+ * were written: variables of the environment by name, secrets by the names of their files.
+ *
+ * <p>Thread-safe: files are written on one thread, whole and then renamed, and read on any.
+ */
+final class ConfigHistory {
+    private static final Logger LOG = LoggerFactory.getLogger(ConfigHistory.class);
+    private static final String SUFFIX = ".json";
+
+    private final Path directory;
+    private volatile int running;
+    private volatile int goneBackTo;
+
+    ConfigHistory(Path directory) {
+        this.directory = directory;
+    }
+
+    /** Number of the entry that was applied last. */
+    int running() {
+        return running;
+    }
+
+    /** What the launcher starts with. The same as it ran before is no new entry. */
+    void begin(ConfigSource source, ProxyConfig config) {
+        try {
+            NavigableMap<Integer, Path> files = files();
+            if (isNewest(files, source)) {
+                running = files.lastKey();
+                return;
+            }
+        } catch (IOException e) {
+            LOG.warn("the history of the configuration cannot be read: {}", e.getMessage());
+        }
+        record(source, config, "start", List.of(), new ArrayList<>());
+    }
+
+    /**
+     * Keeps one more, and forgets the oldest.
+     *
+     * @param notes gets a sentence when that fails, which undoes nothing
+     */
+    void record(ConfigSource source, ProxyConfig config, String by, List<ConfigChange> changes, List<String> notes) {
+        try {
+            create();
+            NavigableMap<Integer, Path> files = files();
+            if (changes.isEmpty() && isNewest(files, source)) {
+                return;
+            }
+            int number = files.isEmpty() ? 1 : files.lastKey() + 1;
+            String at = Instant.now().truncatedTo(ChronoUnit.SECONDS).toString();
+            List<String> changed = changes.stream().map(ConfigChange::key).toList();
+            Path file = directory.resolve(number + SUFFIX);
+            Path unfinished = directory.resolve("unfinished");
+            Files.deleteIfExists(unfinished);
+            new HistoryEntry(number, at, by, changed, source).write(unfinished);
+            Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE);
+            running = number;
+            goneBackTo = 0;
+            files.put(number, file);
+            while (files.size() > config.values().get(FileKeys.HISTORY)) {
+                Files.deleteIfExists(files.pollFirstEntry().getValue());
+            }
+        } catch (IOException e) {
+            LOG.warn("the configuration is not kept in the history: {}", e.getMessage());
+            notes.add("not kept in the history: " + e.getMessage());
+        }
+    }
+
+    private static boolean isNewest(NavigableMap<Integer, Path> files, ConfigSource source) {
+        try {
+            return !files.isEmpty()
+                    && HistoryEntry.read(files.lastEntry().getValue()).source().equals(source);
+        } catch (IOException e) {
+            LOG.warn("an entry of the history of the configuration cannot be read: {}", e.getMessage());
+            return false;
+        }
+    }
+
+    private void create() throws IOException {
+        if (!Files.isDirectory(directory)) {
+            Files.createDirectories(
+                    directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        }
+    }
+
+    /** Oldest first, without their texts. */
+    List<HistoryEntry> entries() {
+        List<HistoryEntry> entries = new ArrayList<>();
+        try {
+            for (Path file : files().values()) {
+                addTo(entries, file);
+            }
+        } catch (IOException e) {
+            LOG.warn("the history of the configuration cannot be listed: {}", e.getMessage());
+        }
+        return entries;
+    }
+
+    private static void addTo(List<HistoryEntry> entries, Path file) {
+        try {
+            entries.add(HistoryEntry.readHead(file));
+        } catch (IOException e) {
+            LOG.warn("an entry of the history of the configuration cannot be read: {}", e.getMessage());
+        }
+    }
+
+    /** What an entry was read from. */
+    ConfigSource source(int number) throws IOException {
+        try {
+            return HistoryEntry.read(directory.resolve(number + SUFFIX)).source();
+        } catch (NoSuchFileException e) {
+            throw new IOException("the history has no configuration " + number + "; config history lists what it has");
+        }
+    }
+
+    /** What was applied last is this entry again: before it lies what was before that. */
+    void goneBackTo(int number) {
+        goneBackTo = number;
+    }
+
+    /** The number before the one that runs. */
+    int before(int rolledBackTo) throws IOException {
+        int last = goneBackTo > 0 ? goneBackTo : running;
+        int now = rolledBackTo > 0 ? rolledBackTo : last;
+        Integer before = files().lowerKey(now);
+        if (before == null) {
+            throw new IOException("the history has no configuration before " + now);
+        }
+        return before;
+    }
+
+    private NavigableMap<Integer, Path> files() throws IOException {
+        NavigableMap<Integer, Path> files = new TreeMap<>();
+        if (!Files.isDirectory(directory)) {
+            return files;
+        }
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory, "*" + SUFFIX)) {
+            for (Path entry : entries) {
+                String name = String.valueOf(entry.getFileName());
+                String number = name.substring(0, name.length() - SUFFIX.length());
+                if (number.matches("[1-9][0-9]{0,8}")) {
+                    files.put(Integer.valueOf(number), entry);
+                }
+            }
+        }
+        return files;
+    }
+}

@@ -1,0 +1,191 @@
+package io.millrace.launcher.config;
+
+import io.millrace.launcher.exit.FileFailure;
+import io.millrace.proxy.admin.config.ConfigInspector;
+import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.config.ConfigCatalog;
+import io.millrace.proxy.config.ConfigChange;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.problem.SettingPlace;
+import io.millrace.proxy.config.yaml.ConfigResult;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/** Looks at the running configuration and at those before it. Thread-safe. */
+public final class ConfigInspection implements ConfigInspector {
+    private final RunningConfig running;
+
+    /** A view of that configuration. */
+    public ConfigInspection(RunningConfig running) {
+        this.running = running;
+    }
+
+    @Override
+    public List<KeyValue> settings(List<String> names) throws AdminException {
+        RunningConfig.Current now = running.running();
+        Set<ConfigKey<?>> keys = new LinkedHashSet<>();
+        if (names.isEmpty()) {
+            ConfigCatalog.keys().stream()
+                    .filter(key -> !SettingTexts.isOfElement(key))
+                    .forEach(keys::add);
+        }
+        for (String name : names) {
+            List<ConfigKey<?>> found = ConfigCatalog.below(name);
+            if (found.isEmpty()) {
+                String meant = ConfigCatalog.suggest(name);
+                String question = meant == null ? "" : " (did you mean " + meant + "?)";
+                throw new AdminException(400, "unknown-key", "there is no key " + name + question);
+            }
+            keys.addAll(found);
+        }
+        return keys.stream().map(key -> setting(now, key)).toList();
+    }
+
+    private KeyValue setting(RunningConfig.Current now, ConfigKey<?> key) {
+        String path = key.path();
+        if (SettingTexts.isOfElement(key)) {
+            return new KeyValue(key, null, Source.DEFAULT, "", List.of(), null, null);
+        }
+        String value = SettingTexts.shown(now.config(), key);
+        SettingPlace place = now.places().get(path);
+        String launched = running.atLaunch().get(path);
+        boolean waits =
+                SettingTexts.isOfLauncher(key) && !String.valueOf(launched).equals(String.valueOf(value));
+        boolean isOverlay = now.source().overlay().containsKey(path);
+        return new KeyValue(
+                key,
+                value,
+                SettingTexts.source(place),
+                place(now, place),
+                variables(place),
+                isOverlay ? now.under().getOrDefault(path, "") : null,
+                waits ? String.valueOf(launched == null ? "" : launched) : null);
+    }
+
+    private static String place(RunningConfig.Current now, @Nullable SettingPlace place) {
+        if (place == null) {
+            return "";
+        }
+        boolean isOverlay = SettingTexts.source(place) == Source.OVERLAY;
+        return now.rolledBackTo() == 0 || isOverlay
+                ? place.text()
+                : "configuration " + now.rolledBackTo() + ", " + place.text();
+    }
+
+    private static List<String> variables(@Nullable SettingPlace place) {
+        return place == null ? List.of() : place.variables();
+    }
+
+    @Override
+    public DiffReport diff() {
+        RunningConfig.Current now = running.running();
+        List<Difference> differences = new ArrayList<>();
+        for (ConfigKey<?> key : ConfigCatalog.keys()) {
+            String value = SettingTexts.isOfElement(key) ? null : SettingTexts.shown(now.config(), key);
+            SettingPlace place = now.places().get(key.path());
+            if (now.config().values().isSet(key) && !isDefault(key, value)) {
+                differences.add(new Difference(
+                        key.path(),
+                        key.defaultText(),
+                        value,
+                        SettingTexts.source(place),
+                        place(now, place),
+                        variables(place),
+                        key.apply()));
+            }
+        }
+        List<String> notes = new ArrayList<>();
+        if (now.rolledBackTo() > 0) {
+            notes.add("configuration " + now.rolledBackTo() + " of the history runs in place of the file");
+        }
+        return new DiffReport(differences, pending(now, notes), notes);
+    }
+
+    private static boolean isDefault(ConfigKey<?> key, @Nullable String value) {
+        return String.valueOf(value).equals(key.type().name().equals("list") ? "[]" : key.defaultText());
+    }
+
+    /** What a reload would change now. */
+    private List<Difference> pending(RunningConfig.Current now, List<String> notes) {
+        ConfigTarget file = ConfigTarget.ofFile(running.reader().read(), now);
+        ProxyConfig config = file.config();
+        if (config == null) {
+            notes.add("a reload would be rejected: " + file.problems().get(0).text());
+            return List.of();
+        }
+        file.notes().stream().filter(note -> now.rolledBackTo() == 0).forEach(notes::add);
+        List<Difference> pending = between(now.config(), config, file.places());
+        if (!pending.isEmpty()) {
+            notes.add("the file differs from what runs: a reload would change "
+                    + (pending.size() == 1 ? "1 setting" : pending.size() + " settings"));
+        }
+        return pending;
+    }
+
+    private static List<Difference> between(ProxyConfig before, ProxyConfig after, Map<String, SettingPlace> places) {
+        List<Difference> differences = new ArrayList<>();
+        for (ConfigChange change : ConfigChange.between(before, after)) {
+            ConfigKey<?> key = ConfigCatalog.find(change.key());
+            SettingPlace place = places.get(change.key());
+            if (key != null) {
+                differences.add(new Difference(
+                        change.key(),
+                        SettingTexts.shown(before, key),
+                        SettingTexts.shown(after, key),
+                        SettingTexts.source(place),
+                        place == null ? "" : place.text(),
+                        variables(place),
+                        change.apply()));
+            }
+        }
+        return differences;
+    }
+
+    @Override
+    public DiffReport diff(int from, int to) throws AdminException {
+        ConfigResult before = load(from);
+        ConfigResult after = load(to);
+        return new DiffReport(between(usable(before, from), usable(after, to), after.places()), List.of(), List.of());
+    }
+
+    private ConfigResult load(int number) throws AdminException {
+        try {
+            return running.history().source(number).load();
+        } catch (IOException e) {
+            throw new AdminException(400, "unknown-entry", FileFailure.text(e));
+        }
+    }
+
+    private static ProxyConfig usable(ConfigResult result, int number) throws AdminException {
+        ProxyConfig config = result.config();
+        if (config == null) {
+            String problem = ConfigTarget.problems(result).get(0).text();
+            throw new AdminException(
+                    409, "not-valid", "configuration " + number + " could not be used today: " + problem);
+        }
+        return config;
+    }
+
+    @Override
+    public List<Entry> history() {
+        List<Entry> entries = new ArrayList<>();
+        for (HistoryEntry entry : running.history().entries()) {
+            entries.add(new Entry(
+                    entry.number(),
+                    entry.at(),
+                    entry.by(),
+                    entry.source().name(),
+                    List.copyOf(new TreeSet<>(entry.source().overlay().keySet())),
+                    entry.changed(),
+                    entry.number() == running.history().running()));
+        }
+        return entries;
+    }
+}

@@ -1,0 +1,140 @@
+package io.millrace.launcher.config;
+
+import io.millrace.launcher.exit.ExitCode;
+import io.millrace.launcher.exit.LaunchException;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.problem.ConfigDocument;
+import io.millrace.proxy.config.yaml.ConfigLoader;
+import io.millrace.proxy.config.yaml.ConfigResult;
+import io.millrace.worker.control.ConfigSource;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** The configuration that {@code run} was asked for, to be read now and at every reload. Immutable. */
+public final class ConfigReader {
+    private static final String LISTEN_DEFAULT = ":8080";
+    private static final List<Path> PLACES = List.of(Path.of("millrace.yaml"), Path.of("/etc/millrace/millrace.yaml"));
+
+    /**
+     * What was read.
+     *
+     * @param source for the worker
+     * @param result of checking it here
+     */
+    public record Reading(ConfigSource source, ConfigResult result) {
+        /** What was read, when it can be used. */
+        public ProxyConfig config() {
+            ProxyConfig config = result.config();
+            if (config == null) {
+                throw new IllegalStateException("the configuration has problems: " + result.problems());
+            }
+            return config;
+        }
+    }
+
+    private final @Nullable Path file;
+    private final @Nullable String origin;
+    private final List<String> listen;
+    private final Map<String, String> overrides;
+    private final @Nullable TlsSite site;
+
+    private ConfigReader(
+            @Nullable Path file,
+            @Nullable String origin,
+            List<String> listen,
+            Map<String, String> overrides,
+            @Nullable TlsSite site) {
+        this.file = file;
+        this.origin = origin;
+        this.listen = listen;
+        this.overrides = overrides;
+        this.site = site;
+    }
+
+    /**
+     * @param demoOrigin URL of the embedded site when it runs
+     * @throws LaunchException when nothing says what to serve
+     */
+    public static ConfigReader of(LaunchOptions options, @Nullable String demoOrigin) throws LaunchException {
+        String origin = demoOrigin == null ? options.origin() : demoOrigin;
+        if (origin != null) {
+            String standard = options.site() == null ? LISTEN_DEFAULT : TlsSite.HTTP_DEFAULT;
+            List<String> listen = options.listen().isEmpty() ? List.of(standard) : options.listen();
+            return new ConfigReader(null, origin, listen, options.set(), options.site());
+        }
+        Map<String, String> overrides = new LinkedHashMap<>(options.set());
+        if (!options.listen().isEmpty()) {
+            overrides.put("listen", flowSequence(options.listen()));
+        }
+        return new ConfigReader(find(options.config()), null, List.of(), overrides, null);
+    }
+
+    /**
+     * The file that is named, or the first of the usual ones that is there.
+     *
+     * @throws LaunchException when there is none
+     */
+    public static Path find(@Nullable Path named) throws LaunchException {
+        if (named != null) {
+            return named;
+        }
+        for (Path place : PLACES) {
+            if (Files.isRegularFile(place)) {
+                return place;
+            }
+        }
+        throw new LaunchException(
+                "no configuration: there is no millrace.yaml here or in /etc/millrace;"
+                        + " name one with --config FILE, or try --origin URL or --demo",
+                ExitCode.USAGE);
+    }
+
+    /** What the operator calls it. */
+    String name() {
+        return file == null ? ConfigSource.COMMAND_LINE : file.toString();
+    }
+
+    /** The file; null where options say everything. */
+    @Nullable
+    public Path file() {
+        return file;
+    }
+
+    /** Reads and checks it as it is now. */
+    public Reading read() {
+        return file == null ? readOptions(String.valueOf(origin)) : read(file);
+    }
+
+    private Reading readOptions(String to) {
+        String text = site == null
+                ? "listen: " + flowSequence(listen) + "\nremap:\n  - map: /\n    to: " + TlsSite.quoted(to) + "\n"
+                : site.yaml(listen, to);
+        ConfigDocument document =
+                new ConfigDocument(ConfigSource.COMMAND_LINE, Path.of("").toAbsolutePath(), text, Map.of());
+        // The same settings; but here problems name the options that brought them.
+        ConfigResult result = site == null
+                ? ConfigLoader.forOrigin(listen, to, overrides)
+                : ConfigLoader.parse(text, document.name(), document.directory(), overrides);
+        return new Reading(new ConfigSource(document, overrides, Map.of()), result);
+    }
+
+    /** Reads and checks {@code other} as though it were the file of this run. */
+    public Reading read(Path other) {
+        ConfigResult result = ConfigLoader.load(other, overrides);
+        ConfigDocument document = result.document();
+        if (document == null) {
+            // It could not be read, which is among the problems.
+            document = new ConfigDocument(other.toString(), Path.of("/"), "", Map.of());
+        }
+        return new Reading(new ConfigSource(document, overrides, Map.of()), result);
+    }
+
+    private static String flowSequence(List<String> values) {
+        return values.stream().map(TlsSite::quoted).collect(Collectors.joining(", ", "[", "]"));
+    }
+}

@@ -1,0 +1,106 @@
+package io.millrace.launcher.config;
+
+import io.millrace.proxy.admin.config.ConfigControl.Problem;
+import io.millrace.proxy.config.ConfigCatalog;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.problem.ConfigProblem;
+import io.millrace.proxy.config.problem.SettingPlace;
+import io.millrace.proxy.config.yaml.ConfigResult;
+import io.millrace.worker.control.ConfigSource;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is to run next. Immutable.
+ *
+ * @param config all of it; null when it has errors, and cannot be used
+ * @param places where keys were set
+ * @param source what it was read from
+ * @param under as {@link RunningConfig.Current#under}
+ * @param rolledBackTo as {@link RunningConfig.Current#rolledBackTo}
+ * @param problems its errors
+ * @param notes what else there is to say, a sentence each
+ */
+record ConfigTarget(
+        @Nullable ProxyConfig config,
+        Map<String, SettingPlace> places,
+        ConfigSource source,
+        Map<String, String> under,
+        int rolledBackTo,
+        List<Problem> problems,
+        List<String> notes) {
+
+    static ConfigTarget of(
+            ConfigSource source, ConfigResult result, Map<String, String> under, int rolledBackTo, List<String> notes) {
+        return new ConfigTarget(
+                result.config(),
+                result.places(),
+                source,
+                Map.copyOf(under),
+                rolledBackTo,
+                problems(result),
+                List.copyOf(notes));
+    }
+
+    /** The file as it was read, under what was set while running, save for what the file has changed itself. */
+    static ConfigTarget ofFile(ConfigReader.Reading reading, RunningConfig.Current running) {
+        List<String> notes = new ArrayList<>();
+        ProxyConfig file = reading.result().config();
+        if (running.rolledBackTo() > 0) {
+            notes.add("the file runs in place of configuration " + running.rolledBackTo() + " of the history");
+        }
+        Map<String, String> overlay = new TreeMap<>(running.source().overlay());
+        if (file == null || overlay.isEmpty()) {
+            return of(reading.source(), reading.result(), Map.of(), 0, file == null ? List.of() : notes);
+        }
+        Map<String, String> under = new HashMap<>(running.under());
+        for (String path : List.copyOf(overlay.keySet())) {
+            ConfigKey<?> key = ConfigCatalog.find(path);
+            String before = running.under().get(path);
+            String now = key == null ? null : SettingTexts.whole(file, key);
+            if (!String.valueOf(before).equals(String.valueOf(now))) {
+                overlay.remove(path);
+                under.remove(path);
+                notes.add(path + ": the file has changed it, which wins over what config set had set");
+            }
+        }
+        ConfigSource source = reading.source().withOverlay(overlay);
+        return of(source, overlay.isEmpty() ? reading.result() : source.load(), under, 0, notes);
+    }
+
+    /** What runs, under other settings. */
+    static ConfigTarget withOverlay(RunningConfig.Current running, Map<String, String> overlay) {
+        Map<String, String> under = new HashMap<>();
+        for (String path : overlay.keySet()) {
+            ConfigKey<?> key = ConfigCatalog.find(path);
+            String text = running.source().overlay().containsKey(path)
+                    ? running.under().get(path)
+                    : key == null ? null : SettingTexts.whole(running.config(), key);
+            if (text != null) {
+                under.put(path, text);
+            }
+        }
+        ConfigSource source = running.source().withOverlay(overlay);
+        return of(source, source.load(), under, running.rolledBackTo(), List.of());
+    }
+
+    /** The errors among what was found. */
+    static List<Problem> problems(ConfigResult result) {
+        return result.problems().stream()
+                .filter(problem -> problem.severity() == ConfigProblem.Severity.ERROR)
+                .map(problem -> new Problem(
+                        problem.file() == null ? "" : problem.file(),
+                        problem.line(),
+                        problem.column(),
+                        problem.path(),
+                        problem.message(),
+                        problem.suggestion(),
+                        problem.text()))
+                .toList();
+    }
+}

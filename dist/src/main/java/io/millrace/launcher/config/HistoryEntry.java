@@ -1,0 +1,154 @@
+package io.millrace.launcher.config;
+
+import io.millrace.proxy.config.problem.ConfigDocument;
+import io.millrace.worker.control.ConfigSource;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.ObjectWriteContext;
+import tools.jackson.core.json.JsonFactory;
+
+/**
+ * A configuration that was applied, as it lies in a file of JSON. Immutable.
+ *
+ * @param number rises with each
+ * @param at ISO 8601, UTC
+ * @param by what applied it
+ * @param changed keys that it changed
+ * @param source what it was read from
+ */
+record HistoryEntry(int number, String at, String by, List<String> changed, ConfigSource source) {
+    private static final JsonFactory FACTORY = new JsonFactory();
+    private static final String TEXT = "text";
+    private static final Set<StandardOpenOption> NEW =
+            EnumSet.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+
+    /** Writes a file that was not there, for this user only, and waits for the disk. */
+    void write(Path file) throws IOException {
+        try (FileChannel channel = FileChannel.open(
+                        file, NEW, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+                OutputStream out = Channels.newOutputStream(channel);
+                JsonGenerator json = FACTORY.createGenerator(ObjectWriteContext.empty(), out)) {
+            write(json);
+            json.flush();
+            channel.force(true);
+        } catch (JacksonException e) {
+            throw new IOException(file + ": " + e.getOriginalMessage(), e);
+        }
+    }
+
+    private void write(JsonGenerator json) {
+        ConfigDocument document = source.document();
+        json.writeStartObject();
+        json.writeNumberProperty("number", number);
+        json.writeStringProperty("at", at);
+        json.writeStringProperty("by", by);
+        json.writeArrayPropertyStart("changed");
+        changed.forEach(json::writeString);
+        json.writeEndArray();
+        json.writeStringProperty("name", document.name());
+        json.writeStringProperty("directory", document.directory().toString());
+        texts(json, "set", source.overrides());
+        texts(json, "overlay", source.overlay());
+        // Last, so that a list of entries need not read it.
+        json.writeStringProperty(TEXT, document.text());
+        texts(json, "included", document.included());
+        json.writeEndObject();
+    }
+
+    private static void texts(JsonGenerator json, String name, Map<String, String> texts) {
+        json.writeObjectPropertyStart(name);
+        texts.forEach(json::writeStringProperty);
+        json.writeEndObject();
+    }
+
+    /** Reads a file that {@link #write} wrote. */
+    static HistoryEntry read(Path file) throws IOException {
+        return read(file, true);
+    }
+
+    /** Reads all but the configuration's text. */
+    static HistoryEntry readHead(Path file) throws IOException {
+        return read(file, false);
+    }
+
+    private static HistoryEntry read(Path file, boolean whole) throws IOException {
+        Map<String, String> words = new LinkedHashMap<>();
+        Map<String, Map<String, String>> texts = new LinkedHashMap<>();
+        List<String> changed = new ArrayList<>();
+        try (InputStream in = Files.newInputStream(file);
+                JsonParser parser = FACTORY.createParser(ObjectReadContext.empty(), in)) {
+            parser.nextToken();
+            while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+                String name = String.valueOf(parser.currentName());
+                if (!whole && name.equals(TEXT)) {
+                    words.put(TEXT, "");
+                    break;
+                }
+                JsonToken token = parser.nextToken();
+                if (token == JsonToken.START_ARRAY) {
+                    while (parser.nextToken() != JsonToken.END_ARRAY) {
+                        changed.add(parser.getString());
+                    }
+                } else if (token == JsonToken.START_OBJECT) {
+                    Map<String, String> below = new LinkedHashMap<>();
+                    while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+                        String key = String.valueOf(parser.currentName());
+                        parser.nextToken();
+                        below.put(key, parser.getString());
+                    }
+                    texts.put(name, below);
+                } else {
+                    words.put(name, parser.getString());
+                }
+            }
+        } catch (JacksonException e) {
+            throw new IOException(file + " is damaged: " + e.getOriginalMessage(), e);
+        }
+        return entry(file, words, texts, changed);
+    }
+
+    private static HistoryEntry entry(
+            Path file, Map<String, String> words, Map<String, Map<String, String>> texts, List<String> changed)
+            throws IOException {
+        for (String name : List.of("number", "at", "by", "name", "directory", "text")) {
+            if (words.get(name) == null) {
+                throw new IOException(file + " is damaged: it has no " + name);
+            }
+        }
+        try {
+            ConfigDocument document = new ConfigDocument(
+                    word(words, "name"),
+                    Path.of(word(words, "directory")),
+                    word(words, "text"),
+                    texts.getOrDefault("included", Map.of()));
+            ConfigSource source = new ConfigSource(
+                    document, texts.getOrDefault("set", Map.of()), texts.getOrDefault("overlay", Map.of()));
+            return new HistoryEntry(
+                    Integer.parseInt(word(words, "number")), word(words, "at"), word(words, "by"), changed, source);
+        } catch (IllegalArgumentException e) {
+            throw new IOException(file + " is damaged: " + e.getMessage(), e);
+        }
+    }
+
+    private static String word(Map<String, String> words, String name) {
+        return words.getOrDefault(name, "");
+    }
+}

@@ -1,0 +1,91 @@
+package io.millrace.launcher.config;
+
+import io.millrace.launcher.build.BuildVersion;
+import io.millrace.launcher.process.WorkerStatus;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.key.StorageConfig;
+import io.millrace.worker.control.ControlMessage;
+import io.millrace.worker.control.ListenerSockets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The lines that {@code run} prints once the first worker serves: at most ten.
+ *
+ * @param config with the gaps filled that the state directory fills
+ * @param configName what the operator calls it
+ * @param listeners with the ports they got
+ * @param adminSocket where millctl finds the launcher
+ * @param keepsSockets whether the launcher holds the listening sockets; else workers bind, and restarts refuse clients
+ * @param demo whether to say what to try
+ */
+public record StartMessage(
+        ProxyConfig config,
+        String configName,
+        List<ListenerSockets> listeners,
+        Path adminSocket,
+        boolean keepsSockets,
+        boolean demo) {
+
+    /** The lines, with those that depend on the worker. */
+    public List<String> lines(long launcherPid, WorkerStatus worker) {
+        ControlMessage.@Nullable Ready ready = worker.ready();
+        List<String> lines = new ArrayList<>();
+        lines.add("Millrace " + BuildVersion.ofJar() + " listens on "
+                + listeners.stream().map(ListenerSockets::boundAddress).collect(Collectors.joining(", ")));
+        lines.add("  serves   " + rules());
+        lines.add("  cache    " + volumes() + "RAM " + size(config.cache().ramBytes()));
+        lines.add("  log      "
+                + (config.log().accessEnabled() ? String.valueOf(config.log().accessPath()) : "none"));
+        lines.add("  config   " + configName);
+        lines.add("  admin    " + adminSocket
+                + (config.admin().listen() == null ? "" : ", " + config.admin().listen()));
+        if (ready != null) {
+            lines.add(
+                    "  runs on  JDK " + ready.java() + ", " + ready.transport() + ", TLS " + ready.tls() + "; launcher "
+                            + launcherPid + ", worker " + worker.pid()
+                            + (keepsSockets ? "" : " (no epoll: a restart refuses connections)"));
+        }
+        if (demo && !listeners.isEmpty()) {
+            String bound = listeners.get(0).boundAddress();
+            String url = "http://localhost:" + bound.substring(bound.lastIndexOf(':') + 1);
+            lines.add("Try, each of them twice:");
+            lines.add("  curl -si " + url + "/ | head -n 20");
+            lines.add("  curl -si " + url + "/slow | head -n 20");
+        }
+        return lines;
+    }
+
+    private String rules() {
+        if (config.remap().size() == 1) {
+            return config.remap().get(0).to().toString();
+        }
+        return config.remap().size() + " remap rules";
+    }
+
+    private String volumes() {
+        StringBuilder text = new StringBuilder();
+        for (StorageConfig volume : config.storage()) {
+            text.append(volume.path())
+                    .append(" (")
+                    .append(volume.sizeBytes() == 0 ? "whole device" : size(volume.sizeBytes()))
+                    .append("), ");
+        }
+        return text.toString();
+    }
+
+    /** In the largest unit that leaves a whole number or one decimal. */
+    static String size(long bytes) {
+        String[] units = {"B", "KiB", "MiB", "GiB", "TiB"};
+        int unit = 0;
+        long tenths = bytes * 10;
+        while (tenths >= 10240 && unit < units.length - 1) {
+            tenths /= 1024;
+            unit++;
+        }
+        return tenths / 10 + (tenths % 10 == 0 ? "" : "." + tenths % 10) + " " + units[unit];
+    }
+}

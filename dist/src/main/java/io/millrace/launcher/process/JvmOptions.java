@@ -1,0 +1,70 @@
+package io.millrace.launcher.process;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * Reads {@code conf/jvm.options} and {@code conf/jvm.options.d/*.options}: one option a line, {@code #} starts a comment
+ * line, and a line may begin with the Java releases it is for ({@code 17:}, {@code 17-20:}, {@code 21-:}).
+ */
+final class JvmOptions {
+    private static final Pattern RELEASES = Pattern.compile("(\\d{1,9})(-(\\d{1,9})?)?:(.*)");
+
+    private JvmOptions() {}
+
+    /** The options of {@code conf} for Java {@code feature}, those of the directory after those of the file. */
+    static List<String> read(Path conf, int feature) throws IOException {
+        List<Path> files = new ArrayList<>();
+        Path main = conf.resolve("jvm.options");
+        if (Files.isRegularFile(main)) {
+            files.add(main);
+        }
+        Path directory = conf.resolve("jvm.options.d");
+        if (Files.isDirectory(directory)) {
+            try (Stream<Path> entries = Files.list(directory)) {
+                entries.filter(file -> file.toString().endsWith(".options"))
+                        .sorted()
+                        .forEach(files::add);
+            }
+        }
+        List<String> options = new ArrayList<>();
+        for (Path file : files) {
+            int number = 0;
+            for (String line : Files.readAllLines(file)) {
+                number++;
+                options.addAll(parse(line.strip(), feature, file + ":" + number));
+            }
+        }
+        return options;
+    }
+
+    /** Zero or one option: the line's, when it is for Java {@code feature}. */
+    static List<String> parse(String line, int feature, String where) throws IOException {
+        if (line.isEmpty() || line.startsWith("#")) {
+            return List.of();
+        }
+        if (line.startsWith("-")) {
+            return List.of(line);
+        }
+        Matcher matcher = RELEASES.matcher(line);
+        String option = matcher.matches() ? matcher.group(4).strip() : "";
+        if (!option.startsWith("-")) {
+            throw new IOException(where + ": '" + line
+                    + "' is neither an option nor releases and an option, such as 21-:-XX:+UseZGC");
+        }
+        int first = Integer.parseInt(matcher.group(1));
+        int last;
+        if (matcher.group(2) == null) {
+            last = first;
+        } else {
+            last = matcher.group(3) == null ? Integer.MAX_VALUE : Integer.parseInt(matcher.group(3));
+        }
+        return feature >= first && feature <= last ? List.of(option) : List.of();
+    }
+}

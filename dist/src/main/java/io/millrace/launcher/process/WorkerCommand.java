@@ -1,0 +1,328 @@
+package io.millrace.launcher.process;
+
+import io.millrace.launcher.state.StateDirectory;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.key.FileKeys;
+import io.millrace.proxy.config.value.FileMode;
+import io.millrace.worker.Rehearsal;
+import java.io.File;
+import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The command line of the worker's JVM. Immutable.
+ *
+ * @param home the unpacked product; null where there is none, as in tests
+ * @param config names heap, RAM tier and JDK
+ * @param mainClass of the worker
+ */
+public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirectory state, String mainClass)
+        implements WorkerStarter {
+    private static final Path SHELL = Path.of("/bin/sh");
+    private static final File NOTHING = new File("/dev/null");
+
+    private static final Logger LOG = LoggerFactory.getLogger(WorkerCommand.class);
+
+    /** Of 1000 at most (proc(5)): as if the worker had a fifth of the machine's memory more than it has. */
+    private static final int OOM_SCORE_MORE = 200;
+
+    private static final int OOM_SCORE_MAX = 1000;
+
+    private static final long MIB = 1024 * 1024;
+
+    /** Direct memory besides the RAM tier: network buffers, the store's queues, the pools' own slack. */
+    private static final long DIRECT_BESIDES_RAM_TIER = 512 * MIB;
+
+    /** What the worker's pool sets aside for failed allocations. */
+    private static final long DIRECT_IN_RESERVE = 16 * MIB;
+
+    /**
+     * What the GNU C library's malloc is told. Pools give chunks of 1 MiB and more back and take new ones; left alone,
+     * malloc soon serves those from its arenas, which then have holes that nobody can use. Another libc does not read it.
+     */
+    private static final Map<String, String> MALLOC =
+            Map.of("MALLOC_MMAP_THRESHOLD_", "524288", "MALLOC_ARENA_MAX", "4");
+
+    /** What Netty's off-heap access and the store's inventory reach into; a manifest cannot say it for {@code -cp}. */
+    private static final List<String> OPENS = List.of(
+            "java.base/java.lang",
+            "java.base/java.lang.reflect",
+            "java.base/java.nio",
+            "java.base/jdk.internal.misc",
+            "java.base/sun.nio.ch");
+
+    /** From this release on Netty uses Unsafe only when the JVM is told that it may. */
+    private static final int FEATURE_ASKING_FOR_UNSAFE = 24;
+
+    private static final Pattern RELEASE_VERSION = Pattern.compile("JAVA_VERSION=\"(\\d+)[^\"]*\"");
+
+    @Override
+    public Process start(long generation) throws IOException {
+        ProcessBuilder builder = new ProcessBuilder(withUmask(line(generation), ownUmask()));
+        builder.redirectInput(Redirect.from(NOTHING));
+        builder.redirectOutput(Redirect.INHERIT);
+        builder.redirectError(Redirect.INHERIT);
+        tellMalloc(builder.environment());
+        Process worker = builder.start();
+        preferForOutOfMemory(worker.pid());
+        return worker;
+    }
+
+    @Override
+    public boolean distrust() {
+        ClassArchive archive = archiveOrNull();
+        return archive != null && archive.discard("a worker did not come up with it");
+    }
+
+    @Override
+    public void cameUp(ProcessHandle worker) {
+        ClassArchive archive = archiveOrNull();
+        if (archive != null && archive.isRefusedBy(Path.of("/proc", Long.toString(worker.pid())))) {
+            archive.discard("the JVM in " + javaHome() + " does not take it");
+        }
+    }
+
+    /** Where the archive lies, or is to lie; null where none can be had. */
+    @Nullable
+    public Path archiveFile() {
+        ClassArchive archive = archiveOrNull();
+        return archive == null ? null : archive.file();
+    }
+
+    private @Nullable ClassArchive archiveOrNull() {
+        try {
+            return archive(fixedOptions(feature(javaHome())));
+        } catch (IOException e) {
+            LOG.warn("the class archive cannot be looked for: {}", e.getMessage());
+            return null;
+        }
+    }
+
+    /** A shell sets the umask and becomes the worker: a JVM has no means for it. Where the umask is the right one, it is left out. */
+    List<String> withUmask(List<String> worker, int own) {
+        int umask = config.values().get(FileKeys.MODE).umask();
+        if (umask == own || !Files.isExecutable(SHELL)) {
+            return worker;
+        }
+        List<String> line = new ArrayList<>();
+        line.add(SHELL.toString());
+        line.addAll(List.of("-c", "umask " + FileMode.text(umask) + " && exec \"$@\"", "worker"));
+        line.addAll(worker);
+        return line;
+    }
+
+    /** As proc(5) tells it; -1 where it does not. */
+    private static int ownUmask() {
+        try {
+            for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
+                if (line.startsWith("Umask:")) {
+                    return Integer.parseInt(line.substring("Umask:".length()).strip(), 8);
+                }
+            }
+        } catch (IOException | NumberFormatException e) {
+            LOG.debug("the umask is not known: {}", e.getMessage());
+        }
+        return -1;
+    }
+
+    /** When memory ends, the kernel is to take the worker, which has it, and not the launcher, which starts another. */
+    private static void preferForOutOfMemory(long pid) {
+        try {
+            int own = Integer.parseInt(
+                    Files.readString(Path.of("/proc/self/oom_score_adj")).strip());
+            Path score = Path.of("/proc", Long.toString(pid), "oom_score_adj");
+            Files.writeString(score, Integer.toString(Math.min(OOM_SCORE_MAX, own + OOM_SCORE_MORE)));
+        } catch (IOException | NumberFormatException e) {
+            LOG.debug("the kernel's choice when memory ends is left alone: {}", e.getMessage());
+        }
+    }
+
+    static void tellMalloc(Map<String, String> environment) {
+        MALLOC.forEach(environment::putIfAbsent);
+    }
+
+    List<String> line(long generation) throws IOException {
+        Path javaHome = javaHome();
+        List<String> fixed = fixedOptions(feature(javaHome));
+        ClassArchive archive = archive(fixed);
+        List<String> line = jvm(fixed);
+        if (archive != null && archive.exists()) {
+            line.addAll(archive.useOptions());
+        }
+        line.addAll(List.of("-cp", classPath(), mainClass));
+        line.add(state.control().directory().toString());
+        line.add(state.state().toString());
+        line.add(state.cache().toString());
+        line.add(state.log().toString());
+        line.add(Long.toString(generation));
+        line.add(Long.toString(config.worker().heartbeatIntervalMillis() * 1_000_000));
+        return line;
+    }
+
+    /**
+     * Starts a JVM that records the archive for the next workers, at the lowest priority.
+     *
+     * @return null when the archive is there, or cannot be had: it needs jars, and an unpacked build has none
+     */
+    @Nullable
+    Process rehearse(Path directory) throws IOException {
+        List<String> fixed = fixedOptions(feature(javaHome()));
+        ClassArchive archive = archive(fixed);
+        if (archive == null || archive.exists()) {
+            return null;
+        }
+        archive.sweep();
+        List<String> line = new ArrayList<>(List.of("nice", "-n", "19"));
+        line.addAll(rehearsal(archive, fixed, directory));
+        Process process = new ProcessBuilder(line)
+                .redirectInput(Redirect.from(NOTHING))
+                .redirectOutput(Redirect.DISCARD)
+                .redirectError(Redirect.DISCARD)
+                .start();
+        process.onExit().thenAccept(ended -> archive.settle(ended.exitValue() == 0));
+        return process;
+    }
+
+    private List<String> rehearsal(ClassArchive archive, List<String> fixed, Path directory) {
+        List<String> line = jvm(fixed);
+        line.addAll(archive.recordOptions());
+        line.addAll(List.of("-cp", classPath(), Rehearsal.class.getName(), directory.toString()));
+        return line;
+    }
+
+    /**
+     * Records the archive and waits for its end.
+     *
+     * @param directory for the recording alone
+     * @param messages file for what hinders it
+     * @return whether it is there now
+     */
+    public boolean record(Path directory, Path messages) throws IOException, InterruptedException {
+        List<String> fixed = fixedOptions(feature(javaHome()));
+        ClassArchive archive = archive(fixed);
+        if (archive == null) {
+            return false;
+        }
+        archive.sweep();
+        ProcessBuilder builder = new ProcessBuilder(rehearsal(archive, fixed, directory));
+        tellMalloc(builder.environment());
+        Process process = builder.redirectInput(Redirect.from(NOTHING))
+                .redirectOutput(Redirect.DISCARD)
+                .redirectError(messages.toFile())
+                .start();
+        try {
+            return archive.settle(process.waitFor() == 0);
+        } finally {
+            RehearsalRun.end(process);
+        }
+    }
+
+    /** Whether workers can use an archive that is there. */
+    public boolean hasArchive() {
+        ClassArchive archive = archiveOrNull();
+        return archive != null && archive.exists();
+    }
+
+    private List<String> jvm(List<String> fixed) {
+        List<String> line = new ArrayList<>();
+        line.add(javaHome().resolve("bin/java").toString());
+        line.addAll(derivedOptions());
+        line.addAll(fixed);
+        return line;
+    }
+
+    /** Options that are the same for every configuration. */
+    private List<String> fixedOptions(int feature) throws IOException {
+        List<String> options = new ArrayList<>();
+        if (feature >= FEATURE_ASKING_FOR_UNSAFE) {
+            options.add("--sun-misc-unsafe-memory-access=allow");
+            options.add("--enable-native-access=ALL-UNNAMED");
+            options.add("-Dio.netty.noUnsafe=false");
+        }
+        for (String opened : OPENS) {
+            options.add("--add-opens=" + opened + "=ALL-UNNAMED");
+        }
+        options.add("--add-exports=java.base/jdk.internal.ref=ALL-UNNAMED");
+        options.add("-Dio.netty.tryReflectionSetAccessible=true");
+        options.add("-Dchronicle.analytics.disable=true");
+        if (home != null) {
+            options.addAll(JvmOptions.read(home.resolve("conf"), feature));
+        }
+        return options;
+    }
+
+    private @Nullable ClassArchive archive(List<String> fixed) throws IOException {
+        if (home == null || !isPacked()) {
+            return null;
+        }
+        Path lib = home.resolve("lib");
+        ClassArchive packaged = archive(lib, fixed);
+        // The one of a package is there, and belongs to root.
+        return packaged.exists() || Files.isWritable(lib) ? packaged : archive(state.state(), fixed);
+    }
+
+    private ClassArchive archive(Path directory, List<String> fixed) throws IOException {
+        Path javaHome = javaHome();
+        return ClassArchive.in(
+                directory, state.state(), javaHome, fixed, classPath(), release(javaHome), feature(javaHome));
+    }
+
+    /** No JVM archives classes that lie in directories, and each would find that out only when it has rehearsed. */
+    private static boolean isPacked() {
+        for (String entry : classPath().split(File.pathSeparator, -1)) {
+            if (!entry.endsWith(".jar")) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static String classPath() {
+        return System.getProperty("java.class.path");
+    }
+
+    /** Limits that follow from the configuration; conf/jvm.options comes later and may say otherwise. */
+    private List<String> derivedOptions() {
+        long heap = config.worker().heapBytes();
+        long ramTier = config.cache().ramBytes();
+        // A third more, since the pool's chunks are never filled to the last byte, and the pool's reserve.
+        long inFlight = config.limits().memoryInFlightBytes() / 3 * 4 + DIRECT_IN_RESERVE;
+        long direct = ramTier + ramTier / 4 + Math.max(DIRECT_BESIDES_RAM_TIER, inFlight);
+        return List.of(
+                "-Xmx" + heap / MIB + "m",
+                "-XX:MaxDirectMemorySize=" + direct / MIB + "m",
+                "-XX:ErrorFile=" + state.log().resolve("hs_err_pid%p.log"));
+    }
+
+    private Path javaHome() {
+        @Nullable Path configured = config.worker().javaHome();
+        return configured == null ? Path.of(System.getProperty("java.home")) : configured;
+    }
+
+    /** Feature release of the JDK in {@code javaHome}: from its release file, else this JVM's own. */
+    static int feature(Path javaHome) {
+        Matcher matcher = RELEASE_VERSION.matcher(release(javaHome));
+        return matcher.find()
+                ? Integer.parseInt(matcher.group(1))
+                : Runtime.version().feature();
+    }
+
+    /** What the JDK in {@code javaHome} says of itself. */
+    private static String release(Path javaHome) {
+        try {
+            return Files.readString(javaHome.resolve("release"));
+        } catch (IOException e) {
+            return javaHome + " " + Runtime.version();
+        }
+    }
+}

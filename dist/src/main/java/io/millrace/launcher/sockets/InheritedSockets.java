@@ -1,0 +1,167 @@
+package io.millrace.launcher.sockets;
+
+import io.millrace.launcher.exit.LaunchException;
+import io.millrace.worker.control.ListenerSockets;
+import io.netty.channel.unix.FileDescriptor;
+import io.netty.channel.unix.Socket;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Listening sockets that the service manager bound and passed on, as sd_listen_fds(3) has it: {@code LISTEN_FDS}
+ * descriptors from 3 on, for the process that {@code LISTEN_PID} names. One that several event loops share is given to
+ * each of them: all wake for a connection, and the first takes it.
+ *
+ * <p>Immutable; the sockets are owned by whoever {@link #take} gives them to.
+ */
+public final class InheritedSockets {
+    static final InheritedSockets NONE = new InheritedSockets(List.of());
+
+    /** SD_LISTEN_FDS_START. */
+    private static final int FIRST_DESCRIPTOR = 3;
+
+    private static final int SOL_SOCKET = 1;
+    private static final int SO_ACCEPTCONN = 30;
+
+    /** Of open(2), in the flags line of fdinfo. */
+    private static final int O_NONBLOCK = 04000;
+
+    private record Inherited(Socket socket, InetSocketAddress address) {}
+
+    private final List<Inherited> sockets;
+
+    private InheritedSockets(List<Inherited> sockets) {
+        this.sockets = List.copyOf(sockets);
+    }
+
+    /**
+     * What {@code environment} says was passed to the process {@code pid}.
+     *
+     * @throws LaunchException when one of them is not a listening TCP socket, or blocks
+     */
+    public static InheritedSockets of(Map<String, String> environment, long pid) throws LaunchException {
+        String count = environment.getOrDefault("LISTEN_FDS", "");
+        if (count.isEmpty() || !environment.getOrDefault("LISTEN_PID", "").equals(Long.toString(pid))) {
+            return NONE;
+        }
+        List<Socket> passed = new ArrayList<>();
+        int last = FIRST_DESCRIPTOR + number(count);
+        for (int descriptor = FIRST_DESCRIPTOR; descriptor < last; descriptor++) {
+            passed.add(new Socket(descriptor));
+        }
+        return of(passed);
+    }
+
+    /** @throws LaunchException when one of {@code passed} is not a listening TCP socket, or blocks */
+    public static InheritedSockets of(List<Socket> passed) throws LaunchException {
+        List<Inherited> sockets = new ArrayList<>();
+        for (Socket socket : passed) {
+            sockets.add(listening(socket));
+        }
+        return new InheritedSockets(sockets);
+    }
+
+    /** Whether no socket was passed on. */
+    public boolean isEmpty() {
+        return sockets.isEmpty();
+    }
+
+    private static int number(String count) throws LaunchException {
+        try {
+            return Integer.parseInt(count);
+        } catch (NumberFormatException e) {
+            throw new LaunchException("LISTEN_FDS=" + count + " is not a number");
+        }
+    }
+
+    private static Inherited listening(Socket socket) throws LaunchException {
+        int descriptor = socket.intValue();
+        String name = "descriptor " + descriptor + " of the service manager (LISTEN_FDS)";
+        try {
+            @Nullable InetSocketAddress address = socket.localAddress();
+            if (address == null || socket.getIntOpt(SOL_SOCKET, SO_ACCEPTCONN) == 0) {
+                throw new LaunchException(name + " is not a listening TCP socket");
+            }
+            if ((flags(descriptor) & O_NONBLOCK) == 0) {
+                throw new LaunchException(
+                        name + ", " + ListeningSockets.text(address) + ", blocks: the service needs NonBlocking=yes");
+            }
+            return new Inherited(socket, address);
+        } catch (IOException e) {
+            throw new LaunchException(name + " is not a listening TCP socket: " + e.getMessage());
+        }
+    }
+
+    private static int flags(int descriptor) throws IOException {
+        for (String line : Files.readAllLines(Path.of("/proc/self/fdinfo", Integer.toString(descriptor)))) {
+            if (line.startsWith("flags:")) {
+                return Integer.parseInt(line.substring("flags:".length()).strip(), 8);
+            }
+        }
+        throw new IOException("no flags in fdinfo");
+    }
+
+    /**
+     * Adds the sockets for {@code addresses} to {@code held}. Those that {@code held} has already, being the same sockets
+     * come back from an earlier worker, are closed.
+     *
+     * @param addresses as configured, to the socket address
+     * @throws LaunchException when a socket is for none of them: nobody would serve its clients
+     */
+    public Map<ListenerSockets, List<FileDescriptor>> take(
+            Map<String, InetSocketAddress> addresses, int perAddress, Map<ListenerSockets, List<FileDescriptor>> held)
+            throws LaunchException {
+        Map<String, List<FileDescriptor>> passed = new LinkedHashMap<>();
+        for (Inherited inherited : sockets) {
+            passed.computeIfAbsent(addressFor(inherited, addresses), name -> new ArrayList<>())
+                    .add(inherited.socket());
+        }
+        Map<ListenerSockets, List<FileDescriptor>> all = new LinkedHashMap<>(held);
+        addresses.forEach((name, address) -> {
+            List<FileDescriptor> own = passed.getOrDefault(name, List.of());
+            if (held.keySet().stream().anyMatch(listener -> listener.address().equals(name))) {
+                ListeningSockets.closeAll(own);
+            } else if (!own.isEmpty()) {
+                int count = Math.max(perAddress, own.size());
+                all.put(new ListenerSockets(name, ListeningSockets.text(address), count), own);
+            }
+        });
+        return all;
+    }
+
+    /** The closest of {@code addresses}. One alone: a socket that two share would be closed for both when one of them goes. */
+    private static String addressFor(Inherited inherited, Map<String, InetSocketAddress> addresses)
+            throws LaunchException {
+        return addresses.entrySet().stream()
+                .filter(address -> isFor(inherited, address.getValue()))
+                .min(Comparator.comparingInt(address -> distance(inherited, address)))
+                .map(Map.Entry::getKey)
+                .orElseThrow(() -> new LaunchException("the service manager passed a socket for "
+                        + ListeningSockets.text(inherited.address()) + ", but listen has only "
+                        + String.join(", ", addresses.keySet())));
+    }
+
+    /** An address that is spelled out is for sockets of its own family first, {@code :80} for those of any. */
+    private static int distance(Inherited inherited, Map.Entry<String, InetSocketAddress> address) {
+        if (address.getKey().startsWith(":")) {
+            return 1;
+        }
+        return address.getValue().getAddress().equals(inherited.address().getAddress()) ? 0 : 2;
+    }
+
+    private static boolean isFor(Inherited inherited, InetSocketAddress address) {
+        InetSocketAddress bound = inherited.address();
+        return bound.getPort() == address.getPort()
+                && (bound.getAddress().isAnyLocalAddress()
+                        ? address.getAddress().isAnyLocalAddress()
+                        : bound.getAddress().equals(address.getAddress()));
+    }
+}

@@ -1,0 +1,249 @@
+package io.millrace.launcher.sockets;
+
+import io.millrace.launcher.exit.LaunchException;
+import io.millrace.worker.control.ListenerSockets;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.unix.Errors;
+import io.netty.channel.unix.FileDescriptor;
+import io.netty.channel.unix.Socket;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The listening sockets, for one address a single socket or a SO_REUSEPORT group with one member per event loop of the
+ * worker. Nobody here accepts, and nobody ever calls shutdown(2) on one: that would end listening in every process that
+ * holds it.
+ *
+ * <p>Immutable, but for being closed.
+ */
+public final class ListeningSockets implements AutoCloseable {
+    /** As many connections wait per socket while no worker runs, unless net.core.somaxconn is lower. */
+    private static final int BACKLOG = 4096;
+
+    private static final Logger LOG = LoggerFactory.getLogger(ListeningSockets.class);
+
+    private static final Path PROC = Path.of("/proc");
+
+    private static final int EACCES = -13;
+    private static final int EADDRINUSE = -98;
+    private static final int EADDRNOTAVAIL = -99;
+
+    private record Group(ListenerSockets listener, List<FileDescriptor> sockets) {}
+
+    private final List<Group> groups;
+
+    private ListeningSockets(List<Group> groups) {
+        this.groups = List.copyOf(groups);
+    }
+
+    /**
+     * Binds every address with {@code perAddress} sockets each, those of {@code adopted} excepted.
+     *
+     * @param addresses as configured, to the socket address
+     * @param adopted descriptors taken back from a worker whose launcher has died, or passed on by the service manager, by
+     *     configured address; where an address has fewer than it counts, loops share them. This method takes ownership of
+     *     all of them and closes those that no address needs
+     * @throws LaunchException naming the address, and the process that has it where that can be known
+     */
+    public static ListeningSockets open(
+            Map<String, InetSocketAddress> addresses,
+            int perAddress,
+            Map<ListenerSockets, List<FileDescriptor>> adopted)
+            throws LaunchException {
+        List<Group> held = new ArrayList<>();
+        adopted.forEach((listener, sockets) -> held.add(new Group(listener, List.copyOf(sockets))));
+        ListeningSockets holding = new ListeningSockets(held);
+        ListeningSockets opened = holding.with(addresses, perAddress);
+        holding.closeExcept(opened);
+        return opened;
+    }
+
+    /**
+     * Sockets for {@code addresses}: those of this object where it has them, new ones for the others. Closes nothing.
+     *
+     * @throws LaunchException as {@link #open} does; then nothing is left bound that was not before
+     */
+    public ListeningSockets with(Map<String, InetSocketAddress> addresses, int perAddress) throws LaunchException {
+        List<Group> changed = new ArrayList<>();
+        try {
+            for (Map.Entry<String, InetSocketAddress> address : addresses.entrySet()) {
+                @Nullable Group held = groupOf(address.getKey());
+                changed.add(held == null ? bindGroup(address.getKey(), address.getValue(), perAddress) : held);
+            }
+            return new ListeningSockets(changed);
+        } catch (LaunchException e) {
+            new ListeningSockets(changed).closeExcept(this);
+            throw e;
+        }
+    }
+
+    private @Nullable Group groupOf(String address) {
+        for (Group group : groups) {
+            if (group.listener().address().equals(address)) {
+                return group;
+            }
+        }
+        return null;
+    }
+
+    private static Group bindGroup(String address, InetSocketAddress at, int count) throws LaunchException {
+        Epoll.ensureAvailability();
+        List<FileDescriptor> sockets = new ArrayList<>(count);
+        try {
+            InetSocketAddress bound = at;
+            if (count > 1) {
+                // With SO_REUSEPORT a port in use by a process of the same user would be shared in silence.
+                try (PlainBind plain = new PlainBind(at)) {
+                    bound = withPort(at, plain.port());
+                }
+            }
+            for (int i = 0; i < count; i++) {
+                Socket socket = Socket.newSocketStream();
+                sockets.add(socket);
+                socket.setReuseAddress(true);
+                if (count > 1) {
+                    socket.setReusePort(true);
+                }
+                socket.bind(bound);
+                socket.listen(BACKLOG);
+                bound = withPort(at, socket.localAddress().getPort());
+            }
+            return new Group(new ListenerSockets(address, text(bound), count), List.copyOf(sockets));
+        } catch (IOException e) {
+            closeAll(sockets);
+            throw refused(address, at, e);
+        }
+    }
+
+    /**
+     * Fails when {@code address} cannot be bound, naming the process that has it; binds nothing. For workers that bind by
+     * themselves, on machines without epoll.
+     *
+     * @param leaving process that may have it, because it goes before the address is bound; 0 for none
+     */
+    public static void checkFree(String address, InetSocketAddress at, long leaving) throws LaunchException {
+        try (java.net.Socket probe = new java.net.Socket()) {
+            probe.setReuseAddress(true);
+            probe.bind(at);
+        } catch (IOException e) {
+            Optional<PortOwner> owner = PortOwner.find(PROC, at.getPort());
+            if (leaving > 0 && owner.map(PortOwner::pid).orElse(leaving) == leaving) {
+                return;
+            }
+            throw owner.map(found -> inUse(address, found))
+                    .orElse(new LaunchException(address + " cannot be bound: " + e.getMessage()));
+        }
+    }
+
+    private static LaunchException inUse(String address, PortOwner owner) {
+        boolean isOwn = owner.pid() == ProcessHandle.current().pid();
+        return new LaunchException(address + " is in use by " + owner.command() + " (pid " + owner.pid() + ")"
+                + (isOwn ? ", which is this launcher: another address of listen has it" : ""));
+    }
+
+    private static LaunchException refused(String address, InetSocketAddress at, IOException cause) {
+        int error = cause instanceof Errors.NativeIoException known ? known.expectedErr() : 0;
+        if (error == EADDRINUSE) {
+            return PortOwner.find(PROC, at.getPort())
+                    .map(owner -> inUse(address, owner))
+                    .orElse(new LaunchException(address + " is in use by a process that this user may not see"));
+        }
+        if (error == EACCES) {
+            return new LaunchException(
+                    address + " may not be bound by this user: ports below 1024 need root or CAP_NET_BIND_SERVICE");
+        }
+        if (error == EADDRNOTAVAIL) {
+            return new LaunchException(address + " is not an address of this machine");
+        }
+        return new LaunchException(address + " cannot be bound: " + cause.getMessage());
+    }
+
+    /** What the worker is told; the descriptors follow in this order. */
+    public List<ListenerSockets> listeners() {
+        return groups.stream().map(Group::listener).toList();
+    }
+
+    /** All descriptors in the order of {@link #listeners()}, one that loops share as often as it counts. Borrowed. */
+    public List<FileDescriptor> descriptors() {
+        return groups.stream().flatMap(ListeningSockets::shared).toList();
+    }
+
+    private static Stream<FileDescriptor> shared(Group group) {
+        List<FileDescriptor> sockets = group.sockets();
+        return IntStream.range(0, group.listener().count()).mapToObj(i -> sockets.get(i % sockets.size()));
+    }
+
+    @Override
+    public void close() {
+        closeExcept(null);
+    }
+
+    /** Closes the sockets that {@code other} does not share. Closing twice does no harm. */
+    public void closeExcept(@Nullable ListeningSockets other) {
+        for (Group group : groups) {
+            if (other == null || !other.groups.contains(group)) {
+                closeAll(group.sockets());
+            }
+        }
+    }
+
+    /** Closes all of them; failures are logged only. */
+    public static void closeAll(List<FileDescriptor> descriptors) {
+        for (FileDescriptor descriptor : descriptors) {
+            try {
+                descriptor.close();
+            } catch (IOException e) {
+                // close(2) frees the descriptor whatever it answers.
+                LOG.debug("closing a listening socket", e);
+            }
+        }
+    }
+
+    private static InetSocketAddress withPort(InetSocketAddress address, int port) {
+        return new InetSocketAddress(address.getAddress(), port);
+    }
+
+    static String text(InetSocketAddress address) {
+        InetAddress ip = address.getAddress();
+        if (ip.isAnyLocalAddress()) {
+            return ":" + address.getPort();
+        }
+        String host = ip.getHostAddress();
+        return (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + address.getPort();
+    }
+
+    /** A socket that holds an address without SO_REUSEPORT for as long as it is open. */
+    private static final class PlainBind implements AutoCloseable {
+        private final Socket socket = Socket.newSocketStream();
+
+        PlainBind(InetSocketAddress address) throws IOException {
+            try {
+                socket.setReuseAddress(true);
+                socket.bind(address);
+            } catch (IOException e) {
+                close();
+                throw e;
+            }
+        }
+
+        int port() {
+            return socket.localAddress().getPort();
+        }
+
+        @Override
+        public void close() throws IOException {
+            socket.close();
+        }
+    }
+}

@@ -1,0 +1,114 @@
+package io.millrace.launcher.state;
+
+import io.millrace.launcher.exit.LaunchException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One launcher per state directory: a locked file with the process id of the holder. The kernel drops the lock with the
+ * process, however it ends, so a file that stays behind says nothing.
+ *
+ * <p>Confined to one thread at a time.
+ */
+public final class InstanceLock implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(InstanceLock.class);
+
+    private static final Set<StandardOpenOption> HELD =
+            Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+    private static final FileAttribute<?> FOR_GROUP =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-r-----"));
+
+    private final Path file;
+    private FileChannel channel;
+    private @Nullable Object fileKey;
+
+    private InstanceLock(Path file, FileChannel channel) {
+        this.file = file;
+        this.channel = channel;
+        fileKey = keyOf(file);
+    }
+
+    /**
+     * Locks {@code file}, creating it where missing.
+     *
+     * @throws LaunchException naming the process that holds it
+     */
+    public static InstanceLock acquire(Path file) throws IOException, LaunchException {
+        FileChannel channel = FileChannel.open(file, HELD, FOR_GROUP);
+        @Nullable FileLock lock;
+        try {
+            lock = channel.tryLock();
+        } catch (OverlappingFileLockException e) {
+            lock = null;
+        }
+        if (lock == null) {
+            channel.close();
+            throw new LaunchException("another millrace (pid " + holder(file) + ") uses " + file.getParent()
+                    + "; stop it, or give this one its own directory with --state");
+        }
+        try {
+            channel.truncate(0);
+            channel.write(
+                    ByteBuffer.wrap((ProcessHandle.current().pid() + "\n").getBytes(StandardCharsets.US_ASCII)), 0);
+        } catch (IOException e) {
+            LOG.warn("{} is locked, but does not say by whom: {}", file, e.getMessage());
+        }
+        return new InstanceLock(file, channel);
+    }
+
+    private static String holder(Path file) {
+        try {
+            String text = Files.readString(file).strip();
+            return text.isEmpty() ? "unknown" : text;
+        } catch (IOException e) {
+            return "unknown";
+        }
+    }
+
+    /**
+     * Locks the file again when it was deleted or replaced.
+     *
+     * @return whether that was so
+     * @throws LaunchException when another launcher has locked the new file
+     */
+    public boolean restore() throws IOException, LaunchException {
+        Object now = keyOf(file);
+        if (now != null && now.equals(fileKey)) {
+            return false;
+        }
+        InstanceLock again = acquire(file);
+        FileChannel before = channel;
+        channel = again.channel;
+        fileKey = again.fileKey;
+        before.close();
+        return true;
+    }
+
+    private static @Nullable Object keyOf(Path file) {
+        try {
+            Object key = Files.readAttributes(file, BasicFileAttributes.class).fileKey();
+            return key == null ? file : key;
+        } catch (IOException e) {
+            return null;
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        channel.close();
+    }
+}

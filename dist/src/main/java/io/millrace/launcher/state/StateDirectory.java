@@ -1,0 +1,175 @@
+package io.millrace.launcher.state;
+
+import io.millrace.launcher.exit.FileFailure;
+import io.millrace.launcher.exit.LaunchException;
+import io.millrace.proxy.config.check.FilePermissionChecks;
+import io.millrace.proxy.config.value.FileMode;
+import io.millrace.worker.control.ControlPaths;
+import io.millrace.worker.control.Placement;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Where a running proxy keeps what its configuration does not place elsewhere. Immutable.
+ *
+ * @param state lock and identity of the running processes
+ * @param cache the default volume
+ * @param log the access log and crash reports
+ * @param runtime the admin socket, and {@code run/} (mode 0700) with the sockets between launcher and worker
+ */
+public record StateDirectory(Path state, Path cache, Path log, Path runtime) {
+    private static final Logger LOG = LoggerFactory.getLogger(StateDirectory.class);
+
+    /** sun_path has 108 bytes, the last of them zero. */
+    private static final int SOCKET_PATH_LENGTH_MAX = 107;
+
+    /**
+     * {@code --state} when given; else the directories that systemd made for the service; else
+     * {@code ~/.local/state/millrace/<first port>}.
+     */
+    public static StateDirectory resolve(
+            @Nullable Path option, Map<String, String> environment, Path home, int firstPort) {
+        @Nullable Path ofService = systemd(environment, "STATE_DIRECTORY");
+        if (option == null && ofService != null) {
+            return new StateDirectory(
+                    ofService,
+                    orElse(systemd(environment, "CACHE_DIRECTORY"), ofService.resolve("cache")),
+                    orElse(systemd(environment, "LOGS_DIRECTORY"), ofService.resolve("log")),
+                    orElse(systemd(environment, "RUNTIME_DIRECTORY"), ofService));
+        }
+        Path state;
+        if (option != null) {
+            state = option.toAbsolutePath().normalize();
+        } else {
+            @Nullable String base = environment.get("XDG_STATE_HOME");
+            Path states = base != null && base.startsWith("/") ? Path.of(base) : home.resolve(".local/state");
+            state = states.resolve("millrace").resolve(Integer.toString(firstPort));
+        }
+        return new StateDirectory(state, state.resolve("cache"), state.resolve("log"), state);
+    }
+
+    /** The first of the colon-separated directories of {@code variable}. */
+    private static @Nullable Path systemd(Map<String, String> environment, String variable) {
+        @Nullable String value = environment.get(variable);
+        if (value == null || !value.startsWith("/")) {
+            return null;
+        }
+        int colon = value.indexOf(':');
+        return Path.of(colon < 0 ? value : value.substring(0, colon));
+    }
+
+    private static Path orElse(@Nullable Path path, Path otherwise) {
+        return path == null ? otherwise : path;
+    }
+
+    /** The file that {@link InstanceLock} locks. */
+    public Path lock() {
+        return state.resolve("launcher.lock");
+    }
+
+    /** The umask of the process that starts this does not count. */
+    private static void create(Path directory, FileMode mode) throws IOException {
+        if (Files.isDirectory(directory)) {
+            String wider = FilePermissionChecks.wider(directory, mode);
+            if (wider != null) {
+                LOG.warn("{}", wider);
+            }
+            return;
+        }
+        if (!isPosix()) {
+            Files.createDirectories(directory);
+            return;
+        }
+        Path parent = directory.toAbsolutePath().getParent();
+        if (parent != null && !Files.isDirectory(parent)) {
+            create(parent, mode);
+        }
+        Set<PosixFilePermission> permissions = permissions(mode.directoryBits());
+        Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(permissions));
+        Files.setPosixFilePermissions(directory, permissions);
+    }
+
+    /** Leaves a file, or a socket, to this user only; their directory keeps all others out until then. */
+    public static void restrict(Path file) throws IOException {
+        if (isPosix()) {
+            Files.setPosixFilePermissions(file, permissions(0600));
+        }
+    }
+
+    private static boolean isPosix() {
+        return FileSystems.getDefault().supportedFileAttributeViews().contains("posix");
+    }
+
+    /** The nine bits of {@code chmod}. */
+    private static Set<PosixFilePermission> permissions(int bits) {
+        PosixFilePermission[] all = PosixFilePermission.values();
+        Set<PosixFilePermission> permissions = EnumSet.noneOf(PosixFilePermission.class);
+        for (int i = 0; i < all.length; i++) {
+            if (((bits >> (all.length - 1 - i)) & 1) != 0) {
+                permissions.add(all[i]);
+            }
+        }
+        return permissions;
+    }
+
+    /** The admin socket unless {@code admin.socket} names another. */
+    public Path adminSocket() {
+        return runtime.resolve("admin.sock");
+    }
+
+    /** Directories for settings that name none. */
+    public Placement placement() {
+        return new Placement(state, cache, log);
+    }
+
+    /** Sockets between launcher and workers. */
+    public ControlPaths control() {
+        return new ControlPaths(runtime.resolve("run"));
+    }
+
+    /** Makes what is missing, as {@code mode} says; the directory of the private sockets is for this user only. */
+    public void create(FileMode mode) throws IOException, LaunchException {
+        Path longest = control().descriptors();
+        int length = longest.toString().getBytes(StandardCharsets.UTF_8).length;
+        if (length > SOCKET_PATH_LENGTH_MAX) {
+            throw new LaunchException(
+                    "the state directory's path is too long for a Unix socket: " + longest + " (actual=" + length
+                            + " bytes, limit=" + SOCKET_PATH_LENGTH_MAX + "); name a shorter one with --state");
+        }
+        if (!state.isAbsolute()) {
+            throw new LaunchException("this user has no home directory to keep state in; name one with --state DIR");
+        }
+        for (Path directory : List.of(state, cache, log, runtime)) {
+            make(directory, mode);
+        }
+        Path sockets = control().directory();
+        make(sockets, mode);
+        if (isPosix()) {
+            Files.setPosixFilePermissions(sockets, PosixFilePermissions.fromString("rwx------"));
+        }
+    }
+
+    private static void make(Path directory, FileMode mode) throws LaunchException {
+        try {
+            create(directory, mode);
+        } catch (IOException e) {
+            String why = Files.exists(directory) && !Files.isDirectory(directory)
+                    ? directory + ": is no directory"
+                    : FileFailure.text(directory, e);
+            throw new LaunchException("the state directory " + directory + " cannot be made: " + why
+                    + "; name another one with --state DIR");
+        }
+    }
+}

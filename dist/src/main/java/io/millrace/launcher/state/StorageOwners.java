@@ -1,0 +1,43 @@
+package io.millrace.launcher.state;
+
+import io.millrace.launcher.exit.LaunchException;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.key.StorageConfig;
+import io.millrace.proxy.config.key.VolumeShareConfig;
+import io.millrace.store.tool.StoreOwner;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Refuses a start on storage that another instance has open. No state. */
+public final class StorageOwners {
+    private StorageOwners() {}
+
+    /**
+     * Looks at every storage path, before anything is bound or started.
+     *
+     * @param config with the state directory's gaps filled
+     * @param ownWorker process id of a worker that this launcher takes over, 0 for none
+     * @throws LaunchException naming the path and its owner
+     */
+    public static void checkFree(ProxyConfig config, long ownWorker) throws LaunchException {
+        for (StorageConfig storage : config.storage()) {
+            @Nullable Path index = storage.indexPath();
+            List<Path> directories = new ArrayList<>();
+            directories.add(index == null ? storage.path() : index);
+            for (VolumeShareConfig share : config.volumes()) {
+                directories.add(storage.path().resolve(share.name()));
+            }
+            for (Path directory : directories) {
+                Optional<StoreOwner> found = StoreOwner.of(directory, index == null ? null : storage.path());
+                if (found.isPresent() && (found.get().pid() == 0 || found.get().pid() != ownWorker)) {
+                    StoreOwner owner = found.get();
+                    throw new LaunchException(owner.path() + " is in use by another process (" + owner.text()
+                            + "); stop it, or give this one its own storage path");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,246 @@
+package io.millrace.launcher.supervise;
+
+import io.millrace.launcher.state.StateDirectory;
+import io.millrace.worker.control.ControlCodec;
+import io.millrace.worker.control.ControlMessage;
+import io.millrace.worker.control.ControlPaths;
+import io.millrace.worker.control.ControlTransport;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.EventLoop;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.channel.epoll.EpollChannelOption;
+import io.netty.channel.unix.DomainSocketReadMode;
+import io.netty.channel.unix.FileDescriptor;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The launcher's ends of the control socket and the descriptor socket. A connection is served only when the kernel names
+ * a process that the supervisor expects at its other end.
+ *
+ * <p>Confined to the event loop, which it shares with the supervisor.
+ */
+public final class ControlServer {
+    private static final Logger LOG = LoggerFactory.getLogger(ControlServer.class);
+
+    /** What the supervisor answers. All on the event loop. */
+    interface Peers {
+        /** Whether the process {@code pid} may talk on the control socket; -1 where the transport cannot tell. */
+        boolean isExpected(long pid);
+
+        void connected(long pid, Channel channel);
+
+        void received(long pid, ControlMessage message);
+
+        void disconnected(long pid);
+
+        /** Descriptors to send to {@code pid}, borrowed; null when that process is to send its own. */
+        @Nullable
+        List<FileDescriptor> descriptorsFor(long pid);
+
+        /** What {@code pid} has sent; the receiver owns them. */
+        void took(long pid, List<FileDescriptor> descriptors);
+    }
+
+    private final EventLoop loop;
+    private final ControlTransport transport;
+    private final ControlPaths paths;
+    private final Peers peers;
+    private final Map<Path, Channel> listening = new HashMap<>();
+
+    /** A server that does not listen yet. */
+    public ControlServer(EventLoop loop, ControlTransport transport, ControlPaths paths, Peers peers) {
+        this.loop = loop;
+        this.transport = transport;
+        this.paths = paths;
+        this.peers = peers;
+    }
+
+    /** Listens. The lock of the state directory is held: a socket file that lies there is a dead launcher's. */
+    public void open() throws IOException {
+        bind(paths.control());
+        if (transport == ControlTransport.EPOLL) {
+            bind(paths.descriptors());
+        }
+    }
+
+    private void bind(Path socket) throws IOException {
+        Files.deleteIfExists(socket);
+        ChannelFuture bound = bootstrap(socket).bind(transport.address(socket)).awaitUninterruptibly();
+        if (!bound.isSuccess()) {
+            throw new IOException(socket + ": " + bound.cause().getMessage(), bound.cause());
+        }
+        listening.put(socket, bound.channel());
+        StateDirectory.restrict(socket);
+    }
+
+    private ServerBootstrap bootstrap(Path socket) {
+        ServerBootstrap bootstrap = new ServerBootstrap().group(loop).channel(transport.serverChannelType());
+        if (socket.equals(paths.descriptors())) {
+            return bootstrap
+                    .childOption(EpollChannelOption.DOMAIN_SOCKET_READ_MODE, DomainSocketReadMode.FILE_DESCRIPTORS)
+                    .childHandler(new ChannelInitializer<Channel>() {
+                        @Override
+                        protected void initChannel(Channel channel) {
+                            channel.pipeline().addLast(new DescriptorConnection());
+                        }
+                    });
+        }
+        return bootstrap.childHandler(new ChannelInitializer<Channel>() {
+            @Override
+            protected void initChannel(Channel channel) {
+                ControlCodec.addTo(channel.pipeline());
+                channel.pipeline().addLast(new ControlConnection());
+            }
+        });
+    }
+
+    /**
+     * Binds each control socket again whose file was deleted, so that later workers can connect. On the event loop.
+     *
+     * @return whether one was
+     */
+    boolean restore() {
+        boolean restored = false;
+        for (Map.Entry<Path, Channel> entry : listening.entrySet()) {
+            Path socket = entry.getKey();
+            Channel before = entry.getValue();
+            if (Files.exists(socket)) {
+                continue;
+            }
+            restored = true;
+            // The channel that closes deletes the file of its name: first that, then the new one.
+            before.close().addListener(closed -> {
+                ChannelFuture bound = bootstrap(socket).bind(transport.address(socket));
+                // A failure leaves a closed channel behind; the next restore tries again.
+                entry.setValue(bound.channel());
+                bound.addListener(result -> {
+                    if (!result.isSuccess()) {
+                        LOG.error("{}: {}", socket, result.cause().getMessage());
+                        return;
+                    }
+                    try {
+                        StateDirectory.restrict(socket);
+                    } catch (IOException e) {
+                        LOG.error("{}: {}", socket, e.getMessage());
+                    }
+                });
+            });
+        }
+        return restored;
+    }
+
+    /** Stops listening and removes the socket files. */
+    public void close() throws IOException {
+        for (Channel channel : listening.values()) {
+            channel.close();
+        }
+        Files.deleteIfExists(paths.control());
+        Files.deleteIfExists(paths.descriptors());
+    }
+
+    /** Process at the other end, when it is expected; else the channel is closed. */
+    private long admit(ChannelHandlerContext context) throws IOException {
+        long pid = ControlTransport.peerPid(context.channel());
+        if (!peers.isExpected(pid)) {
+            LOG.warn("refused process {} at the control socket: it is no worker of this launcher", pid);
+            context.close();
+        }
+        return pid;
+    }
+
+    private final class ControlConnection extends SimpleChannelInboundHandler<ControlMessage> {
+        private long pid;
+        private boolean admitted;
+
+        @Override
+        public void channelActive(ChannelHandlerContext context) throws IOException {
+            pid = admit(context);
+            admitted = context.channel().isOpen();
+            if (admitted) {
+                peers.connected(pid, context.channel());
+            }
+        }
+
+        @Override
+        protected void channelRead0(ChannelHandlerContext context, ControlMessage message) {
+            if (admitted) {
+                peers.received(pid, message);
+            }
+        }
+
+        @Override
+        public void channelInactive(ChannelHandlerContext context) {
+            if (admitted) {
+                peers.disconnected(pid);
+            }
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+            LOG.warn("control socket of worker {}: {}", pid, cause.toString());
+            context.close();
+        }
+    }
+
+    private final class DescriptorConnection extends SimpleChannelInboundHandler<FileDescriptor> {
+        private final List<FileDescriptor> taken = new ArrayList<>();
+        private long pid;
+        private boolean taking;
+
+        @Override
+        public void channelActive(ChannelHandlerContext context) throws IOException {
+            pid = admit(context);
+            if (!context.channel().isOpen()) {
+                return;
+            }
+            @Nullable List<FileDescriptor> sockets = peers.descriptorsFor(pid);
+            if (sockets == null) {
+                taking = true;
+                return;
+            }
+            ChannelFuture last = context.newSucceededFuture();
+            for (FileDescriptor socket : sockets) {
+                // A second object for the same number: the channel closes nothing, and the group keeps its own.
+                last = context.write(new FileDescriptor(socket.intValue()));
+            }
+            context.flush();
+            last.addListener(ChannelFutureListener.CLOSE_ON_FAILURE);
+        }
+
+        @Override
+        protected void channelRead0(ChannelHandlerContext context, FileDescriptor descriptor) throws IOException {
+            if (taking) {
+                taken.add(descriptor);
+            } else {
+                descriptor.close();
+            }
+        }
+
+        @Override
+        public void channelInactive(ChannelHandlerContext context) {
+            if (taking) {
+                peers.took(pid, List.copyOf(taken));
+            }
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+            LOG.warn("descriptor socket of worker {}: {}", pid, cause.toString());
+            context.close();
+        }
+    }
+}

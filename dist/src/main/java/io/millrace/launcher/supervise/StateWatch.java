@@ -1,0 +1,92 @@
+package io.millrace.launcher.supervise;
+
+import io.millrace.launcher.exit.FileFailure;
+import io.millrace.launcher.exit.LaunchException;
+import io.millrace.launcher.state.InstanceLock;
+import io.millrace.launcher.state.StateDirectory;
+import io.millrace.proxy.config.value.FileMode;
+import io.netty.channel.EventLoop;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes files of the state directory again that were deleted while the launcher runs. Without them no later worker could connect
+ * to it, and nobody would serve after the next death of a worker.
+ *
+ * <p>Confined to the event loop.
+ */
+public final class StateWatch {
+    private static final Logger LOG = LoggerFactory.getLogger(StateWatch.class);
+
+    private static final long PERIOD_MILLIS = 1000;
+
+    private final StateDirectory state;
+    private final FileMode mode;
+    private final InstanceLock lock;
+    private final ControlServer server;
+    private final Runnable identity;
+    private String reported = "";
+
+    /**
+     * @param mode permissions of what is made again
+     * @param identity writes the file again that names the worker
+     */
+    public StateWatch(StateDirectory state, FileMode mode, InstanceLock lock, ControlServer server, Runnable identity) {
+        this.state = state;
+        this.mode = mode;
+        this.lock = lock;
+        this.server = server;
+        this.identity = identity;
+    }
+
+    /** Looks once a second, until the loop ends. Any thread. */
+    public void start(EventLoop loop) {
+        var unused = loop.scheduleWithFixedDelay(this::check, PERIOD_MILLIS, PERIOD_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    private void check() {
+        try {
+            restore();
+            reported = "";
+        } catch (IOException e) {
+            report(FileFailure.text(e));
+        } catch (LaunchException e) {
+            report(String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** Once for each fault, however often it is met. */
+    private void report(String fault) {
+        if (!fault.equals(reported)) {
+            reported = fault;
+            LOG.error("what was deleted from the state directory cannot be made again: {}", fault);
+        }
+    }
+
+    void restore() throws IOException, LaunchException {
+        for (Path directory : List.of(
+                state.state(), state.log(), state.runtime(), state.control().directory())) {
+            if (!Files.isDirectory(directory)) {
+                state.create(mode);
+                LOG.warn("{} was deleted and is made again", directory);
+            }
+        }
+        if (lock.restore()) {
+            LOG.warn("{} was deleted and is locked again", state.lock());
+        }
+        boolean again = server.restore();
+        if (again) {
+            LOG.warn(
+                    "sockets in {} were deleted and are made again",
+                    state.control().directory());
+        }
+        if (again || !Files.exists(state.control().workerIdentity())) {
+            identity.run();
+        }
+    }
+}

@@ -1,0 +1,745 @@
+package io.millrace.launcher.supervise;
+
+import io.millrace.launcher.process.WorkerIdentity;
+import io.millrace.launcher.process.WorkerPlan;
+import io.millrace.launcher.process.WorkerProcess;
+import io.millrace.launcher.process.WorkerState;
+import io.millrace.launcher.process.WorkerStatus;
+import io.millrace.launcher.sockets.ListeningSockets;
+import io.millrace.worker.control.ConfigSource;
+import io.millrace.worker.control.ControlMessage;
+import io.millrace.worker.control.ControlPaths;
+import io.millrace.worker.control.SettingChange;
+import io.netty.channel.Channel;
+import io.netty.channel.EventLoop;
+import io.netty.channel.unix.FileDescriptor;
+import io.netty.util.concurrent.ScheduledFuture;
+import java.io.IOException;
+import java.util.List;
+import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps one worker serving: starts it, watches its beats, replaces it when it dies or hangs, rolls it when its
+ * configuration changes, stops it.
+ *
+ * <pre>
+ * roll:  candidate starts, warms up and stands by  ->  current gives the store back, and answers on  ->  candidate opens
+ *        the store and accepts: it becomes current  ->  the old one accepts no more, finishes what is in flight and exits
+ * </pre>
+ *
+ * A current worker of an earlier version drains before the candidate opens the store: connections wait in the kernel's queue
+ * meanwhile, as they do after a crash.
+ *
+ * <p>Confined to the event loop, except {@link #status()} and the methods that say so.
+ */
+public final class Supervisor implements ControlServer.Peers, Workforce.Listener, ServingWorker {
+    private static final Logger LOG = LoggerFactory.getLogger(Supervisor.class);
+
+    /** Beyond the drain's own deadline, for the worker to close its store and exit. */
+    private static final long EXIT_GRACE_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    /** For a worker to exit after its control socket has closed. */
+    private static final long DISCONNECTED_GRACE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** The first version of the control protocol whose workers say behind their first words that they accept no more. */
+    private static final int SAYS_DRAINING = 4;
+
+    /** The first version whose workers give the store back and answer on. */
+    private static final int RELEASES = 5;
+
+    /** From the release of the store until the candidate accepts. */
+    private static final long HAND_OVER_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    private final EventLoop loop;
+    private final WorkerIdentity identity;
+    private final Workforce workforce;
+    private final Adoption adoption;
+    private final Reloading reloading;
+    private final Consumer<WorkerStatus> onReady;
+    private final RestartBackoff backoff = RestartBackoff.ofWorkers();
+    private final CompletableFuture<Void> stopped = new CompletableFuture<>();
+
+    private @Nullable WorkerPlan plan;
+    private @Nullable WorkerProcess current;
+    private @Nullable WorkerProcess candidate;
+    /** Accepts no more, or is about to; its successor is the current one. */
+    private @Nullable WorkerProcess predecessor;
+
+    /** Set while the current worker has given its store to the candidate. */
+    private @Nullable ScheduledFuture<?> handOverDeadline;
+
+    private final ChangeRelay relay = new ChangeRelay();
+    private @Nullable Roll roll;
+    private long restarts;
+    private boolean stopping;
+    private final TicketKeyRotation ticketKeys = new TicketKeyRotation();
+    private Consumer<WorkerStatus> onWarmUp = changed -> {};
+    private long rollBeganNanos;
+    private volatile long lastRollNanos = -1;
+    private volatile WorkerStatus status = WorkerStatus.NONE;
+
+    /**
+     * @param onReady told on the event loop whenever a worker of this launcher has become ready, and when the one that was
+     *     taken over serves on because its successor did not come up
+     */
+    public Supervisor(EventLoop loop, ControlPaths paths, long heartbeatTimeoutNanos, Consumer<WorkerStatus> onReady) {
+        this.loop = loop;
+        this.identity = new WorkerIdentity(paths.workerIdentity());
+        this.workforce = new Workforce(loop, paths, heartbeatTimeoutNanos, this);
+        this.onReady = onReady;
+        adoption = new Adoption(loop, workforce::kill);
+        reloading = new Reloading(loop, this::holdsFromNowOn);
+        ticketKeys.start(loop, message -> workforce.all().stream()
+                .filter(WorkerProcess::isOfThisVersion)
+                .forEach(worker -> worker.send(message)));
+    }
+
+    /** @param changed told on the event loop whenever a warm-up begins or ends; before {@link #start} */
+    public void onWarmUp(Consumer<WorkerStatus> changed) {
+        onWarmUp = changed;
+    }
+
+    /**
+     * Takes over a worker whose launcher has died. Any thread, before {@link #start}.
+     *
+     * @return what it leaves; completes within seconds, unless a process that was killed does not end
+     */
+    public CompletableFuture<Adoption.Left> adopt(WorkerIdentity.Survivor survivor) {
+        loop.execute(() -> {
+            current = workforce.adopt(survivor);
+            publish();
+        });
+        return adoption.left();
+    }
+
+    /**
+     * Has the adopted worker finish what is in flight. Any thread, before {@link #start}.
+     *
+     * @return completes when it accepts no more
+     */
+    public CompletableFuture<Void> dismiss(long drainNanos) {
+        loop.execute(() -> {
+            WorkerProcess adopted = current;
+            if (adopted != null) {
+                drain(adopted, drainNanos);
+            }
+        });
+        return adoption.acceptsNoMore();
+    }
+
+    /**
+     * Serves from now on: with a first worker, or with a successor of the one that was adopted. Any thread.
+     *
+     * @param first what to serve; the supervisor takes ownership of the sockets
+     * @param drainNanos for the adopted worker
+     */
+    @Override
+    public void start(WorkerPlan first, long drainNanos) {
+        loop.execute(() -> {
+            plan = first;
+            if (stopping) {
+                if (current == null) {
+                    closeSockets();
+                }
+            } else if (current == null) {
+                spawn();
+            } else {
+                Roll takeover = new Roll(first, drainNanos, new CompletableFuture<>());
+                var unused = takeover.done().exceptionally(failure -> {
+                    servesOn();
+                    return null;
+                });
+                begin(takeover);
+            }
+        });
+    }
+
+    /** The successor did not come up, but clients are served: who waits for this launcher to be ready must not end it. */
+    private void servesOn() {
+        if (!stopping && status.state() == WorkerState.READY) {
+            onReady.accept(status);
+        }
+    }
+
+    /** Writes the file that names the worker again. On the event loop. */
+    public void writeIdentity() {
+        WorkerProcess worker = current;
+        if (worker != null && worker.state() != WorkerState.GONE) {
+            identity.write(worker);
+        }
+    }
+
+    /** The worker right now. Any thread. */
+    public WorkerStatus status() {
+        return status;
+    }
+
+    /** Lets the workers finish what is in flight, and completes when they have exited. Any thread. */
+    public CompletableFuture<Void> stop(long drainNanos) {
+        loop.execute(() -> {
+            stopping = true;
+            for (WorkerProcess worker : workforce.all()) {
+                if (isToldToDrain(worker)) {
+                    worker.send(new ControlMessage.Drain(drainNanos));
+                    worker.draining(System.nanoTime() + drainNanos + EXIT_GRACE_NANOS);
+                } else if (worker.state() == WorkerState.STARTING) {
+                    worker.kill();
+                }
+            }
+            publish();
+            stoppedWhenEmpty();
+        });
+        return stopped;
+    }
+
+    /** One that starts has nothing to finish, unless it was taken over and has not said yet that it serves. */
+    private static boolean isToldToDrain(WorkerProcess worker) {
+        return switch (worker.state()) {
+            case READY, DRAINING -> true;
+            case STARTING -> worker.plan() == null && worker.hasConnected();
+            case DYING, GONE -> false;
+        };
+    }
+
+    /** Kills the workers, and completes when they have exited. Any thread. */
+    public CompletableFuture<Void> stopAtOnce() {
+        loop.execute(() -> {
+            stopping = true;
+            workforce.all().forEach(WorkerProcess::kill);
+            stoppedWhenEmpty();
+        });
+        return stopped;
+    }
+
+    private void stoppedWhenEmpty() {
+        if (stopping && workforce.isEmpty()) {
+            closeSockets();
+            stopped.complete(null);
+        }
+    }
+
+    /**
+     * Hands {@code changed} to the serving worker, and to every later one unless a setting is rejected. Any thread.
+     *
+     * @return what became of each setting
+     */
+    @Override
+    public CompletableFuture<List<SettingChange>> reload(ConfigSource changed) {
+        CompletableFuture<List<SettingChange>> result = new CompletableFuture<>();
+        loop.execute(() -> {
+            WorkerProcess worker = current;
+            if (!canChange(worker, result)) {
+                return;
+            }
+            if (worker == null) {
+                holdsFromNowOn(changed);
+                result.complete(List.of());
+            } else {
+                reloading.ask(worker, changed, result);
+            }
+        });
+        return result;
+    }
+
+    private void holdsFromNowOn(ConfigSource changed) {
+        if (plan != null) {
+            plan = plan.with(changed);
+        }
+    }
+
+    /**
+     * Replaces the worker by one with another plan; fails when that one does not come up, and the old plan stays. Any
+     * thread.
+     *
+     * @param changed the supervisor takes ownership of its sockets
+     */
+    @Override
+    public CompletableFuture<Void> roll(WorkerPlan changed, long drainNanos) {
+        Roll requested = new Roll(changed, drainNanos, new CompletableFuture<>());
+        loop.execute(() -> {
+            WorkerProcess worker = current;
+            if (!canChange(worker, requested.done())) {
+                changed.closeSocketsExcept(plan);
+                return;
+            }
+            if (worker == null) {
+                settleOn(changed);
+                requested.done().complete(null);
+            } else {
+                begin(requested);
+            }
+        });
+        return requested.done();
+    }
+
+    /** Whether a change can begin now; else {@code result} says why not. Without a worker the next one has it. */
+    private boolean canChange(@Nullable WorkerProcess worker, CompletableFuture<?> result) {
+        String obstacle = null;
+        if (stopping) {
+            obstacle = "the proxy is stopping";
+        } else if (roll != null || reloading.isUnderWay()) {
+            obstacle = "another change is still under way";
+        } else if (worker != null && worker.state() != WorkerState.READY) {
+            obstacle = "the worker is " + worker.state().word();
+        }
+        if (obstacle != null) {
+            result.completeExceptionally(new IllegalStateException(obstacle + "; try again"));
+        }
+        return obstacle == null;
+    }
+
+    @Override
+    public OptionalLong lastRollNanos() {
+        long last = lastRollNanos;
+        return last < 0 ? OptionalLong.empty() : OptionalLong.of(last);
+    }
+
+    /** Any thread. */
+    public void reopenLogs() {
+        loop.execute(() -> workforce.all().forEach(worker -> worker.send(new ControlMessage.ReopenLogs())));
+    }
+
+    /** {@code changed} holds from now on. */
+    private void settleOn(WorkerPlan changed) {
+        if (plan != null) {
+            plan.closeSocketsExcept(changed);
+        }
+        plan = changed;
+    }
+
+    private void begin(Roll requested) {
+        rollBeganNanos = System.nanoTime();
+        begin(requested, true);
+    }
+
+    private void begin(Roll requested, boolean warms) {
+        roll = requested;
+        if (requested.plan().sockets() == null) {
+            // Two workers cannot bind one port: the old one goes first.
+            drainCurrent(requested);
+            return;
+        }
+        try {
+            candidate = workforce.launch(requested.plan(), warms);
+        } catch (IOException e) {
+            rollFailed(e.getMessage());
+        }
+    }
+
+    private void rollFailed(@Nullable String reason) {
+        Roll failed = roll;
+        roll = null;
+        if (failed != null) {
+            LOG.error("the worker with the changed configuration did not come up: {}", reason);
+            failed.plan().closeSocketsExcept(plan);
+            failed.done().completeExceptionally(new IOException(reason));
+        }
+    }
+
+    private void drainCurrent(Roll requested) {
+        WorkerProcess old = current;
+        if (old != null) {
+            drain(old, requested.drainNanos());
+        }
+    }
+
+    private void drain(WorkerProcess worker, long drainNanos) {
+        if (worker.state() == WorkerState.READY) {
+            worker.send(new ControlMessage.Drain(drainNanos));
+            worker.draining(System.nanoTime() + drainNanos + EXIT_GRACE_NANOS);
+            publish();
+        }
+    }
+
+    /** No worker accepts: the candidate serves as soon as it stands by, or a fresh worker where there is none. */
+    private void succeed() {
+        WorkerProcess next = candidate;
+        if (next == null) {
+            spawn();
+            return;
+        }
+        endHandOver();
+        candidate = null;
+        current = next;
+        workforce.expectReady(next);
+        identity.write(next);
+        if (next.isToldToServe()) {
+            next.send(new ControlMessage.TakenOver());
+            next.send(new ControlMessage.PredecessorClosed());
+        } else if (next.isAssigned()) {
+            // Also while it warms up. One that has not connected yet is assigned no standby.
+            next.serve(false);
+        }
+        publish();
+    }
+
+    private void endHandOver() {
+        ScheduledFuture<?> deadline = handOverDeadline;
+        handOverDeadline = null;
+        if (deadline != null) {
+            deadline.cancel(false);
+        }
+    }
+
+    private void spawn() {
+        WorkerPlan next = roll == null ? plan : roll.plan();
+        if (stopping || next == null) {
+            stoppedWhenEmpty();
+            return;
+        }
+        try {
+            WorkerProcess worker = workforce.launch(next, false);
+            current = worker;
+            identity.write(worker);
+            publish();
+        } catch (IOException e) {
+            LOG.error("the worker cannot be started: {}", e.getMessage());
+            spawnAfter(backoff.afterFailedStart());
+        }
+    }
+
+    private void spawnAfter(long delayNanos) {
+        if (delayNanos == 0) {
+            spawn();
+        } else {
+            loop.schedule(this::spawn, delayNanos, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    @Override
+    public void exited(WorkerProcess worker, WorkerState before, String cause) {
+        relay.gone(worker);
+        predecessorClosed(worker);
+        if (worker == candidate) {
+            candidateExited(worker, cause);
+        } else if (worker == current) {
+            currentExited(worker, before, cause);
+        } else {
+            LOG.info("worker {} has finished and exited", worker.pid());
+        }
+        stoppedWhenEmpty();
+    }
+
+    private void candidateExited(WorkerProcess worker, String cause) {
+        candidate = null;
+        Roll attempted = roll;
+        takeBack();
+        if (attempted != null && !stopping && worker.warms() && !worker.standsBy()) {
+            LOG.warn(
+                    "worker {} {} before it had warmed up; starting it once more without warm-up", worker.pid(), cause);
+            begin(attempted, false);
+        } else if (attempted != null && !stopping && worker.isWorthAnotherStart()) {
+            LOG.warn("worker {} {}; another start may go better", worker.pid(), cause);
+            begin(attempted, false);
+        } else {
+            rollFailed(cause);
+        }
+        if (candidate == null && current == null) {
+            spawn();
+        }
+    }
+
+    /** The candidate will not take over: the current worker opens its store again. */
+    private void takeBack() {
+        WorkerProcess serves = current;
+        if (handOverDeadline != null && serves != null && serves.state() == WorkerState.READY) {
+            LOG.warn("worker {} takes its store back and serves on", serves.pid());
+            relay.drop();
+            serves.send(new ControlMessage.TakeBack());
+            identity.write(serves);
+        }
+        endHandOver();
+        publish();
+    }
+
+    private void currentExited(WorkerProcess worker, WorkerState before, String cause) {
+        current = null;
+        identity.clear();
+        publish();
+        adoption.gone();
+        reloading.fail("the worker died during the reload");
+        if (stopping || plan == null) {
+            return;
+        }
+        if (before == WorkerState.DRAINING) {
+            succeed();
+            return;
+        }
+        restarts++;
+        if (candidate != null) {
+            LOG.error("worker {} {}; connections wait for its successor", worker.pid(), cause);
+            succeed();
+            return;
+        }
+        if (worker.isWorthAnotherStart()) {
+            LOG.error("worker {} {}; another start may go better", worker.pid(), cause);
+            spawn();
+            return;
+        }
+        rollFailed(cause);
+        long delayNanos = backoff.after(worker, System.nanoTime());
+        LOG.error(
+                "worker {} {}; {}; the next worker starts {}",
+                worker.pid(),
+                cause,
+                plan.sockets() == null ? "connections are refused" : "connections wait",
+                delayNanos == 0 ? "at once" : "in " + TimeUnit.NANOSECONDS.toMillis(delayNanos) + " ms");
+        spawnAfter(delayNanos);
+    }
+
+    @Override
+    public void killed(WorkerProcess worker) {
+        publish();
+    }
+
+    private void publish() {
+        WorkerProcess worker = current;
+        WorkerProcess next = candidate;
+        WorkerStatus.WarmUp warmUp = next == null ? null : next.warmUp();
+        boolean changed = !Objects.equals(warmUp, status.warmUp());
+        status = worker == null
+                ? new WorkerStatus(-1, WorkerState.GONE, workforce.generation(), restarts, null, warmUp, false)
+                : new WorkerStatus(
+                        worker.pid(),
+                        worker.state(),
+                        worker.generation(),
+                        restarts,
+                        worker.ready(),
+                        warmUp,
+                        handOverDeadline != null);
+        if (changed) {
+            onWarmUp.accept(status);
+        }
+    }
+
+    /** The worker with that process id; where the transport cannot tell, there is one worker at a time. */
+    private @Nullable WorkerProcess workerOf(long pid) {
+        return pid < 0 ? current : workforce.byPid(pid);
+    }
+
+    @Override
+    public boolean isExpected(long pid) {
+        return workerOf(pid) != null;
+    }
+
+    @Override
+    public void connected(long pid, Channel channel) {
+        WorkerProcess worker = workerOf(pid);
+        if (worker != null) {
+            worker.connected(channel);
+        }
+    }
+
+    @Override
+    public void received(long pid, ControlMessage message) {
+        WorkerProcess worker = workerOf(pid);
+        if (worker == null) {
+            return;
+        }
+        if (message instanceof ControlMessage.Hello hello) {
+            greet(worker, hello);
+        } else if (message instanceof ControlMessage.WarmingUp warmUp && worker == candidate) {
+            workforce.expectWarm(worker, warmUp.limitNanos());
+            publish();
+        } else if (message instanceof ControlMessage.Standby && worker == candidate) {
+            standsBy(worker);
+        } else if (message instanceof ControlMessage.Released) {
+            released(worker);
+        } else if (message instanceof ControlMessage.Change change) {
+            WorkerProcess to = current;
+            boolean isReady = to != null && to != worker && to.state() == WorkerState.READY;
+            relay.pass(worker, change, isReady ? to : null);
+        } else if (message instanceof ControlMessage.ChangeMade made) {
+            relay.made(made);
+        } else if (message instanceof ControlMessage.Ready ready) {
+            becameReady(worker, ready);
+        } else if (message instanceof ControlMessage.Beat) {
+            worker.heartbeat().beat(System.nanoTime());
+        } else if (message instanceof ControlMessage.Failed failed) {
+            worker.failed(failed.reason());
+        } else if (message instanceof ControlMessage.Reloaded done) {
+            reloading.answered(worker, done);
+        } else if (message instanceof ControlMessage.Draining) {
+            acceptsNoMore(worker);
+        }
+    }
+
+    private void standsBy(WorkerProcess next) {
+        next.standsByNow();
+        workforce.expectReady(next);
+        WorkerProcess serves = current;
+        if (serves == null) {
+            succeed();
+        } else if (roll != null && serves.protocolVersion() >= RELEASES && serves.state() == WorkerState.READY) {
+            handOverDeadline = loop.schedule(
+                    () -> workforce.kill(next, "did not take over in time"), HAND_OVER_NANOS, TimeUnit.NANOSECONDS);
+            serves.send(new ControlMessage.Release());
+            publish();
+        } else if (roll != null) {
+            drainCurrent(roll);
+        }
+    }
+
+    private void released(WorkerProcess worker) {
+        WorkerProcess next = candidate;
+        if (worker == current && next != null && handOverDeadline != null) {
+            // Should this launcher die now, one of them ends by itself.
+            identity.write(worker, next);
+            next.serve(true);
+        }
+    }
+
+    /** The candidate accepts, beside the current worker. */
+    private void takeOver(WorkerProcess next) {
+        WorkerProcess old = current;
+        endHandOver();
+        candidate = null;
+        current = next;
+        predecessor = old;
+        next.send(new ControlMessage.TakenOver());
+        identity.write(next);
+        Roll finished = roll;
+        if (old != null && finished != null) {
+            old.send(new ControlMessage.Drain(finished.drainNanos()));
+            old.draining(System.nanoTime() + finished.drainNanos() + EXIT_GRACE_NANOS);
+        }
+    }
+
+    private void predecessorClosed(WorkerProcess worker) {
+        WorkerProcess successor = current;
+        if (worker == predecessor) {
+            predecessor = null;
+            if (successor != null) {
+                successor.send(new ControlMessage.PredecessorClosed());
+            }
+        }
+    }
+
+    private void greet(WorkerProcess worker, ControlMessage.Hello hello) {
+        worker.speaks(hello.protocolVersion());
+        if (!worker.isOfThisVersion() && worker.plan() != null) {
+            workforce.kill(
+                    worker,
+                    "speaks version " + hello.protocolVersion() + " of the control protocol, not "
+                            + ControlMessage.PROTOCOL_VERSION);
+        } else if (worker.plan() == null && hello.listeners().isEmpty() && hello.protocolVersion() < SAYS_DRAINING) {
+            acceptsNoMore(worker);
+        } else if (worker.plan() == null) {
+            adoption.greeted(worker, hello);
+        } else {
+            worker.send(ticketKeys.message());
+            boolean standby = worker == candidate;
+            worker.send(new ControlMessage.Assignment(
+                    worker.plan().listeners(), worker.plan().config(), standby, standby && worker.warms()));
+            worker.wasAssigned();
+        }
+    }
+
+    private void becameReady(WorkerProcess worker, ControlMessage.Ready ready) {
+        if (worker.state() != WorkerState.STARTING) {
+            return;
+        }
+        worker.becameReady(ready, System.nanoTime());
+        if (worker == candidate) {
+            takeOver(worker);
+        }
+        if (worker == current) {
+            relay.ready(worker);
+        }
+        publish();
+        Roll finished = roll;
+        if (finished != null && worker == current && candidate == null) {
+            roll = null;
+            lastRollNanos = System.nanoTime() - rollBeganNanos;
+            settleOn(finished.plan());
+            finished.done().complete(null);
+        }
+        if (worker.plan() == null) {
+            adoption.serves();
+        } else {
+            onReady.accept(status);
+            worker.plan().starter().cameUp(worker.process());
+        }
+    }
+
+    private void acceptsNoMore(WorkerProcess worker) {
+        worker.hasStoppedAccepting();
+        predecessorClosed(worker);
+        if (worker == current && plan == null) {
+            finishesUnsucceeded(worker);
+            return;
+        }
+        if (stopping) {
+            closeSockets();
+        }
+        if (worker.state() == WorkerState.READY) {
+            LOG.warn("worker {} was told to stop by somebody else", worker.pid());
+            worker.drainingUnasked(System.nanoTime());
+        }
+        if (!stopping && worker == current && plan != null && plan.sockets() != null) {
+            reloading.fail("the worker was told to stop by somebody else");
+            current = null;
+            publish();
+            succeed();
+        }
+    }
+
+    /** A worker that was adopted, before there is anything to serve: it has no sockets to give any more. */
+    private void finishesUnsucceeded(WorkerProcess adopted) {
+        if (adopted.state() != WorkerState.DRAINING) {
+            adopted.drainingUnasked(System.nanoTime());
+        }
+        current = null;
+        publish();
+        adoption.finishes();
+    }
+
+    /** With no worker that accepts, a connection is better refused than left waiting. */
+    private void closeSockets() {
+        if (plan != null) {
+            plan.closeSocketsExcept(null);
+        }
+    }
+
+    @Override
+    public void disconnected(long pid) {
+        WorkerProcess worker = workerOf(pid);
+        if (worker == null || worker.state() == WorkerState.DRAINING) {
+            return;
+        }
+        loop.schedule(
+                () -> {
+                    if (worker.state() != WorkerState.DYING && worker.state() != WorkerState.GONE) {
+                        workforce.kill(worker, "has closed its control socket");
+                    }
+                },
+                DISCONNECTED_GRACE_NANOS,
+                TimeUnit.NANOSECONDS);
+    }
+
+    @Override
+    public @Nullable List<FileDescriptor> descriptorsFor(long pid) {
+        WorkerProcess worker = workerOf(pid);
+        if (worker == null || worker.plan() == null) {
+            return null;
+        }
+        return worker.plan().descriptors();
+    }
+
+    @Override
+    public void took(long pid, List<FileDescriptor> descriptors) {
+        WorkerProcess worker = workerOf(pid);
+        if (worker == null) {
+            ListeningSockets.closeAll(descriptors);
+        } else {
+            adoption.took(worker, descriptors);
+        }
+    }
+}

@@ -1,0 +1,202 @@
+package io.millrace.launcher.config;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.launcher.process.WorkerCommand;
+import io.millrace.launcher.process.WorkerStatus;
+import io.millrace.proxy.admin.config.ConfigControl.ReloadReport;
+import io.millrace.proxy.admin.config.ConfigControl.Result;
+import io.millrace.proxy.admin.config.ConfigControl.Setting;
+import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.admin.status.RestartResource.RestartReport;
+import io.millrace.worker.control.ConfigSource;
+import io.millrace.worker.control.SettingChange;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** Which worker has a change: the one that runs takes it over, or another one takes its place and knows what this launcher expects. */
+class WorkerChangeTest extends ConfigChangesFixture {
+    @Test
+    void rollsAWorkerForWhatOneCannotTakeOver() throws Exception {
+        run(FILE);
+        ReloadReport report = done(changes.set(Map.of("cache.ram_size", "64MiB", "limits.connections", "5"), false));
+
+        assertEquals(Map.of("cache.ram_size", Result.ROLLED, "limits.connections", Result.APPLIED), results(report));
+        assertEquals(5, read(worker.rolled.remove()).limits().connections());
+    }
+
+    @Test
+    void aPlanSaysHowLongARollTakes() throws Exception {
+        run(FILE);
+        Files.writeString(file, FILE.replace("1000", "2000"));
+        assertEquals(List.of(), done(changes.plan(null)).notes(), "no roll");
+        Files.writeString(file, FILE + "cache: {ram_size: 64MiB}\n");
+        String before = "a new worker takes over, and the old one serves until then: ";
+        assertEquals(
+                List.of(before + "its warm-up takes at most 20 s (worker.warm_up_limit)"),
+                done(changes.plan(null)).notes());
+        worker.lastRoll = OptionalLong.of(7_250_000_000L);
+        assertEquals(
+                List.of(before + "the last roll took 7.3 s"),
+                done(changes.plan(null)).notes());
+    }
+
+    @Test
+    void keepsWhatRanWhenTheNewWorkerDoesNotComeUp() throws Exception {
+        run(FILE);
+        worker.obstacle = "the worker is starting; try again";
+        ReloadReport report = done(changes.set(Map.of("cache.ram_size", "64MiB"), false));
+
+        assertEquals(
+                List.of(new Setting("cache.ram_size", Result.REJECTED, "the worker is starting; try again")),
+                report.settings());
+        assertEquals(List.of(), inspection.diff().pending());
+        assertEquals(1, inspection.history().size());
+    }
+
+    @Test
+    void aRestartComesAfterTheChangeBeforeItAndTakesWhatThatMade() throws Exception {
+        run(FILE);
+        worker.gate = new CompletableFuture<>();
+        CompletionStage<ReloadReport> change = changes.set(Map.of("limits.connections", "2000"), false);
+        CompletionStage<RestartReport> restart = new WorkerRestart(changes, running, () -> WorkerStatus.NONE).restart();
+        worker.gate.complete(null);
+
+        assertTrue(done(change).ok());
+        restart.toCompletableFuture().join();
+        assertEquals(2000, read(worker.rolled.remove()).limits().connections());
+    }
+
+    @Test
+    void aRestartThatFailsSaysWhy() throws Exception {
+        run(FILE);
+        worker.obstacle = "the worker is starting; try again";
+        Throwable failure = new WorkerRestart(changes, running, () -> WorkerStatus.NONE)
+                .restart()
+                .handle((report, why) -> why)
+                .toCompletableFuture()
+                .join();
+
+        AdminException refused = (AdminException) failure.getCause();
+        assertEquals("restart-failed", refused.code());
+        assertEquals("the worker was not replaced: the worker is starting; try again", refused.getMessage());
+    }
+
+    @Test
+    void aRolledWorkerBeatsAsOftenAsThisLauncherExpects() throws Exception {
+        run(FILE);
+        Files.writeString(
+                file, FILE + "worker: {heartbeat_interval: 30s, heartbeat_timeout: 60s}\ncache: {ram_size: 64MiB}\n");
+        assertEquals(Result.RELAUNCH, results(done(changes.reload())).get("worker.heartbeat_interval"));
+        WorkerCommand command = (WorkerCommand) worker.starters.remove();
+
+        assertEquals(64 << 20, command.config().cache().ramBytes());
+        assertEquals(1000, command.config().worker().heartbeatIntervalMillis(), "its patience is 10 s");
+    }
+
+    /** They let nobody through to where it listens: that stays until it is started anew, and so does what they know of it. */
+    @Test
+    void workersKnowWhereThisLauncherListens() throws Exception {
+        Path token = Files.writeString(directory.resolve("token"), "0123456789abcdef");
+        Files.setPosixFilePermissions(token, PosixFilePermissions.fromString("rw-------"));
+        String admin = "admin: {listen: '127.0.0.1:%d', token_file: " + token + "}\n";
+        run(FILE + admin.formatted(8011));
+        Files.writeString(file, FILE + admin.formatted(8012));
+        assertEquals(Result.RELAUNCH, results(done(changes.reload())).get("admin.listen"));
+        assertEquals(8011, adminPort(worker.reloaded.remove()));
+        Files.writeString(file, FILE + "cache: {ram_size: 64MiB}\n");
+        assertEquals(Result.RELAUNCH, results(done(changes.reload())).get("admin.listen"));
+        assertEquals(8011, adminPort(worker.rolled.remove()));
+    }
+
+    private static int adminPort(ConfigSource source) {
+        return Objects.requireNonNull(read(source).admin().listen()).port();
+    }
+
+    @Test
+    void aWorkerThatHadAnotherConfigurationIsReplaced() throws Exception {
+        run(FILE);
+        worker.answers = List.of(
+                new SettingChange("cache.ram_size", "rejected", "needs a new worker"),
+                new SettingChange("limits.connections", "applied", ""));
+        assertEquals(
+                Map.of("limits.connections", Result.APPLIED),
+                results(done(changes.set(Map.of("limits.connections", "2000"), false))));
+
+        assertEquals(2000, read(worker.rolled.remove()).limits().connections());
+        assertEquals(2000, connections());
+    }
+
+    @Test
+    void aWorkerThatDoesNotAnswerInTimeIsReplacedByOneThatHasTheChange() throws Exception {
+        run(FILE);
+        worker.late.set(1);
+        ReloadReport report = done(changes.set(Map.of("limits.connections", "2000"), false));
+
+        String detail = "was 1000, is 2000; the worker did not answer in time, a new one has it";
+        assertEquals(List.of(new Setting("limits.connections", Result.ROLLED, detail)), report.settings());
+        assertEquals(2000, read(worker.rolled.remove()).limits().connections());
+        assertEquals(2000, connections());
+    }
+
+    @Test
+    void aWorkerThatDoesNotAnswerInTimeGoesBackWhereNoOtherComesUp() throws Exception {
+        run(FILE);
+        worker.late.set(1);
+        worker.rollObstacle = "exited with status 1";
+        ReloadReport report = done(changes.set(Map.of("limits.connections", "2000"), false));
+
+        String detail = "the worker did not answer in time, and no other came up: exited with status 1";
+        assertEquals(List.of(new Setting("limits.connections", Result.REJECTED, detail)), report.settings());
+        assertEquals(2000, read(worker.reloaded.remove()).limits().connections());
+        assertEquals(1000, read(worker.reloaded.remove()).limits().connections(), "it goes back");
+        assertEquals(1000, connections());
+    }
+
+    @Test
+    void whatIsNotKnownOfAWorkerIsNotCalledRejectedWithoutAWord() throws Exception {
+        run(FILE);
+        worker.late.set(2);
+        worker.rollObstacle = "exited with status 1";
+        ReloadReport report = done(changes.set(Map.of("limits.connections", "2000"), false));
+
+        String detail = report.settings().get(0).detail();
+        assertTrue(
+                detail.endsWith(
+                        "it may have taken the change over, or do so yet, until millctl server restart replaces it"),
+                detail);
+    }
+
+    @Test
+    void theNextWorkerWarmsUpAsLongAsTheLimitThatHoldsThen() throws Exception {
+        run(FILE);
+        ReloadReport report = done(changes.set(Map.of("worker.warm_up_limit", "3s"), false));
+        assertEquals(Map.of("worker.warm_up_limit", Result.APPLIED), results(report));
+        assertEquals(List.of(), List.copyOf(worker.rolled), "a limit is no reason for a roll");
+        done(changes.set(Map.of("cache.ram_size", "64MiB"), false));
+        assertEquals(
+                Duration.ofSeconds(3), read(worker.rolled.remove()).worker().warmUpLimit());
+    }
+
+    /** What drains does so in the time that holds when it begins, and not in that of its start. */
+    @Test
+    void aWorkerDrainsInTheTimeThatHoldsThen() throws Exception {
+        run(FILE);
+        done(changes.set(Map.of("timeouts.drain", "7s"), false));
+        assertEquals(TimeUnit.SECONDS.toNanos(7), running.drainNanos());
+        done(changes.set(Map.of("cache.ram_size", "64MiB"), false));
+        done(changes.set(Map.of("timeouts.drain", "9s", "cache.ram_size", "65MiB"), false));
+        assertEquals(List.of(TimeUnit.SECONDS.toNanos(7), TimeUnit.SECONDS.toNanos(9)), List.copyOf(worker.drainNanos));
+    }
+}

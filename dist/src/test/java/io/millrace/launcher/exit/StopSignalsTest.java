@@ -1,0 +1,37 @@
+package io.millrace.launcher.exit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class StopSignalsTest {
+    private final AtomicInteger heard = new AtomicInteger();
+    private final AtomicInteger givenUp = new AtomicInteger();
+    private final StopSignals signals = new StopSignals(givenUp::incrementAndGet);
+
+    @Test
+    void oneThatComesBeforeAnybodyHearsIsHeardThen() {
+        signals.came();
+        assertEquals(0, heard.get());
+        signals.hear(heard::incrementAndGet);
+        assertEquals(1, heard.get());
+        signals.came();
+        assertEquals(2, heard.get());
+        assertEquals(0, givenUp.get());
+    }
+
+    @Test
+    void withoutOneNothingIsHeard() {
+        signals.hear(heard::incrementAndGet);
+        assertEquals(0, heard.get());
+    }
+
+    @Test
+    void theSecondThatNobodyHearsEndsAStartThatHangs() {
+        signals.came();
+        assertEquals(0, givenUp.get());
+        signals.came();
+        assertEquals(1, givenUp.get());
+    }
+}

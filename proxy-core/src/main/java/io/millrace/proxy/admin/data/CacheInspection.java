@@ -1,0 +1,215 @@
+package io.millrace.proxy.admin.data;
+
+import io.millrace.proxy.admin.cache.LookupSource;
+import io.millrace.proxy.caching.Outdated;
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.key.CacheKey;
+import io.millrace.proxy.caching.reuse.Reuse;
+import io.millrace.proxy.caching.reuse.VariantKey;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.TargetResult;
+import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.remap.Mapped;
+import io.millrace.proxy.remap.RuledSettings;
+import io.millrace.proxy.server.ProxyView;
+import io.millrace.store.CacheStore;
+import io.millrace.store.StoreKey;
+import io.millrace.store.StoredObject;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks into the cache as a request would, without fetching or serving anything, and says what a request would meet and why.
+ *
+ * <p>Thread-safe.
+ */
+public final class CacheInspection implements LookupSource {
+    private final ProxyView proxy;
+
+    public CacheInspection(ProxyView proxy) {
+        this.proxy = proxy;
+    }
+
+    private final class Inquiry {
+        final TargetUri url;
+        final RequestHead request;
+        final @Nullable Mapped mapped;
+        final @Nullable RuledSettings ruled;
+        final CompletableFuture<LookupReport> report = new CompletableFuture<>();
+        StoreKey key;
+        String tier = "ram";
+        boolean throughMarker;
+
+        Inquiry(TargetUri url, RequestHead request, @Nullable Mapped mapped, CacheKey key) {
+            this.url = url;
+            this.request = request;
+            this.mapped = mapped;
+            // Whose address it is nobody knows: rules that ask for one do not match.
+            this.ruled = mapped == null
+                    ? null
+                    : proxy.settings()
+                            .cacheRules()
+                            .match(mapped, request, null, proxy.shared().clock().millis());
+            this.key = proxy.store().key(key.bytes());
+        }
+    }
+
+    @Override
+    public CompletionStage<LookupReport> lookup(String url, List<Field> fields) {
+        TargetResult parsed = TargetUri.parseAbsolute(url);
+        if (!(parsed instanceof TargetUri target)) {
+            return CompletableFuture.failedFuture(AdminSide.notUrl(url));
+        }
+        FieldSection.Builder builder = FieldSection.builder();
+        for (Field field : fields) {
+            builder.add(field.name(), field.value());
+        }
+        return lookup(target, RequestHead.of("GET", target, builder.build()));
+    }
+
+    /** Under each key that the URL has: more than one where the port decides on which a request arrives. */
+    private CompletionStage<LookupReport> lookup(TargetUri target, RequestHead request) {
+        List<Mapped> found = proxy.settings().remap().matches(target);
+        List<CacheKey> keys = proxy.settings().remap().keys(target);
+        CompletionStage<LookupReport> first = null;
+        CompletionStage<List<LookupReport>> others = CompletableFuture.completedFuture(List.of());
+        for (int i = 0; i < keys.size(); i++) {
+            Inquiry inquiry = new Inquiry(target, request, i < found.size() ? found.get(i) : null, keys.get(i));
+            seek(inquiry);
+            if (first == null) {
+                first = inquiry.report;
+            } else {
+                others = others.thenCombine(inquiry.report, CacheInspection::and);
+            }
+        }
+        return Objects.requireNonNull(first, "first")
+                .thenCombine(
+                        others,
+                        (report, rest) -> new LookupReport(
+                                report.url(), report.key(), report.rule(), report.stored(), report.reason(), rest));
+    }
+
+    private static List<LookupReport> and(List<LookupReport> some, LookupReport one) {
+        List<LookupReport> all = new ArrayList<>(some);
+        all.add(one);
+        return List.copyOf(all);
+    }
+
+    private void seek(Inquiry inquiry) {
+        CacheStore<StoredHead> store = proxy.store();
+        StoredObject<StoredHead> resident = store.get(inquiry.key);
+        if (resident != null) {
+            found(inquiry, resident);
+        } else if (store.contains(inquiry.key)) {
+            inquiry.tier = "disk";
+            store.open(inquiry.key, proxy.loops().get(0).loop(), object -> found(inquiry, object));
+        } else {
+            found(inquiry, null);
+        }
+    }
+
+    private void found(Inquiry inquiry, @Nullable StoredObject<StoredHead> object) {
+        if (object == null) {
+            answer(
+                    inquiry,
+                    null,
+                    inquiry.throughMarker ? "nothing is stored for these request fields" : "nothing is stored");
+            return;
+        }
+        StoredHead head = object.head();
+        long length = object.length();
+        boolean complete = object.isComplete();
+        object.release();
+        if (!complete) {
+            answer(inquiry, null, "only a part of the body is stored: a request is a miss");
+            return;
+        }
+        if (head.isVaryMarker() && !inquiry.throughMarker) {
+            inquiry.throughMarker = true;
+            inquiry.tier = "ram";
+            inquiry.key = proxy.store().key(VariantKey.of(inquiry.key.bytes(), head, inquiry.request.fields()));
+            seek(inquiry);
+            return;
+        }
+        long nowMillis = proxy.shared().clock().millis();
+        long lifetimeSeconds = lifetimeSeconds(inquiry, head);
+        Stored stored = new Stored(
+                inquiry.tier,
+                head.status(),
+                lifetimeSeconds > head.currentAgeSeconds(nowMillis),
+                head.currentAgeSeconds(nowMillis),
+                lifetimeSeconds,
+                length,
+                head.variance().selectors(),
+                head.entityTag(),
+                head.fields().get(FieldName.LAST_MODIFIED),
+                head.tags().texts());
+        answer(inquiry, stored, reason(inquiry, head, nowMillis));
+    }
+
+    /** As long as the rules that match now say, else as long as it was given when it was stored. */
+    private static long lifetimeSeconds(Inquiry inquiry, StoredHead head) {
+        RuledSettings ruled = inquiry.ruled;
+        return ruled == null
+                ? head.lifetimeSeconds()
+                : ruled.settings().lifetimes().lifetimeSeconds(head);
+    }
+
+    private String reason(Inquiry inquiry, StoredHead head, long nowMillis) {
+        RuledSettings ruled = inquiry.ruled;
+        long seconds = lifetimeSeconds(inquiry, head);
+        String source = head.lifetimeSource().text();
+        if (ruled != null && ruled.settings().lifetimes().isForced(head)) {
+            source = ruled.text();
+        }
+        String lifetime =
+                "lifetime " + seconds + " s by " + source + ", age " + head.currentAgeSeconds(nowMillis) + " s";
+        if (head.pinnedUntilSeconds() > Math.floorDiv(nowMillis, 1000L)) {
+            lifetime += ", pinned until " + Instant.ofEpochSecond(head.pinnedUntilSeconds());
+        }
+        if (ruled == null) {
+            return "stored (" + lifetime + "), but no remap rule maps the URL now: a request gets 404";
+        }
+        TargetUri keyUrl = inquiry.mapped == null
+                ? proxy.settings().remap().keyUrl(inquiry.url)
+                : inquiry.mapped.keyUrl(inquiry.url);
+        Outdated outdated = proxy.shared().invalidator().invalidations().of(keyUrl, head);
+        Reuse reuse = Reuse.of(inquiry.request, head, nowMillis, ruled.settings(), outdated);
+        if (reuse instanceof Reuse.Invalidated invalidated) {
+            return (invalidated.by().isSoft()
+                            ? "a request is validated at the origin first: "
+                            : "a request is a miss: ")
+                    + invalidated.by().detail() + ", it was asked for under stamp " + head.stamp() + ", " + lifetime;
+        }
+        if (reuse instanceof Reuse.Fresh) {
+            return "a request is answered from the cache: fresh, " + lifetime;
+        }
+        if (reuse instanceof Reuse.Validate validate) {
+            return "a request is validated at the origin first: "
+                    + validate.reason().text() + ", " + lifetime;
+        }
+        if (reuse instanceof Reuse.NotUsable notUsable) {
+            return "a request is not answered from it: " + notUsable.reason().text() + ", " + lifetime;
+        }
+        return "a request is answered from the cache though stale: " + lifetime;
+    }
+
+    private static void answer(Inquiry inquiry, @Nullable Stored stored, String reason) {
+        Mapped mapped = inquiry.mapped;
+        String rules = inquiry.ruled == null ? null : inquiry.ruled.text();
+        String because = rules == null ? reason : reason + "; the request is matched by " + rules;
+        inquiry.report.complete(new LookupReport(
+                inquiry.url.asString(),
+                mapped == null ? null : mapped.key(inquiry.url).asString(),
+                mapped == null ? null : mapped.rule().toString(),
+                stored,
+                stored == null && mapped == null ? "no remap rule maps this URL: a request gets 404" : because));
+    }
+}

@@ -1,0 +1,70 @@
+package io.millrace.proxy.admin.data;
+
+import io.millrace.proxy.exchange.decide.WallClock;
+import io.millrace.proxy.observe.MetricFamily;
+import io.millrace.proxy.observe.MetricsRegistry;
+import io.millrace.proxy.origin.HostLoad;
+import io.millrace.proxy.origin.OriginGroup;
+import io.millrace.proxy.origin.OriginGroups;
+import io.millrace.proxy.origin.OriginHost;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.function.ToLongFunction;
+
+/** The series of each host of each group, which come and go with the configuration. One thread at a time. */
+public final class OriginMetrics {
+    private final MetricsRegistry metrics;
+    private final WallClock clock;
+    private final Set<OriginHost> bound = new HashSet<>();
+
+    public OriginMetrics(MetricsRegistry metrics, WallClock clock) {
+        this.metrics = metrics;
+        this.clock = clock;
+    }
+
+    /** Gives the hosts of these groups their series, and takes those of others away. */
+    public void follow(OriginGroups groups) {
+        Set<OriginHost> now = new HashSet<>();
+        for (OriginGroup group : groups.all()) {
+            now.addAll(group.hosts());
+        }
+        bound.removeIf(host -> {
+            boolean gone = !now.contains(host);
+            if (gone) {
+                withdraw(host);
+            }
+            return gone;
+        });
+        for (OriginHost host : now) {
+            if (bound.add(host)) {
+                supply(host);
+            }
+        }
+    }
+
+    private void supply(OriginHost host) {
+        String[] labels = {host.group(), host.toString()};
+        metrics.supplyGauge(MetricFamily.ORIGIN_HOST_UP, () -> host.health().isUp(clock.millis()) ? 1 : 0, labels);
+        metrics.supplyGauge(MetricFamily.ORIGIN_HOST_REQUESTS_ACTIVE, () -> sum(host, HostLoad::underWay), labels);
+        metrics.supplyGauge(MetricFamily.ORIGIN_HOST_LATENCY, () -> OriginAdmin.latencyNanos(host) / 1e9, labels);
+        metrics.supplyCounter(MetricFamily.ORIGIN_HOST_REQUESTS, () -> sum(host, HostLoad::requests), labels);
+        metrics.supplyCounter(MetricFamily.ORIGIN_HOST_FAILURES, () -> sum(host, HostLoad::failures), labels);
+    }
+
+    private void withdraw(OriginHost host) {
+        String[] labels = {host.group(), host.toString()};
+        metrics.withdraw(MetricFamily.ORIGIN_HOST_UP, labels);
+        metrics.withdraw(MetricFamily.ORIGIN_HOST_REQUESTS_ACTIVE, labels);
+        metrics.withdraw(MetricFamily.ORIGIN_HOST_LATENCY, labels);
+        metrics.withdraw(MetricFamily.ORIGIN_HOST_REQUESTS, labels);
+        metrics.withdraw(MetricFamily.ORIGIN_HOST_FAILURES, labels);
+    }
+
+    private static long sum(OriginHost host, ToLongFunction<HostLoad> figure) {
+        long sum = 0;
+        for (HostLoad load : host.loads()) {
+            sum += figure.applyAsLong(load);
+        }
+        return sum;
+    }
+}

@@ -1,0 +1,177 @@
+package io.millrace.proxy.admin.data;
+
+import io.millrace.proxy.admin.cache.ExplainSource;
+import io.millrace.proxy.admin.cache.LookupSource;
+import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.exchange.decide.Foreseen;
+import io.millrace.proxy.explain.ExplanationText;
+import io.millrace.proxy.explain.OversizedRequest;
+import io.millrace.proxy.http.FieldLexer;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldNames;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.Method;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.TargetResult;
+import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.net.ClientConnection;
+import io.millrace.proxy.net.Listener;
+import io.millrace.proxy.net.RequestReceiver;
+import io.millrace.proxy.server.ProxyView;
+import io.millrace.proxy.server.ServingLoop;
+import io.netty.util.NetUtil;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * Has the first event loop decide about a request that nobody made, and puts into words what it says.
+ *
+ * <p>Thread-safe.
+ */
+public final class RequestExplanation implements ExplainSource {
+    /** Fields that make a request of HTTP/2 malformed (RFC 9113 s8.2.2). */
+    private static final FieldNames OF_HTTP1 = FieldNames.of(
+            FieldName.CONNECTION,
+            FieldName.PROXY_CONNECTION,
+            FieldName.KEEP_ALIVE,
+            FieldName.TRANSFER_ENCODING,
+            FieldName.UPGRADE);
+
+    private final ProxyView proxy;
+
+    public RequestExplanation(ProxyView proxy) {
+        this.proxy = proxy;
+    }
+
+    @Override
+    public CompletionStage<Explanation> explain(Question question) {
+        try {
+            RequestHead request = request(question);
+            ClientConnection client = client(question, request.target());
+            long contentLength = contentLength(request.fields());
+            OversizedRequest oversized = OversizedRequest.of(proxy.config(), question, request, contentLength);
+            if (oversized != null) {
+                return CompletableFuture.completedFuture(oversized.explanation(request, client));
+            }
+            ServingLoop loop = proxy.loops().get(0);
+            return CompletableFuture.supplyAsync(
+                            () -> loop.exchanges().foresee(request, contentLength, client), loop.loop())
+                    .thenCompose(foreseen -> foreseen)
+                    .thenApply(foreseen -> text(request, client, foreseen));
+        } catch (AdminException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    private Explanation text(RequestHead request, ClientConnection client, Foreseen foreseen) {
+        long nowMillis = proxy.shared().clock().millis();
+        return new ExplanationText(proxy.config(), request, client, foreseen, nowMillis).explanation();
+    }
+
+    private static RequestHead request(Question question) throws AdminException {
+        TargetResult whole = TargetUri.parseAbsolute(question.url());
+        if (!(whole instanceof TargetUri url)) {
+            throw AdminSide.notUrl(question.url());
+        }
+        Method method = Method.of(question.method());
+        if (method == Method.PURGE || method == Method.BAN) {
+            throw bad(question.method() + " is no request for content: see docs/guide/purging.md");
+        }
+        byte[] name = question.method().getBytes(StandardCharsets.UTF_8);
+        if (!FieldLexer.isToken(name, 0, name.length)) {
+            throw bad("not a method: " + question.method());
+        }
+        FieldSection.Builder builder = FieldSection.builder();
+        builder.add("Host", url.authority());
+        for (LookupSource.Field field : question.fields()) {
+            if (field.name().equalsIgnoreCase("Host")) {
+                throw bad("the URL names the host: leave the header field Host out");
+            }
+            if (question.http2() && OF_HTTP1.contains(FieldName.of(field.name()))) {
+                throw bad("HTTP/2 has no field " + field.name() + ": its stream would be reset (PROTOCOL_ERROR)");
+            }
+            builder.add(field.name(), field.value());
+        }
+        FieldSection fields = builder.build();
+        String target = method == Method.CONNECT
+                ? url.host() + ":" + url.port()
+                : question.toProxy() ? url.asString() : url.pathAndQuery();
+        TargetResult parsed = TargetUri.parse(method, target, fields, 1, url.isSecure());
+        if (!(parsed instanceof TargetUri asked)) {
+            throw AdminSide.notUrl(question.url());
+        }
+        return question.http2()
+                ? RequestHead.ofHttp2(question.method(), asked, fields)
+                : RequestHead.of(question.method(), asked, fields);
+    }
+
+    private static AdminException bad(String message) {
+        return new AdminException(400, "bad-request", message);
+    }
+
+    private static long contentLength(FieldSection fields) throws AdminException {
+        if (fields.contains(FieldName.TRANSFER_ENCODING)) {
+            return RequestReceiver.CHUNKED;
+        }
+        String length = fields.get(FieldName.CONTENT_LENGTH);
+        try {
+            return length == null ? 0 : Long.parseUnsignedLong(length);
+        } catch (NumberFormatException e) {
+            throw bad("Content-Length is no number: " + length);
+        }
+    }
+
+    /** The connection that the request would have come on: from loopback, to the first listener for its scheme, unless the question says more. */
+    private ClientConnection client(Question question, TargetUri url) throws AdminException {
+        InetSocketAddress local = new InetSocketAddress(InetAddress.getLoopbackAddress(), url.port());
+        boolean found = false;
+        boolean secure = url.isSecure() && (!question.toProxy() || hasListener(true) || !hasListener(false));
+        boolean wantsTls = secure;
+        for (Listener listener : proxy.listeners()) {
+            boolean wanted = question.port() == 0
+                    ? listener.secure() == wantsTls
+                    : listener.localAddress().getPort() == question.port();
+            if (wanted && !found) {
+                found = true;
+                secure = listener.secure();
+                local = listener.localAddress().getAddress().isAnyLocalAddress()
+                        ? new InetSocketAddress(
+                                InetAddress.getLoopbackAddress(),
+                                listener.localAddress().getPort())
+                        : listener.localAddress();
+            }
+        }
+        if (question.port() != 0 && !found) {
+            throw bad("this proxy does not listen on port " + question.port());
+        }
+        if (!question.toProxy() && secure != url.isSecure()) {
+            throw bad("port " + question.port() + (secure ? " speaks TLS, so" : " does not speak TLS, so")
+                    + " a request for the scheme " + url.scheme() + " comes there only as a whole URL (to_proxy)");
+        }
+        return new ClientConnection(new InetSocketAddress(remote(question), 0), local, secure);
+    }
+
+    private boolean hasListener(boolean secure) {
+        return proxy.listeners().stream().anyMatch(listener -> listener.secure() == secure);
+    }
+
+    private static InetAddress remote(Question question) throws AdminException {
+        String client = question.client();
+        if (client == null) {
+            return InetAddress.getLoopbackAddress();
+        }
+        byte[] address = NetUtil.createByteArrayFromIpAddressString(client);
+        if (address == null) {
+            throw bad("not an IP address: " + client);
+        }
+        try {
+            return InetAddress.getByAddress(address);
+        } catch (UnknownHostException e) {
+            throw bad("not an IP address: " + client);
+        }
+    }
+}

@@ -1,0 +1,105 @@
+package io.millrace.proxy.config.access;
+
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.value.AddressRange;
+import io.millrace.proxy.config.value.AddressSet;
+import io.millrace.proxy.config.value.InvalidValueException;
+import io.millrace.proxy.config.value.Suggestions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Whom to believe, and what origins are told of clients. Immutable.
+ *
+ * @param proxyProtocolAllow whose PROXY headers are believed
+ * @param trustedProxies whose fields about the client are believed
+ * @param forwardedFields which fields origins get
+ * @param purgeAllow who may purge what no rule maps
+ */
+public record AccessConfig(
+        AddressSet proxyProtocolAllow,
+        List<AddressRange> trustedProxies,
+        List<ForwardedField> forwardedFields,
+        List<AddressRange> purgeAllow) {
+    /** A field that tells an origin of the client. */
+    public enum ForwardedField {
+        /** The addresses on the way, the client's first. */
+        X_FORWARDED_FOR,
+        /** The scheme that the client used. */
+        X_FORWARDED_PROTO,
+        /** The host that the client asked for. */
+        X_FORWARDED_HOST,
+        /** All of it in one (RFC 7239). */
+        FORWARDED,
+        /** The client's address alone, as Traffic Server has it. */
+        CLIENT_IP
+    }
+
+    /** The word that stands for no field, or nobody, at all. */
+    static final String NONE = "none";
+
+    public static AccessConfig from(ConfigValues values) {
+        try {
+            AddressSet proxies = values.find(ProxyProtocolKeys.ALLOW);
+            return new AccessConfig(
+                    proxies == null ? AddressSet.NONE : proxies,
+                    ranges(list(values, ConfigKeys.ACCESS_TRUSTED_PROXIES)),
+                    fields(list(values, ConfigKeys.ACCESS_FORWARDED_FIELDS)),
+                    purgers(values));
+        } catch (InvalidValueException e) {
+            throw new IllegalArgumentException("access: " + e.problem(), e);
+        }
+    }
+
+    /** The addresses of {@link #trustedProxies}, ready to be searched. */
+    public AddressSet trusted() {
+        return AddressSet.ofRanges(trustedProxies);
+    }
+
+    public static List<String> list(ConfigValues values, ConfigKey<List<String>> key) {
+        List<String> list = values.find(key);
+        return list == null ? List.of() : list;
+    }
+
+    /** Who may purge; the values are a rule's over the general ones. */
+    public static List<AddressRange> purgers(ConfigValues values) throws InvalidValueException {
+        List<String> texts = list(values, ConfigKeys.PURGE_ALLOW);
+        return texts.equals(List.of(NONE)) ? List.of() : ranges(texts);
+    }
+
+    public static List<AddressRange> ranges(List<String> texts) throws InvalidValueException {
+        List<AddressRange> ranges = new ArrayList<>();
+        for (String text : texts) {
+            ranges.add(AddressRange.parse(text));
+        }
+        return List.copyOf(ranges);
+    }
+
+    public static List<ForwardedField> fields(List<String> names) throws InvalidValueException {
+        if (names.equals(List.of(NONE))) {
+            return List.of();
+        }
+        List<String> known = new ArrayList<>();
+        for (ForwardedField field : ForwardedField.values()) {
+            known.add(word(field));
+        }
+        List<ForwardedField> fields = new ArrayList<>();
+        for (String name : names) {
+            int index = known.indexOf(name.toLowerCase(Locale.ROOT));
+            if (index < 0) {
+                throw new InvalidValueException(
+                        "'" + name + "' is none of " + String.join(", ", known),
+                        Suggestions.closest(name.toLowerCase(Locale.ROOT), known));
+            }
+            fields.add(ForwardedField.values()[index]);
+        }
+        return List.copyOf(fields);
+    }
+
+    private static String word(ForwardedField field) {
+        return field.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+}

@@ -1,0 +1,22 @@
+package io.millrace.proxy.config.access;
+
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.value.AddressSet;
+
+/**
+ * How much one client may take at the same time. Immutable.
+ *
+ * @param requests requests in progress; 0 for no limit
+ * @param tunnels tunnels; 0 for no limit
+ * @param connections connections; 0 for no limit
+ * @param exempt addresses without a limit, besides those of trusted proxies
+ */
+public record ClientLimitsConfig(int requests, int tunnels, int connections, AddressSet exempt) {
+    static ClientLimitsConfig from(ConfigValues values) {
+        return new ClientLimitsConfig(
+                values.get(ClientLimitKeys.REQUESTS),
+                values.get(ClientLimitKeys.TUNNELS),
+                values.get(ClientLimitKeys.CONNECTIONS),
+                values.get(ClientLimitKeys.EXEMPT));
+    }
+}

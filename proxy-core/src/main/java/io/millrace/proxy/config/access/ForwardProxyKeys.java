@@ -1,0 +1,78 @@
+package io.millrace.proxy.config.access;
+
+import static io.millrace.proxy.config.key.ConfigKey.draft;
+
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ValueType;
+import io.millrace.proxy.config.value.AddressSet;
+import java.util.List;
+
+/** The catalogue's entries for a forward proxy: who may be forwarded to where, although no rule maps it. */
+public final class ForwardProxyKeys {
+    public static final ConfigKey<Boolean> ENABLED = draft("forward_proxy.enabled", ValueType.BOOLEAN)
+            .defaultsTo(false)
+            .like("proxy.config.url_remap.remap_required 0")
+            .says(
+                    "Whether CONNECT, and requests for a whole URL that no rule maps, go to the host that the client names;"
+                            + " see docs/guide/forward-proxy.md.");
+    public static final ConfigKey<AddressSet> ALLOW = draft("forward_proxy.allow", ValueType.ADDRESSES)
+            .like("ip_allow.yaml (apply: in)")
+            .says("Clients that are forwarded; all others get 403. It must be set where forward_proxy is enabled.");
+    public static final ConfigKey<List<String>> CONNECT_PORTS = draft("forward_proxy.connect_ports", ValueType.PORTS)
+            .defaultsTo(List.of("443"))
+            .like("proxy.config.http.connect_ports")
+            .says("Ports that CONNECT may go to; an empty list lets it go nowhere.");
+    public static final ConfigKey<AddressSet> DENY_DESTINATIONS = draft(
+                    "forward_proxy.deny_destinations", ValueType.ADDRESSES)
+            .defaultsTo(
+                    AddressSet.parse(
+                            // RFC 6890 and its successors: this host, private, shared, loopback, link-local, special.
+                            "0.0.0.0/8",
+                            "10.0.0.0/8",
+                            "100.64.0.0/10",
+                            "127.0.0.0/8",
+                            "169.254.0.0/16",
+                            "172.16.0.0/12",
+                            "192.0.0.0/24",
+                            "192.0.2.0/24",
+                            "192.168.0.0/16",
+                            "198.18.0.0/15",
+                            "198.51.100.0/24",
+                            "203.0.113.0/24",
+                            "224.0.0.0/3",
+                            // Where a cloud's machines ask about themselves, in an address that is public otherwise.
+                            "168.63.129.16",
+                            // The same for IPv6: this host and IPv4 in other clothes, local NAT64, discard,
+                            // hashes that are no addresses (RFC 4843, 7343), documentation, segment routing (RFC 9602),
+                            // private,
+                            // link-local, multicast.
+                            "::/32",
+                            "64:ff9b:1::/48",
+                            "100::/64",
+                            "2001:10::/28",
+                            "2001:20::/28",
+                            "2001:db8::/32",
+                            "3fff::/20",
+                            "5f00::/16",
+                            "fc00::/7",
+                            "fe80::/9",
+                            "ff00::/8"),
+                    "private, shared, loopback, link-local, multicast and reserved ranges, documentation, and the addresses"
+                            + " where clouds answer about their machines")
+            .like("ip_allow.yaml (apply: out)")
+            .says(
+                    "Addresses that nothing is forwarded to: each address of a host is held against it when it is connected"
+                            + " to. An IPv4 address within one of IPv6 counts as well.");
+    public static final ConfigKey<AddressSet> ALLOW_DESTINATIONS = draft(
+                    "forward_proxy.allow_destinations", ValueType.ADDRESSES)
+            .like("ip_allow.yaml (apply: out)")
+            .says("Addresses that may be forwarded to although deny_destinations has them.");
+
+    public static final ConfigKey<String> ORIGINS = draft("forward_proxy.origins", ValueType.STRING)
+            .like("parent.config (dest_domain=.)")
+            .says(
+                    "Name of a group of origins with parent_is_proxy: true; requests for a whole URL and CONNECT go to its"
+                            + " proxies. The hosts themselves are only connected to where the group says go_direct: true.");
+
+    private ForwardProxyKeys() {}
+}

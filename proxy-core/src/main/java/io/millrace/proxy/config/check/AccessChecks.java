@@ -1,0 +1,104 @@
+package io.millrace.proxy.config.check;
+
+import io.millrace.proxy.config.access.AccessConfig;
+import io.millrace.proxy.config.access.ForwardProxyKeys;
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.problem.ConfigProblems;
+import io.millrace.proxy.config.problem.ConfigProblems.Place;
+import io.millrace.proxy.config.value.InvalidValueException;
+import java.util.List;
+import java.util.Locale;
+
+/** Methods, addresses and fields of the access rules, and the proxy's name. */
+final class AccessChecks {
+    private static final String TOKEN_BYTES = "!#$%&'*+-.^_`|~";
+
+    private final ConfigProblems problems;
+    private final Place whole;
+
+    AccessChecks(ConfigProblems problems, Place whole) {
+        this.problems = problems;
+        this.whole = whole;
+    }
+
+    void check(ConfigValues values) {
+        checkMethods(values, ConfigKeys.METHODS, "methods");
+        checkName(values);
+        if (values.get(ForwardProxyKeys.ENABLED)
+                && !values.isSet(ForwardProxyKeys.ALLOW)
+                && !problems.isBroken(ForwardProxyKeys.ALLOW.path())) {
+            problems.error(
+                    problems.placeOf(ForwardProxyKeys.ENABLED.path(), whole),
+                    ForwardProxyKeys.ALLOW.path(),
+                    "missing; it says whose requests are forwarded, such as [10.0.0.0/8]");
+        }
+        checkPurgers(values, "purge.allow");
+        List<ConfigValues> rules = values.elements(ConfigKeys.REMAP);
+        for (int i = 0; i < rules.size(); i++) {
+            checkMethods(rules.get(i), ConfigKeys.METHODS, "remap[" + i + "].methods");
+            checkPurgers(rules.get(i), "remap[" + i + "].purge.allow");
+        }
+        try {
+            AccessConfig.ranges(AccessConfig.list(values, ConfigKeys.ACCESS_TRUSTED_PROXIES));
+        } catch (InvalidValueException e) {
+            error(ConfigKeys.ACCESS_TRUSTED_PROXIES.path(), e);
+        }
+        try {
+            AccessConfig.fields(AccessConfig.list(values, ConfigKeys.ACCESS_FORWARDED_FIELDS));
+        } catch (InvalidValueException e) {
+            error(ConfigKeys.ACCESS_FORWARDED_FIELDS.path(), e);
+        }
+    }
+
+    /** The name stands in Via and Cache-Status, where a token needs no quotes (RFC 9110 s7.6.3, RFC 9211 s2). */
+    private void checkName(ConfigValues values) {
+        String name = values.get(ConfigKeys.VIA_NAME);
+        if (!isToken(name)) {
+            error(
+                    ConfigKeys.VIA_NAME.path(),
+                    new InvalidValueException("'" + name + "' is not a word of letters, digits, - and ."));
+        }
+    }
+
+    private void checkPurgers(ConfigValues values, String path) {
+        try {
+            AccessConfig.purgers(values);
+        } catch (InvalidValueException e) {
+            error(path, e);
+        }
+    }
+
+    /** Methods that there are, in their own case. */
+    void checkMethods(ConfigValues values, ConfigKey<List<String>> key, String path) {
+        for (String method : AccessConfig.list(values, key)) {
+            if (method.equals("CONNECT") && key == ConfigKeys.METHODS) {
+                error(path, new InvalidValueException("CONNECT goes by no rule; forward_proxy says who may"));
+            } else if (!isToken(method)) {
+                error(path, new InvalidValueException("'" + method + "' is not a method"));
+            } else if (!method.equals(method.toUpperCase(Locale.ROOT))) {
+                error(
+                        path,
+                        new InvalidValueException(
+                                "'" + method + "' is not in capitals, as methods are",
+                                method.toUpperCase(Locale.ROOT)));
+            }
+        }
+    }
+
+    private static boolean isToken(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            boolean letterOrDigit = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+            if (!letterOrDigit && TOKEN_BYTES.indexOf(c) < 0) {
+                return false;
+            }
+        }
+        return !text.isEmpty();
+    }
+
+    private void error(String path, InvalidValueException e) {
+        problems.error(problems.placeOf(path, whole), path, e.problem(), e.suggestion());
+    }
+}

@@ -1,0 +1,79 @@
+package io.millrace.proxy.config.check;
+
+import io.millrace.proxy.caching.KeyRules;
+import io.millrace.proxy.caching.Variance;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.cache.CacheKeyKeys;
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.problem.ConfigProblems;
+import io.millrace.proxy.config.problem.ConfigProblems.Place;
+import io.millrace.proxy.config.remap.RemapRuleConfig;
+import java.util.List;
+
+/** Warns of settings of cache keys that do nothing, or that let one client decide what others get; more selectors than heads hold are an error. */
+public final class CacheKeyChecks {
+    private static final List<ConfigKey<?>> KEYS = List.of(
+            CacheKeyKeys.IGNORE_QUERY,
+            CacheKeyKeys.INCLUDED_PARAMS,
+            CacheKeyKeys.EXCLUDED_PARAMS,
+            CacheKeyKeys.SORTED_PARAMS,
+            CacheKeyKeys.SEND_WHOLE_QUERY);
+
+    private final ConfigProblems problems;
+    private final Place whole;
+
+    public CacheKeyChecks(ConfigProblems problems, Place whole) {
+        this.problems = problems;
+        this.whole = whole;
+    }
+
+    public void check(ProxyConfig config) {
+        check(config.values(), config.cache().settings().key(), "");
+        List<ConfigValues> rules = config.values().elements(ConfigKeys.REMAP);
+        for (RemapRuleConfig rule : config.remap()) {
+            check(rules.get(rule.index()), rule.cache().settings().key(), "remap[" + rule.index() + "].");
+        }
+    }
+
+    private void check(ConfigValues own, KeyRules effective, String prefix) {
+        checkSelectors(own, effective.selectors(), prefix);
+        // What a rule has from the general settings is told of there.
+        if (KEYS.stream().noneMatch(own::isSet)) {
+            return;
+        }
+        if (effective.query().ignored()) {
+            for (ConfigKey<?> key : KEYS.subList(1, 4)) {
+                if (own.isSet(key)) {
+                    warn(prefix + key.path(), "has no effect beside ignore_query");
+                }
+            }
+        }
+        if (!effective.sendsWholeQuery()) {
+            return;
+        }
+        String path = prefix + CacheKeyKeys.SEND_WHOLE_QUERY.path();
+        warn(
+                path,
+                effective.query().isWhole()
+                        ? "has no effect, since keys hold the whole query"
+                        : "lets a client decide what others get, if an answer depends on what keys leave out");
+    }
+
+    /** A stored head names at most so many: one with more would never be found again. */
+    private void checkSelectors(ConfigValues own, Variance selectors, String prefix) {
+        int count = selectors.selectors().size();
+        boolean cookies = own.isSet(CacheKeyKeys.COOKIES);
+        if (count > Variance.NAMES_MAX && (cookies || own.isSet(CacheKeyKeys.FIELDS))) {
+            String path = prefix + (cookies ? CacheKeyKeys.COOKIES : CacheKeyKeys.FIELDS).path();
+            String said = "with both, " + CacheKeyKeys.FIELDS.path() + " and " + CacheKeyKeys.COOKIES.path()
+                    + ", responses are told apart by " + count + " names; the limit is " + Variance.NAMES_MAX;
+            problems.error(problems.placeOf(path, whole), path, said);
+        }
+    }
+
+    private void warn(String path, String message) {
+        problems.warning(problems.placeOf(path, whole), path, message);
+    }
+}

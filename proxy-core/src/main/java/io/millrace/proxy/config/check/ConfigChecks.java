@@ -1,0 +1,228 @@
+package io.millrace.proxy.config.check;
+
+import io.millrace.proxy.config.RemapChecks;
+import io.millrace.proxy.config.access.ListenerConfig;
+import io.millrace.proxy.config.access.ProxyProtocolKeys;
+import io.millrace.proxy.config.cache.CacheRuleConfig;
+import io.millrace.proxy.config.cache.CacheRulesKeys;
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.origins.Http2Keys;
+import io.millrace.proxy.config.problem.ConfigProblems;
+import io.millrace.proxy.config.problem.ConfigProblems.Place;
+import io.millrace.proxy.config.remap.RemapRuleConfig;
+import io.millrace.proxy.config.tls.TlsKeys;
+import io.millrace.proxy.config.value.ListenAddress;
+import io.millrace.proxy.config.value.OpenFilesLimit;
+import io.millrace.proxy.config.value.Regex;
+import io.millrace.proxy.config.value.SystemMemory;
+import io.millrace.proxy.config.value.Units;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** What no key can know alone: keys that need, exclude or bound each other, and files that must be there. */
+public final class ConfigChecks {
+    private final ConfigProblems problems;
+    private final Place whole;
+
+    public ConfigChecks(ConfigProblems problems, Place whole) {
+        this.problems = problems;
+        this.whole = whole;
+    }
+
+    /** Looks only at what could be read: a misspelt or invalid key is one problem and not two. */
+    public void check(ConfigValues values) {
+        List<ConfigValues> listeners = values.elements(ConfigKeys.LISTEN);
+        if (listeners.isEmpty() && !problems.isBroken("listen")) {
+            problems.error(at("listen"), "listen", "missing; it says where clients connect, such as [\":8080\"]");
+        }
+        checkListeners(listeners, values);
+        new StorageChecks(problems, whole).check(values);
+        new RemapChecks(problems, whole).check(values);
+        new OriginGroupChecks(problems, whole).check(values);
+        new AccessChecks(problems, whole).check(values);
+        new FilterChecks(problems, whole).check(values);
+        new CacheRulesChecks(problems, whole).check(values);
+        new DnsChecks(problems, whole).check(values);
+        new TlsChecks(problems, whole).check(values);
+        new OriginTlsChecks(problems, whole).check(values);
+        new AcmeChecks(problems, whole).check(values);
+        checkLifetimes(values, values, "");
+        List<ConfigValues> rules = values.elements(ConfigKeys.REMAP);
+        for (int i = 0; i < rules.size(); i++) {
+            ConfigValues rule = rules.get(i);
+            if (rule.isSet(ConfigKeys.CACHE_HEURISTIC_MIN_LIFETIME)
+                    || rule.isSet(ConfigKeys.CACHE_HEURISTIC_MAX_LIFETIME)) {
+                checkLifetimes(rule, rule.over(values), "remap[" + i + "].");
+            }
+        }
+        boolean tokenMissing = values.find(ConfigKeys.ADMIN_TOKEN_FILE) == null && !broken(ConfigKeys.ADMIN_TOKEN_FILE);
+        if (values.find(ConfigKeys.ADMIN_LISTEN) != null && tokenMissing) {
+            problems.error(at("admin.listen"), "admin.listen", "needs admin.token_file, or anybody could purge");
+        }
+        checkHeartbeat(values);
+        checkJavaHome(values);
+        checkExpressions(values);
+        warnOfMemory(values);
+        warnOfOpenFiles(values);
+    }
+
+    /** A warning: the service may run under another limit. */
+    private void warnOfOpenFiles(ConfigValues values) {
+        String warning = values.isSet(ConfigKeys.LIMITS_CONNECTIONS) && !broken(ConfigKeys.LIMITS_CONNECTIONS)
+                ? OpenFilesLimit.warning(values.get(ConfigKeys.LIMITS_CONNECTIONS))
+                : null;
+        if (warning != null) {
+            problems.warning(at("limits.connections"), "limits.connections", warning);
+        }
+    }
+
+    /** A warning: the configuration may be for another machine. */
+    private void warnOfMemory(ConfigValues values) {
+        long wanted = values.get(ConfigKeys.CACHE_RAM_SIZE);
+        long there = SystemMemory.totalBytes();
+        if (values.isSet(ConfigKeys.CACHE_RAM_SIZE) && wanted > there) {
+            problems.warning(
+                    at("cache.ram_size"),
+                    "cache.ram_size",
+                    Units.formatSize(wanted) + " is above the memory of this machine or control group, "
+                            + Units.formatSize(there));
+        }
+    }
+
+    private void checkHeartbeat(ConfigValues values) {
+        if (broken(ConfigKeys.WORKER_HEARTBEAT_INTERVAL) || broken(ConfigKeys.WORKER_HEARTBEAT_TIMEOUT)) {
+            return;
+        }
+        Duration least = values.get(ConfigKeys.WORKER_HEARTBEAT_INTERVAL).multipliedBy(2);
+        Duration timeout = values.get(ConfigKeys.WORKER_HEARTBEAT_TIMEOUT);
+        if (timeout.compareTo(least) < 0) {
+            problems.error(
+                    at("worker.heartbeat_timeout"),
+                    "worker.heartbeat_timeout",
+                    Units.formatDuration(timeout) + " is below the limit of two heartbeat_interval, "
+                            + Units.formatDuration(least));
+        }
+    }
+
+    private void checkListeners(List<ConfigValues> listeners, ConfigValues values) {
+        Map<ListenAddress, Integer> seen = new HashMap<>();
+        for (int i = 0; i < listeners.size(); i++) {
+            ConfigValues listener = listeners.get(i);
+            String path = "listen[" + i + "]";
+            ListenAddress address = listener.find(ConfigKeys.LISTEN_ADDRESS);
+            Integer first = address == null || address.port() == 0 ? null : seen.putIfAbsent(address, i);
+            if (first != null) {
+                problems.error(at(path), path, "listens on " + address + " as listen[" + first + "] does");
+            }
+            checkProxyProtocol(path + ".proxy_protocol", listener, values);
+            checkHttp2(path, listener);
+            checkReadable(path + ".tls.certificate", listener.find(ConfigKeys.LISTEN_CERTIFICATE));
+            checkReadable(path + ".tls.key", listener.find(ConfigKeys.LISTEN_KEY));
+        }
+    }
+
+    private void checkHttp2(String path, ConfigValues listener) {
+        boolean secure = (listener.isSet(ConfigKeys.LISTEN_CERTIFICATE) || listener.isSet(TlsKeys.LISTEN_ENABLED))
+                && listener.get(TlsKeys.LISTEN_ENABLED);
+        if (secure && listener.get(Http2Keys.LISTEN_CLEAR)) {
+            problems.error(
+                    at(path + ".h2c"),
+                    path + ".h2c",
+                    "is for addresses without tls; with tls set http2, or remove h2c");
+        } else if (!secure && listener.isSet(Http2Keys.LISTEN) && listener.get(Http2Keys.LISTEN)) {
+            problems.error(
+                    at(path + ".http2"),
+                    path + ".http2",
+                    "needs tls; an address without it takes HTTP/2 with h2c: true");
+        }
+    }
+
+    private void checkProxyProtocol(String path, ConfigValues listener, ConfigValues values) {
+        boolean on = listener.get(ProxyProtocolKeys.LISTEN) != ListenerConfig.ProxyProtocol.OFF;
+        if (on && !values.isSet(ProxyProtocolKeys.ALLOW) && !broken(ProxyProtocolKeys.ALLOW)) {
+            problems.error(at(path), path, "needs access.proxy_protocol_allow, which says whose headers are believed");
+        }
+    }
+
+    private void checkReadable(String path, @Nullable Path file) {
+        if (file != null && !Files.isReadable(file)) {
+            problems.error(at(path), path, file + (Files.exists(file) ? ": permission denied" : ": no such file"));
+        }
+    }
+
+    private void checkLifetimes(ConfigValues own, ConfigValues effective, String prefix) {
+        for (ConfigKey<?> key :
+                List.of(ConfigKeys.CACHE_HEURISTIC_MIN_LIFETIME, ConfigKeys.CACHE_HEURISTIC_MAX_LIFETIME)) {
+            if (broken(key) || problems.isBroken(prefix + key.path())) {
+                return;
+            }
+        }
+        Duration least = effective.get(ConfigKeys.CACHE_HEURISTIC_MIN_LIFETIME);
+        Duration most = effective.get(ConfigKeys.CACHE_HEURISTIC_MAX_LIFETIME);
+        if (least.compareTo(most) > 0) {
+            boolean minIsNew = own.isSet(ConfigKeys.CACHE_HEURISTIC_MIN_LIFETIME);
+            String path = prefix
+                    + (minIsNew ? ConfigKeys.CACHE_HEURISTIC_MIN_LIFETIME : ConfigKeys.CACHE_HEURISTIC_MAX_LIFETIME)
+                            .path();
+            problems.error(
+                    at(path),
+                    path,
+                    minIsNew
+                            ? Units.formatDuration(least) + " is above the limit of heuristic_max_lifetime, "
+                                    + Units.formatDuration(most)
+                            : Units.formatDuration(most) + " is below the limit of heuristic_min_lifetime, "
+                                    + Units.formatDuration(least));
+        }
+    }
+
+    /** All expressions together: each alone is bounded where it is read. */
+    private void checkExpressions(ConfigValues values) {
+        long steps = 0;
+        List<ConfigValues> rules = values.elements(ConfigKeys.REMAP);
+        for (int i = 0; i < rules.size(); i++) {
+            steps = addSteps(steps, RemapRuleConfig.expressions(rules.get(i)), "remap[" + i + "]");
+        }
+        List<ConfigValues> cacheRules = values.elements(CacheRulesKeys.CACHE_RULES);
+        for (int i = 0; i < cacheRules.size(); i++) {
+            steps = addSteps(steps, CacheRuleConfig.expressions(cacheRules.get(i)), "cache_rules[" + i + "]");
+        }
+    }
+
+    /** Reports the first rule that passes the limit. */
+    private long addSteps(long before, List<String> expressions, String path) {
+        if (expressions.isEmpty()) {
+            return before;
+        }
+        long after = before + Regex.steps(expressions);
+        if (before <= Regex.TOTAL_STEPS_MAX && after > Regex.TOTAL_STEPS_MAX) {
+            problems.error(
+                    at(path),
+                    path,
+                    "the expressions up to this rule have programs of " + after + " steps together, the limit is "
+                            + Regex.TOTAL_STEPS_MAX);
+        }
+        return after;
+    }
+
+    private void checkJavaHome(ConfigValues values) {
+        Path home = values.find(ConfigKeys.WORKER_JAVA_HOME);
+        if (home != null && !Files.isExecutable(home.resolve("bin/java"))) {
+            problems.error(at("worker.java_home"), "worker.java_home", home + " has no executable bin/java");
+        }
+    }
+
+    private boolean broken(ConfigKey<?> key) {
+        return problems.isBroken(key.path());
+    }
+
+    private Place at(String path) {
+        return problems.placeOf(path, whole);
+    }
+}

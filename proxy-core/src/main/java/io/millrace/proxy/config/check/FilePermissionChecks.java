@@ -1,0 +1,152 @@
+package io.millrace.proxy.config.check;
+
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.key.FileKeys;
+import io.millrace.proxy.config.problem.ConfigProblems;
+import io.millrace.proxy.config.problem.ConfigProblems.Place;
+import io.millrace.proxy.config.tls.TlsKeys;
+import io.millrace.proxy.config.value.FileMode;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFileAttributeView;
+import java.nio.file.attribute.PosixFilePermission;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Checks who else can read secrets, the cache and the logs. Confined to one thread. */
+public final class FilePermissionChecks {
+    /** The shortest token of the admin API. */
+    public static final int TOKEN_LENGTH_MIN = 16;
+
+    private static final int TOKEN_FILE_BYTES_MAX = 1024;
+
+    private final ConfigProblems problems;
+    private final Place whole;
+
+    public FilePermissionChecks(ConfigProblems problems, Place whole) {
+        this.problems = problems;
+        this.whole = whole;
+    }
+
+    /** Finds what the launcher would refuse. */
+    public void check(ConfigValues values) {
+        Path token = values.find(ConfigKeys.ADMIN_TOKEN_FILE);
+        if (token != null && values.find(ConfigKeys.ADMIN_LISTEN) != null) {
+            String path = ConfigKeys.ADMIN_TOKEN_FILE.path();
+            String fault = tokenFault(token);
+            if (fault != null) {
+                problems.error(problems.placeOf(path, whole), path, fault);
+            }
+        }
+    }
+
+    /** Warns of what others can read. */
+    public void warn(ConfigValues values) {
+        List<ConfigValues> listeners = values.elements(ConfigKeys.LISTEN);
+        for (int i = 0; i < listeners.size(); i++) {
+            checkKey("listen[" + i + "].tls.key", listeners.get(i).find(ConfigKeys.LISTEN_KEY));
+        }
+        checkKey(TlsKeys.TICKET_KEYS_FILE.path(), values.find(TlsKeys.TICKET_KEYS_FILE));
+        FileMode mode = values.get(FileKeys.MODE);
+        List<ConfigValues> volumes = values.elements(ConfigKeys.STORAGE);
+        for (int i = 0; i < volumes.size(); i++) {
+            checkWidth("storage[" + i + "].path", volumes.get(i).find(ConfigKeys.STORAGE_PATH), mode);
+            checkWidth("storage[" + i + "].index_path", volumes.get(i).find(ConfigKeys.STORAGE_INDEX_PATH), mode);
+        }
+        checkWidth(ConfigKeys.LOG_ACCESS_PATH.path(), values.find(ConfigKeys.LOG_ACCESS_PATH), mode);
+    }
+
+    private void checkKey(String path, @Nullable Path key) {
+        int bits = key == null ? -1 : bits(key);
+        if (bits >= 0 && (bits & 0007) != 0) {
+            problems.warning(
+                    problems.placeOf(path, whole),
+                    path,
+                    key + " has mode " + FileMode.text(bits)
+                            + ": every user of this machine can read the key; run 'chmod o= " + key + "'");
+        }
+    }
+
+    private void checkWidth(String path, @Nullable Path file, FileMode mode) {
+        String wider = file == null ? null : wider(file, mode);
+        if (wider != null) {
+            problems.warning(problems.placeOf(path, whole), path, wider);
+        }
+    }
+
+    /** What is wrong with the mode of a file or directory that is there; null when file_mode allows as much. */
+    public static @Nullable String wider(Path file, FileMode mode) {
+        boolean directory = Files.isDirectory(file);
+        if (!directory && !Files.isRegularFile(file)) {
+            return null;
+        }
+        int allowed = directory ? mode.directoryBits() : mode.bits();
+        int bits = bits(file);
+        if (bits < 0 || (bits & 0077 & ~allowed) == 0) {
+            return null;
+        }
+        return file + " has mode " + FileMode.text(bits) + ", wider than file_mode allows (" + FileMode.text(allowed)
+                + "): run 'chmod " + FileMode.text(bits & (allowed | 0700)) + " " + file + "', or set file_mode";
+    }
+
+    /** Why the launcher would refuse this token file, without what is in it; null when it would not. */
+    public static @Nullable String tokenFault(Path file) {
+        if (!Files.exists(file)) {
+            return file + ": the token file cannot be read, no such file";
+        }
+        if (!Files.isRegularFile(file)) {
+            return file + ": the token file cannot be read, it is a directory or a device, and no file";
+        }
+        if (!Files.isReadable(file)) {
+            return file + ": the token file cannot be read, permission denied";
+        }
+        int bits = bits(file);
+        if (bits >= 0 && (bits & 0004) != 0) {
+            return file + " has mode " + FileMode.text(bits)
+                    + ": the token file can be read by everybody, run 'chmod o-r " + file + "'";
+        }
+        try {
+            if (Files.size(file) > TOKEN_FILE_BYTES_MAX) {
+                return file + ": the token file is longer than " + TOKEN_FILE_BYTES_MAX + " bytes";
+            }
+            int length = token(file).length();
+            return length >= TOKEN_LENGTH_MIN
+                    ? null
+                    : file + ": the token has " + length + " characters, at least " + TOKEN_LENGTH_MIN
+                            + " are needed; make one with 'openssl rand -hex 32'";
+        } catch (IOException e) {
+            return file + ": cannot be read: " + e.getMessage();
+        }
+    }
+
+    /** The first line of a token file. */
+    public static String token(Path file) throws IOException {
+        return Files.readString(file, StandardCharsets.ISO_8859_1)
+                .lines()
+                .findFirst()
+                .orElse("")
+                .strip();
+    }
+
+    /** The permissions as in {@code chmod}; -1 where the file is not there or has none. */
+    private static int bits(Path file) {
+        try {
+            PosixFileAttributeView view = Files.getFileAttributeView(file, PosixFileAttributeView.class);
+            if (view == null) {
+                return -1;
+            }
+            Set<PosixFilePermission> permissions = view.readAttributes().permissions();
+            int bits = 0;
+            for (PosixFilePermission permission : PosixFilePermission.values()) {
+                bits = bits << 1 | (permissions.contains(permission) ? 1 : 0);
+            }
+            return bits;
+        } catch (IOException e) {
+            return -1;
+        }
+    }
+}

@@ -1,0 +1,140 @@
+package io.millrace.proxy.config.check;
+
+import com.google.re2j.Pattern;
+import io.millrace.proxy.config.remap.RemapRuleConfig;
+import io.millrace.proxy.http.UriBytes;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableSet;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The hosts and paths that rules of {@code remap} map, for questions that cost the same however many rules there are. Paths are
+ * in normal form. Confined to one thread.
+ */
+final class MappedUrls {
+    /** Expressions that are tried on hosts, all questions together; beyond it every host counts as mapped. */
+    static final int TRIES_MAX = 1_000_000;
+
+    private record Expression(Pattern host, String path) {}
+
+    private final NavigableSet<String> everywhere = new TreeSet<>();
+    private final NavigableSet<String> withoutHost = new TreeSet<>();
+    private final Map<String, NavigableSet<String>> byHost = new HashMap<>();
+    private final Map<String, NavigableSet<String>> byDomain = new HashMap<>();
+    private final List<Expression> expressions = new ArrayList<>();
+    private final NavigableSet<String> ofExpressions = new TreeSet<>();
+    private long tries;
+
+    /** @param domains those that will be asked for, without a dot in front */
+    MappedUrls(List<RemapRuleConfig> rules, Set<String> domains) {
+        for (RemapRuleConfig rule : rules) {
+            if (rule.verb().isForward()) {
+                add(rule, normal(rule.from().path()), domains);
+            }
+        }
+    }
+
+    private void add(RemapRuleConfig rule, String path, Set<String> domains) {
+        String host = rule.from().host();
+        everywhere.add(path);
+        if (rule.verb().isRegex()) {
+            expressions.add(new Expression(rule.hostPattern(), path));
+            ofExpressions.add(path);
+        } else if (host == null) {
+            withoutHost.add(path);
+        } else {
+            byHost.computeIfAbsent(host, name -> new TreeSet<>()).add(path);
+            for (int at = 0; at >= 0 && !domains.isEmpty(); at = host.indexOf('.', at + 1)) {
+                String domain = host.substring(at == 0 ? 0 : at + 1);
+                if (domains.contains(domain)) {
+                    byDomain.computeIfAbsent(domain, name -> new TreeSet<>()).add(path);
+                }
+            }
+        }
+    }
+
+    /**
+     * Whether a rule maps a host, as far as the rules tell: which hosts of a domain an expression matches is not known.
+     *
+     * @param host null for any
+     * @param domain of which the host is; null for any, {@code .} too
+     */
+    boolean isMapped(@Nullable String host, @Nullable String domain) {
+        return isMapped(host, domain, null);
+    }
+
+    /** The same for hosts with a path that begins with {@code prefix}, which null leaves open. */
+    boolean isMapped(@Nullable String host, @Nullable String domain, @Nullable String prefix) {
+        if (host != null) {
+            return meets(byHost.get(host), prefix) || meets(withoutHost, prefix) || isMatched(host, prefix);
+        }
+        if (domain == null || domain.equals(".")) {
+            return meets(everywhere, prefix);
+        }
+        return meets(byDomain.get(domain), prefix) || meets(withoutHost, prefix) || meets(ofExpressions, prefix);
+    }
+
+    private boolean isMatched(String host, @Nullable String prefix) {
+        for (Expression expression : expressions) {
+            if (++tries > TRIES_MAX) {
+                return true;
+            }
+            if (meets(expression.path, prefix) && expression.host.matcher(host).matches()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Expressions tried on hosts so far. */
+    long tries() {
+        return tries;
+    }
+
+    private static boolean meets(String path, @Nullable String prefix) {
+        return prefix == null || path.startsWith(prefix) || prefix.startsWith(path);
+    }
+
+    /** Whether one of the paths begins with the prefix, or the prefix with one of them. */
+    private static boolean meets(@Nullable NavigableSet<String> paths, @Nullable String prefix) {
+        if (paths == null || paths.isEmpty()) {
+            return false;
+        }
+        if (prefix == null) {
+            return true;
+        }
+        String next = paths.ceiling(prefix);
+        if (next != null && next.startsWith(prefix)) {
+            return true;
+        }
+        // Each shorter path that the prefix may begin with is at most what it has in common with the one before it.
+        String before = paths.lower(prefix);
+        while (before != null && !prefix.startsWith(before)) {
+            int common = common(before, prefix);
+            before = common == 0 ? null : paths.floor(prefix.substring(0, common));
+        }
+        return before != null;
+    }
+
+    private static int common(String one, String other) {
+        int length = 0;
+        while (length < one.length() && length < other.length() && one.charAt(length) == other.charAt(length)) {
+            length++;
+        }
+        return length;
+    }
+
+    /** As rules are matched: the path in the normal form of cache keys. */
+    static String normal(String path) {
+        byte[] bytes = path.getBytes(StandardCharsets.ISO_8859_1);
+        byte[] normal = new byte[bytes.length];
+        int length = UriBytes.normalizePath(bytes, 0, bytes.length, normal, 0);
+        return new String(normal, 0, length, StandardCharsets.ISO_8859_1);
+    }
+}

@@ -1,0 +1,237 @@
+package io.millrace.proxy.config.check;
+
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.access.ForwardProxyKeys;
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.origins.OriginGroupConfig;
+import io.millrace.proxy.config.origins.OriginGroupKeys;
+import io.millrace.proxy.config.problem.ConfigProblems;
+import io.millrace.proxy.config.problem.ConfigProblems.Place;
+import io.millrace.proxy.config.remap.RemapKeys;
+import io.millrace.proxy.config.remap.RemapRuleConfig;
+import io.millrace.proxy.config.value.RuleUrl;
+import io.millrace.proxy.config.value.Units;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** What is wrong with groups of origins, with the rules that name them, and which of them no rule names. */
+public final class OriginGroupChecks {
+    private static final int NAME_MAX = 64;
+
+    /** More would be more metrics and longer choices than anybody means. */
+    private static final int HOSTS_MAX = 256;
+
+    private final ConfigProblems problems;
+    private final Place whole;
+
+    public OriginGroupChecks(ConfigProblems problems, Place whole) {
+        this.problems = problems;
+        this.whole = whole;
+    }
+
+    void check(ConfigValues values) {
+        List<ConfigValues> groups = values.elements(OriginGroupKeys.ORIGINS);
+        Map<String, Integer> names = new HashMap<>();
+        for (int i = 0; i < groups.size(); i++) {
+            checkGroup(groups.get(i), "origins[" + i + "]", i, names);
+        }
+        List<ConfigValues> rules = values.elements(ConfigKeys.REMAP);
+        for (int i = 0; i < rules.size(); i++) {
+            String name = rules.get(i).find(RemapKeys.ORIGINS);
+            if (name != null && !names.containsKey(name) && !problems.isBroken("origins")) {
+                String path = "remap[" + i + "].origins";
+                problems.error(
+                        at(path),
+                        path,
+                        "no group of origins is named '" + name + "'",
+                        problems.closest(name, names.keySet()));
+            }
+        }
+        checkForwarding(values, groups, names);
+    }
+
+    /** Hosts that are no proxies could not know which host a client has named. */
+    private void checkForwarding(ConfigValues values, List<ConfigValues> groups, Map<String, Integer> names) {
+        String path = ForwardProxyKeys.ORIGINS.path();
+        String name = values.find(ForwardProxyKeys.ORIGINS);
+        if (name == null || problems.isBroken("origins")) {
+            return;
+        }
+        Integer index = names.get(name);
+        if (index == null) {
+            problems.error(
+                    at(path),
+                    path,
+                    "no group of origins is named '" + name + "'",
+                    problems.closest(name, names.keySet()));
+        } else if (!groups.get(index).get(OriginGroupKeys.PARENT_IS_PROXY)) {
+            error(
+                    path,
+                    "the hosts of origins[" + index + "] '" + name
+                            + "' are no proxies; set parent_is_proxy: true there, or name another group");
+        }
+    }
+
+    private void checkGroup(ConfigValues group, String path, int index, Map<String, Integer> names) {
+        String name = group.find(OriginGroupKeys.NAME);
+        if (name != null) {
+            Integer first = names.putIfAbsent(name, index);
+            if (first != null) {
+                error(path + ".name", "'" + name + "' is the name of origins[" + first + "] already");
+            }
+            if (!isName(name)) {
+                error(
+                        path + ".name",
+                        "'" + name + "' must be at most " + NAME_MAX + " lower-case letters, digits, - and _");
+            }
+        }
+        if (group.isSet(OriginGroupKeys.HASH_KEY)
+                && group.get(OriginGroupKeys.POLICY) != OriginGroupConfig.Policy.CONSISTENT_HASH) {
+            error(path + ".hash_key", "is for policy: consistent_hash");
+        }
+        checkRings(group, path);
+        if (group.get(OriginGroupKeys.RETRY_TIME).compareTo(group.get(OriginGroupKeys.RETRY_TIME_MAX)) > 0) {
+            boolean most = group.isSet(OriginGroupKeys.RETRY_TIME_MAX);
+            error(
+                    path + (most ? ".markdown.retry_time_max" : ".markdown.retry_time"),
+                    Units.formatDuration(group.get(most ? OriginGroupKeys.RETRY_TIME_MAX : OriginGroupKeys.RETRY_TIME))
+                            + (most ? " is below the limit of retry_time, " : " is above the limit of retry_time_max, ")
+                            + Units.formatDuration(
+                                    group.get(most ? OriginGroupKeys.RETRY_TIME : OriginGroupKeys.RETRY_TIME_MAX)));
+        }
+        checkHealth(group, path);
+        checkHosts(group, path);
+    }
+
+    private void checkRings(ConfigValues group, String path) {
+        OriginGroupConfig.RingMode mode = group.get(OriginGroupKeys.RING_MODE);
+        if (mode == OriginGroupConfig.RingMode.EXHAUST_RING || problems.isBroken(path + ".hosts")) {
+            return;
+        }
+        String word = mode.name().toLowerCase(Locale.ROOT);
+        boolean hasBackup =
+                group.elements(OriginGroupKeys.HOSTS).stream().anyMatch(host -> host.get(OriginGroupKeys.HOST_BACKUP));
+        if (group.get(OriginGroupKeys.POLICY) != OriginGroupConfig.Policy.CONSISTENT_HASH) {
+            error(
+                    path + ".ring_mode",
+                    word + " is for policy: consistent_hash, by which each URL has a host of its own");
+        } else if (mode == OriginGroupConfig.RingMode.ALTERNATE_RING && !hasBackup) {
+            error(path + ".ring_mode", "alternate_ring needs a host with backup: true");
+        } else if (mode == OriginGroupConfig.RingMode.PEERING_RING
+                && !hasBackup
+                && !group.get(OriginGroupKeys.GO_DIRECT)) {
+            error(
+                    path + ".ring_mode",
+                    "peering_ring needs a host with backup: true, or go_direct: true, for what this proxy owns");
+        }
+    }
+
+    private void checkHealth(ConfigValues group, String path) {
+        if (group.isSet(OriginGroupKeys.HEALTH_PATH) || problems.isBroken(path + ".health_check.path")) {
+            return;
+        }
+        for (ConfigKey<?> key : List.of(
+                OriginGroupKeys.HEALTH_HOST,
+                OriginGroupKeys.HEALTH_INTERVAL,
+                OriginGroupKeys.HEALTH_TIMEOUT,
+                OriginGroupKeys.HEALTHY,
+                OriginGroupKeys.UNHEALTHY,
+                OriginGroupKeys.HEALTH_STATUS)) {
+            if (group.isSet(key)) {
+                error(
+                        path + ".health_check." + key.name(),
+                        "needs health_check.path, without which nothing is checked");
+                return;
+            }
+        }
+    }
+
+    private void checkHosts(ConfigValues group, String path) {
+        if (problems.isBroken(path + ".hosts") || problems.isAnyBrokenBelow(path)) {
+            return;
+        }
+        List<ConfigValues> hosts = group.elements(OriginGroupKeys.HOSTS);
+        boolean unnamed = group.isSet(OriginGroupKeys.HEALTH_PATH) && !group.isSet(OriginGroupKeys.HEALTH_HOST);
+        Fault fault = faultOf(hosts, unnamed);
+        if (fault != null) {
+            error(path + fault.path, fault.message);
+        }
+    }
+
+    /** What is wrong, and where below the group. */
+    private record Fault(String path, String message) {}
+
+    /** @param unnamed whether checks must know their name by the host */
+    private static @Nullable Fault faultOf(List<ConfigValues> hosts, boolean unnamed) {
+        if (hosts.isEmpty()) {
+            return new Fault(".hosts", "is empty; a group has one host at least");
+        }
+        if (hosts.size() > HOSTS_MAX) {
+            return new Fault(".hosts", hosts.size() + " hosts are above the limit of " + HOSTS_MAX);
+        }
+        Map<String, Integer> seen = new HashMap<>();
+        boolean primary = false;
+        for (int i = 0; i < hosts.size(); i++) {
+            RuleUrl url = hosts.get(i).get(OriginGroupKeys.HOST_URL);
+            Integer first = seen.putIfAbsent(url.scheme() + "://" + url.host() + ":" + url.effectivePort(), i);
+            if (first != null) {
+                return new Fault(".hosts[" + i + "]", url.authority() + " is hosts[" + first + "] already");
+            }
+            if (unnamed && "https".equals(url.scheme()) && url.isAddress()) {
+                return new Fault(
+                        ".hosts[" + i + "]",
+                        url.authority() + " has no name that a certificate is for; health_check.host can give one");
+            }
+            primary |= !hosts.get(i).get(OriginGroupKeys.HOST_BACKUP);
+        }
+        return primary ? null : new Fault(".hosts", "every host is a backup; of at least one it must be false");
+    }
+
+    private static boolean isName(String name) {
+        return name.length() <= NAME_MAX
+                && name.chars().allMatch(c -> (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_');
+    }
+
+    /** Warns of what no request uses, and of siblings that would refuse each other. */
+    public void warn(ProxyConfig config) {
+        Set<String> used = new HashSet<>();
+        for (RemapRuleConfig rule : config.remap()) {
+            if (rule.origins() != null) {
+                used.add(rule.origins());
+            }
+        }
+        if (config.forwardProxy().origins() != null) {
+            used.add(config.forwardProxy().origins());
+        }
+        List<OriginGroupConfig> groups = config.originGroups();
+        for (int i = 0; i < groups.size(); i++) {
+            if (!used.contains(groups.get(i).name())) {
+                String path = "origins[" + i + "]";
+                problems.warning(at(path), path, "no rule of remap names it, nor does forward_proxy.origins");
+            }
+            if (groups.get(i).ringMode() == OriginGroupConfig.RingMode.PEERING_RING
+                    && config.via().name().equals(ConfigKeys.VIA_NAME.defaultValue())) {
+                String path = "origins[" + i + "].ring_mode";
+                problems.warning(
+                        at(path), path, "siblings need a via.name each; of the same name they refuse each other (508)");
+            }
+        }
+    }
+
+    private void error(String path, String message) {
+        problems.error(at(path), path, message);
+    }
+
+    /** Where it stands, or what is around it. */
+    private Place at(String path) {
+        int dot = path.lastIndexOf('.');
+        return problems.placeOf(path, dot < 0 ? whole : problems.placeOf(path.substring(0, dot), whole));
+    }
+}

@@ -1,0 +1,206 @@
+package io.millrace.proxy.config.check;
+
+import com.google.re2j.Pattern;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.problem.ConfigProblems;
+import io.millrace.proxy.config.problem.ConfigProblems.Place;
+import io.millrace.proxy.config.remap.RemapRuleConfig;
+import io.millrace.proxy.config.value.RemapVerb;
+import io.millrace.proxy.config.value.RemapVerb.Group;
+import io.millrace.proxy.config.value.RuleUrl;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Warns of rules that no request can reach. Among rules of one group for the same scheme, host and port the first one listed whose
+ * path begins the request's path wins, so a rule is lost when an earlier one's path begins its own. A rule with a host
+ * is tried before every rule without, and one that names a port before one that does not, so those never hide each
+ * other. A redirection is lost as well when rules that map take all its requests, wherever they stand.
+ */
+public final class RuleReachability {
+    /** Beyond so many pairs of an expression and a host they are not tried on each other. */
+    private static final long PAIRS_MAX = 1_000_000;
+
+    /** Rules that compete with each other; the host is an expression, a name, or null for all; the client is that of rules for answers. */
+    private record Rivals(
+            Group group,
+            boolean regex,
+            @Nullable String scheme,
+            @Nullable String host,
+            int port,
+            @Nullable String client) {
+        static Rivals of(RemapRuleConfig rule) {
+            RuleUrl from = rule.from();
+            if (rule.group() == Group.REVERSE) {
+                // Those that lead to different hosts are told apart by the client's.
+                String client = rule.to().scheme() + "://" + rule.to().host();
+                return new Rivals(Group.REVERSE, false, from.scheme(), from.host(), from.effectivePort(), client);
+            }
+            return new Rivals(rule.group(), rule.verb().isRegex(), from.scheme(), from.host(), from.port(), null);
+        }
+
+        Rivals in(Group other) {
+            return new Rivals(other, regex, scheme, host, port, null);
+        }
+
+        Rivals atPort(int other) {
+            return new Rivals(group, regex, scheme, host, other, null);
+        }
+
+        Rivals withoutHost() {
+            return new Rivals(group, false, null, null, -1, null);
+        }
+    }
+
+    /** A rule by expression that no other hides; its path in normal form. */
+    private record Expression(RemapRuleConfig rule, Pattern host, String path) {}
+
+    private final ConfigProblems problems;
+    private final Place whole;
+    private final Map<Rivals, Map<String, RemapRuleConfig>> known = new HashMap<>();
+    private final List<Expression> expressions = new ArrayList<>();
+    private long pairs;
+
+    public RuleReachability(ConfigProblems problems, Place whole) {
+        this.problems = problems;
+        this.whole = whole;
+    }
+
+    public void check(ProxyConfig config) {
+        if (config.remap().isEmpty() && !config.forwardProxy().enabled()) {
+            problems.warning(
+                    problems.placeOf("remap", whole), "remap", "no rule, so every request is answered with 404");
+        }
+        Set<String> schemes = new HashSet<>();
+        config.listeners().forEach(listener -> schemes.add(listener.scheme()));
+        List<RemapRuleConfig> rest = new ArrayList<>();
+        for (RemapRuleConfig rule : config.remap()) {
+            if (!isHiddenInItsGroup(rule)) {
+                rest.add(rule);
+            }
+        }
+        boolean few = (long) expressions.size() * rest.size() <= PAIRS_MAX;
+        for (RemapRuleConfig rule : rest) {
+            RemapRuleConfig hiding = few ? expressionBefore(rule) : null;
+            hiding = hiding == null && rule.verb().isRedirect() ? mapping(rule) : hiding;
+            String scheme = rule.from().scheme() == null ? null : rule.from().isSecure() ? "https" : "http";
+            if (hiding != null) {
+                warn(rule, hidden(hiding, hiding.index() < rule.index() ? "stands before it" : "comes before it"));
+            } else if (scheme != null && !schemes.contains(scheme) && rule.verb() != RemapVerb.REVERSE_MAP) {
+                warn(
+                        rule,
+                        scheme.equals("https")
+                                ? "can hardly match, because no address in listen has tls"
+                                : "can hardly match, because every address in listen has tls");
+            }
+        }
+        warnOfPorts(config, rest);
+    }
+
+    /** Pairs of a rule and an expression that were compared. */
+    long pairs() {
+        return pairs;
+    }
+
+    private boolean isHiddenInItsGroup(RemapRuleConfig rule) {
+        Rivals rivals = Rivals.of(rule);
+        String path = MappedUrls.normal(rule.from().path());
+        RemapRuleConfig hiding = find(rivals, path);
+        if (hiding != null) {
+            warn(rule, hidden(hiding, "stands before it"));
+            return true;
+        }
+        known.computeIfAbsent(rivals, r -> new HashMap<>()).put(path, rule);
+        if (rule.verb().isRegex()) {
+            expressions.add(new Expression(rule, rule.hostPattern(), path));
+        }
+        return false;
+    }
+
+    private static String hidden(RemapRuleConfig hiding, String where) {
+        return "can never match, because remap[" + hiding.index() + "] (" + hiding.from() + ") " + where
+                + " and takes its requests";
+    }
+
+    /** The rule that maps all that a redirection is for. */
+    private @Nullable RemapRuleConfig mapping(RemapRuleConfig redirect) {
+        Rivals own = Rivals.of(redirect);
+        String path = MappedUrls.normal(redirect.from().path());
+        Rivals forward = new Rivals(Group.FORWARD, false, own.scheme, own.host, own.port, null);
+        RemapRuleConfig found = own.regex ? null : find(forward, path);
+        found = found == null ? find(forward.withoutHost(), path) : found;
+        if (found == null && !own.regex && own.port >= 0) {
+            found = find(forward.atPort(-1), path);
+        }
+        if (found == null && own.regex) {
+            found = find(own.in(Group.REDIRECT).withoutHost(), path);
+        }
+        return found;
+    }
+
+    /** The rule by expression that takes all that a rule which names a host is for. */
+    private @Nullable RemapRuleConfig expressionBefore(RemapRuleConfig rule) {
+        RuleUrl from = rule.from();
+        if (from.host() == null || rule.verb().isRegex() || expressions.isEmpty()) {
+            return null;
+        }
+        String path = MappedUrls.normal(from.path());
+        for (Expression expression : expressions) {
+            RemapRuleConfig other = expression.rule;
+            pairs++;
+            if (isBefore(other, rule)
+                    && String.valueOf(from.scheme()).equals(other.from().scheme())
+                    && path.startsWith(expression.path)
+                    && expression.host.matcher(from.host()).matches()) {
+                return other;
+            }
+        }
+        return null;
+    }
+
+    private static boolean isBefore(RemapRuleConfig other, RemapRuleConfig rule) {
+        int port = other.from().port();
+        if (other.group() == rule.group()) {
+            return other.index() < rule.index() && port == rule.from().port();
+        }
+        return other.group() == Group.FORWARD
+                && rule.verb().isRedirect()
+                && (port < 0 || port == rule.from().port());
+    }
+
+    private void warnOfPorts(ProxyConfig config, List<RemapRuleConfig> rest) {
+        Set<Integer> ports = new HashSet<>();
+        config.listeners().forEach(listener -> ports.add(listener.address().port()));
+        for (RemapRuleConfig rule : rest) {
+            if (rule.verb().group() == Group.RECEIVED_PORT
+                    && !ports.contains(0)
+                    && !ports.contains(rule.from().port())) {
+                warn(
+                        rule,
+                        "can never match, because no address in listen has port "
+                                + rule.from().port());
+            }
+        }
+    }
+
+    private @Nullable RemapRuleConfig find(Rivals rivals, String path) {
+        Map<String, RemapRuleConfig> rules = known.get(rivals);
+        for (int length = 1; rules != null && length <= path.length(); length++) {
+            RemapRuleConfig rule = rules.get(path.substring(0, length));
+            if (rule != null) {
+                return rule;
+            }
+        }
+        return null;
+    }
+
+    private void warn(RemapRuleConfig rule, String message) {
+        String path = "remap[" + rule.index() + "]." + rule.verb().word();
+        problems.warning(problems.placeOf(path, whole), path, message);
+    }
+}

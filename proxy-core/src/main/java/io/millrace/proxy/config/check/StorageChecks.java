@@ -1,0 +1,281 @@
+package io.millrace.proxy.config.check;
+
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.key.StorageConfig;
+import io.millrace.proxy.config.key.ValueType;
+import io.millrace.proxy.config.key.VolumeShareConfig;
+import io.millrace.proxy.config.problem.ConfigProblems;
+import io.millrace.proxy.config.problem.ConfigProblems.Place;
+import io.millrace.proxy.config.value.Units;
+import java.io.IOException;
+import java.nio.file.FileStore;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** What can be known of the cache's places on disk before they are opened. */
+final class StorageChecks {
+    /** Least that a part of a storage path may be. */
+    private static final long LEAST_BYTES = 1 << 20;
+
+    /** Most volumes of one store. */
+    private static final int PLACES_MAX = 64;
+
+    private static final Pattern NAME = Pattern.compile("[a-z0-9_-]{1,32}");
+    private static final Pattern HOST = Pattern.compile("\\.?[A-Za-z0-9_:-]+(\\.[A-Za-z0-9_-]+)*");
+    /** What a storage path holds besides directories of volumes. */
+    private static final Set<String> RESERVED = Set.of("volume", "index", "lock", "owner", "inventory");
+
+    private final ConfigProblems problems;
+    private final Place whole;
+
+    StorageChecks(ConfigProblems problems, Place whole) {
+        this.problems = problems;
+        this.whole = whole;
+    }
+
+    void check(ConfigValues values) {
+        List<ConfigValues> storage = values.elements(ConfigKeys.STORAGE);
+        checkPaths(storage);
+        checkRoom(storage);
+        List<ConfigValues> volumes = values.elements(ConfigKeys.VOLUMES);
+        checkNames(volumes);
+        checkShares(storage, volumes);
+        if (!volumes.isEmpty()) {
+            checkShared(storage);
+        }
+        checkHosts(volumes);
+        checkUses(values, volumes);
+    }
+
+    private void checkNames(List<ConfigValues> volumes) {
+        Map<String, Integer> seen = new HashMap<>();
+        for (int i = 0; i < volumes.size(); i++) {
+            String name = volumes.get(i).find(ConfigKeys.VOLUMES_NAME);
+            if (name == null) {
+                continue;
+            }
+            Integer first = seen.putIfAbsent(name, i);
+            if (first != null) {
+                volumeError(i, "name", name + " is volumes[" + first + "] already");
+            } else if (name.equals(VolumeShareConfig.DEFAULT_NAME)) {
+                volumeError(i, "name", name + " is what the others leave; it has no share of its own");
+            } else if (!NAME.matcher(name).matches() || RESERVED.contains(name)) {
+                volumeError(
+                        i,
+                        "name",
+                        "'" + name
+                                + "' is not a name of up to 32 lower-case letters, digits, - and _, or is the name of a"
+                                + " file of the cache");
+            }
+        }
+    }
+
+    private void checkShares(List<ConfigValues> storage, List<ConfigValues> volumes) {
+        double sum = 0;
+        for (int i = 0; i < volumes.size(); i++) {
+            Double share = volumes.get(i).find(ConfigKeys.VOLUMES_SHARE);
+            sum += share == null ? 0 : share;
+            if (sum >= 1) {
+                volumeError(
+                        i,
+                        "share",
+                        "the shares add up to " + ValueType.PERCENT.format(sum)
+                                + "; less than 100% can be shared, the rest " + "is for everything else");
+                return;
+            }
+        }
+        for (int i = 0; i < storage.size(); i++) {
+            Long size = storage.get(i).find(ConfigKeys.STORAGE_SIZE);
+            for (int j = 0; size != null && j < volumes.size(); j++) {
+                Double share = volumes.get(j).find(ConfigKeys.VOLUMES_SHARE);
+                if (share != null && Math.min(share, 1 - sum) * size < LEAST_BYTES) {
+                    volumeError(
+                            j,
+                            "share",
+                            "leaves less than " + Units.formatSize(LEAST_BYTES) + " of storage[" + i
+                                    + "] to this volume or to the rest");
+                }
+            }
+        }
+        if (storage.size() * (volumes.size() + 1) > PLACES_MAX) {
+            String path = volumes.isEmpty() ? "storage" : "volumes";
+            problems.error(
+                    problems.placeOf(path, whole),
+                    path,
+                    storage.size() + " storage paths of " + (volumes.size() + 1) + " volumes each, the limit is "
+                            + PLACES_MAX + " in all");
+        }
+    }
+
+    private void checkHosts(List<ConfigValues> volumes) {
+        Map<String, Integer> seen = new HashMap<>();
+        for (int i = 0; i < volumes.size(); i++) {
+            List<String> hosts = volumes.get(i).find(ConfigKeys.VOLUMES_HOSTS);
+            for (String host : hosts == null ? List.<String>of() : hosts) {
+                String name = host.startsWith("*.") ? host.substring(1) : host;
+                Integer first = seen.putIfAbsent(name.toLowerCase(Locale.ROOT), i);
+                if (!HOST.matcher(name).matches()) {
+                    volumeError(i, "hosts", "'" + host + "' is neither a host nor a domain such as *.example.com");
+                } else if (first != null) {
+                    volumeError(i, "hosts", host + " is in volumes[" + first + "] already");
+                }
+            }
+        }
+    }
+
+    private void checkUses(ConfigValues values, List<ConfigValues> volumes) {
+        Set<String> names = new HashSet<>(Set.of(VolumeShareConfig.DEFAULT_NAME));
+        for (ConfigValues volume : volumes) {
+            String name = volume.find(ConfigKeys.VOLUMES_NAME);
+            if (name != null) {
+                names.add(name);
+            }
+        }
+        checkUse(values, "", names);
+        List<ConfigValues> rules = values.elements(ConfigKeys.REMAP);
+        for (int i = 0; i < rules.size(); i++) {
+            checkUse(rules.get(i), "remap[" + i + "].", names);
+        }
+    }
+
+    private void checkUse(ConfigValues values, String prefix, Set<String> names) {
+        String name = values.find(ConfigKeys.CACHE_VOLUME);
+        if (name != null && !names.contains(name) && !problems.isBroken("volumes")) {
+            String path = prefix + ConfigKeys.CACHE_VOLUME.path();
+            problems.error(
+                    problems.placeOf(path, whole),
+                    path,
+                    "no volume of the name '" + name + "' in volumes",
+                    problems.closest(name, names));
+        }
+    }
+
+    private void volumeError(int number, String key, String message) {
+        String path = "volumes[" + number + "]." + key;
+        problems.error(problems.placeOf(path, whole), path, message);
+    }
+
+    private void checkPaths(List<ConfigValues> storage) {
+        for (int i = 0; i < storage.size(); i++) {
+            Path path = storage.get(i).find(ConfigKeys.STORAGE_PATH);
+            if (path == null || clashes(storage, i, path)) {
+                continue;
+            }
+            checkKind(storage.get(i), i, path);
+        }
+    }
+
+    private void checkKind(ConfigValues storage, int number, Path path) {
+        boolean isDirectory = Files.isDirectory(path);
+        if (isDirectory && storage.find(ConfigKeys.STORAGE_INDEX_PATH) != null) {
+            error(number, "index_path", "is for block devices and files, and " + path + " is a directory");
+        }
+        if (isDirectory && storage.get(ConfigKeys.STORAGE_FORMAT)) {
+            error(number, "format", "is for block devices and files, and " + path + " is a directory");
+        }
+        String size = "storage[" + number + "].size";
+        if (storage.find(ConfigKeys.STORAGE_SIZE) == null
+                && !problems.isBroken(size)
+                && !StorageConfig.isDevice(path)) {
+            problems.error(
+                    at(number, "path"), size, "missing; only a block device needs none, and " + path + " is none");
+        }
+    }
+
+    /** A device or file is one volume: there are no directories in it for the shares. */
+    private void checkShared(List<ConfigValues> storage) {
+        for (int i = 0; i < storage.size(); i++) {
+            Path path = storage.get(i).find(ConfigKeys.STORAGE_PATH);
+            boolean index = storage.get(i).find(ConfigKeys.STORAGE_INDEX_PATH) != null;
+            if (path != null && (index || StorageConfig.isDeviceOrFile(path))) {
+                error(
+                        i,
+                        "path",
+                        path + " is a block device or a file, which volumes cannot share; make a directory of "
+                                + "a file system on it, or partitions and no volumes");
+            }
+        }
+    }
+
+    /** Whether the path is, holds or lies in one that stands before it. */
+    private boolean clashes(List<ConfigValues> storage, int number, Path path) {
+        Path mine = path.normalize();
+        for (int i = 0; i < number; i++) {
+            Path other = storage.get(i).find(ConfigKeys.STORAGE_PATH);
+            if (other == null) {
+                continue;
+            }
+            Path before = other.normalize();
+            if (mine.equals(before)) {
+                error(number, "path", path + " is storage[" + i + "] already");
+                return true;
+            }
+            if (mine.startsWith(before) || before.startsWith(mine)) {
+                String how = mine.startsWith(before) ? " lies in " : " holds ";
+                error(number, "path", path + how + other + ", which is storage[" + i + "]");
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Warns where a file system is smaller than all that shall lie on it. */
+    private void checkRoom(List<ConfigValues> storage) {
+        Map<FileStore, Long> wanted = new HashMap<>();
+        for (int i = 0; i < storage.size(); i++) {
+            Path path = storage.get(i).find(ConfigKeys.STORAGE_PATH);
+            Long size = storage.get(i).find(ConfigKeys.STORAGE_SIZE);
+            FileStore on = path == null || size == null || StorageConfig.isDevice(path) ? null : fileSystem(path);
+            if (on == null || size == null) {
+                continue;
+            }
+            long sum = wanted.merge(on, size, Long::sum);
+            long total = total(on);
+            if (sum > total && total > 0) {
+                problems.warning(
+                        at(i, "size"),
+                        "storage[" + i + "].size",
+                        "the file system of " + path + " holds " + Units.formatSize(total) + " in all, and "
+                                + Units.formatSize(sum) + " shall lie on it");
+            }
+        }
+    }
+
+    /** Where the path lies, or will lie once it is made; null when that cannot be told. */
+    private static @Nullable FileStore fileSystem(Path path) {
+        Path at = path.toAbsolutePath();
+        while (at != null && !Files.exists(at)) {
+            at = at.getParent();
+        }
+        try {
+            return at == null ? null : Files.getFileStore(at);
+        } catch (IOException e) {
+            return null;
+        }
+    }
+
+    private static long total(FileStore store) {
+        try {
+            return store.getTotalSpace();
+        } catch (IOException e) {
+            return 0;
+        }
+    }
+
+    private void error(int number, String key, String message) {
+        problems.error(at(number, key), "storage[" + number + "]." + key, message);
+    }
+
+    private Place at(int number, String key) {
+        return problems.placeOf("storage[" + number + "]." + key, whole);
+    }
+}

@@ -1,0 +1,172 @@
+package io.millrace.proxy.config.check;
+
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.problem.ConfigProblems;
+import io.millrace.proxy.config.problem.ConfigProblems.Place;
+import io.millrace.proxy.config.tls.AcmeConfig;
+import io.millrace.proxy.config.tls.ServerTlsConfig;
+import io.millrace.proxy.config.tls.ServerTlsKeys;
+import io.millrace.proxy.config.tls.TlsConfig;
+import io.millrace.proxy.config.tls.TlsKeys;
+import io.millrace.proxy.http.FieldName;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Checks which TLS keys need or exclude each other. Certificates themselves are read by the store, one by one. */
+final class TlsChecks {
+    private static final Pattern NAME =
+            Pattern.compile("(?i)(\\*\\.)?([a-z0-9_]([a-z0-9_-]*[a-z0-9_])?\\.)*[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?\\.?");
+
+    private final ConfigProblems problems;
+    private final Place whole;
+
+    TlsChecks(ConfigProblems problems, Place whole) {
+        this.problems = problems;
+        this.whole = whole;
+    }
+
+    void check(ConfigValues values) {
+        String subject = values.find(TlsKeys.CLIENT_SUBJECT_FIELD);
+        if (subject != null && FieldName.of(subject).isWellKnown()) {
+            String path = TlsKeys.CLIENT_SUBJECT_FIELD.path();
+            problems.error(
+                    at(path), path, subject + " has a meaning of its own; choose a name such as X-Client-Subject");
+        }
+        List<ConfigValues> certificates = values.elements(TlsKeys.CERTIFICATES);
+        for (int i = 0; i < certificates.size(); i++) {
+            checkElement("tls.certificates[" + i + "]", certificates.get(i));
+            checkNameSettings("tls.certificates[" + i + "]", certificates.get(i), values);
+        }
+        warnUnreadable(TlsKeys.TICKET_KEYS_FILE.path(), values.find(TlsKeys.TICKET_KEYS_FILE));
+        List<ConfigValues> listeners = values.elements(ConfigKeys.LISTEN);
+        boolean acme = problems.isAnyBrokenBelow("tls.acme") || AcmeConfig.from(values) != null;
+        boolean used = false;
+        checkSettings("tls", values, ServerTlsKeys.GENERAL, ServerTlsConfig.from(values, values));
+        for (int i = 0; i < listeners.size(); i++) {
+            if (ServerTlsKeys.LISTEN.all().stream().anyMatch(listeners.get(i)::isSet)) {
+                ServerTlsConfig effective = ServerTlsConfig.from(listeners.get(i), values);
+                checkSettings("listen[" + i + "].tls", listeners.get(i), ServerTlsKeys.LISTEN, effective);
+            }
+            used |= checkListener("listen[" + i + "].tls", listeners.get(i), !certificates.isEmpty() || acme);
+        }
+        if (!used && !certificates.isEmpty() && !problems.isBroken("listen")) {
+            problems.warning(
+                    at("tls.certificates"), "tls.certificates", "is not used: no address of listen has tls: {}");
+        }
+    }
+
+    /** Returns whether the address uses the certificates of all. */
+    private boolean checkListener(String path, ConfigValues listener, boolean shared) {
+        boolean certificate = listener.isSet(ConfigKeys.LISTEN_CERTIFICATE);
+        boolean key = listener.isSet(ConfigKeys.LISTEN_KEY);
+        if (certificate != key && !problems.isAnyBrokenBelow(path)) {
+            String missing = path + (certificate ? ".key" : ".certificate");
+            problems.error(
+                    at(path + (certificate ? ".certificate" : ".key")),
+                    missing,
+                    "missing; certificate and key stand together");
+        }
+        boolean uses =
+                !certificate && !key && listener.isSet(TlsKeys.LISTEN_ENABLED) && listener.get(TlsKeys.LISTEN_ENABLED);
+        boolean broken =
+                problems.isBroken("tls") || problems.isAnyBrokenBelow("tls") || problems.isAnyBrokenBelow(path);
+        if (uses && !shared && !broken) {
+            problems.error(
+                    at(path.substring(0, path.lastIndexOf('.'))),
+                    path,
+                    "has no certificate: set certificate and key here, or tls.certificates or tls.acme.names");
+        }
+        return uses;
+    }
+
+    /** Checks the settings of an address, or the general ones, over each other. */
+    private void checkSettings(String path, ConfigValues own, ServerTlsKeys.Section keys, ServerTlsConfig effective) {
+        if (effective.minVersion().compareTo(effective.maxVersion()) > 0) {
+            String key = path + (own.isSet(keys.minVersion()) ? ".min_version" : ".max_version");
+            problems.error(
+                    at(key),
+                    key,
+                    "min_version " + effective.minVersion().text() + " is newer than max_version "
+                            + effective.maxVersion().text());
+        }
+        boolean asks = effective.clientCertificates() != ServerTlsConfig.ClientCertificates.OFF;
+        if (asks && effective.caFile() == null && !problems.isAnyBrokenBelow(path)) {
+            problems.error(
+                    at(path + ".client_certificates"),
+                    path + ".client_ca_file",
+                    "missing; client_certificates needs the authorities that sign them");
+        }
+        checkHsts(path + ".hsts", own, keys);
+        warnUnreadable(path + ".client_ca_file", own.find(keys.caFile()));
+        warnUnreadable(path + ".client_revocation_file", own.find(keys.crlFile()));
+    }
+
+    private void checkHsts(String path, ConfigValues own, ServerTlsKeys.Section keys) {
+        ServerTlsConfig.Hsts hsts = ServerTlsConfig.Hsts.from(own, keys);
+        boolean any = Boolean.TRUE.equals(own.find(keys.hstsIncludeSubdomains()))
+                || Boolean.TRUE.equals(own.find(keys.hstsPreload()));
+        if (hsts == null) {
+            if (any && !problems.isAnyBrokenBelow(path)) {
+                problems.error(at(path), path + ".max_age", "missing; include_subdomains and preload need it");
+            }
+        } else if (hsts.preload()
+                && (!hsts.includeSubdomains() || hsts.maxAgeSeconds() < ServerTlsConfig.Hsts.PRELOAD_SECONDS)) {
+            problems.error(
+                    at(path + ".preload"),
+                    path + ".preload",
+                    "needs include_subdomains: true and a max_age of at least 365d, or browsers refuse it");
+        }
+    }
+
+    /** Checks settings of names over those of each address, and over the general ones. */
+    private void checkNameSettings(String path, ConfigValues element, ConfigValues values) {
+        if (ServerTlsKeys.NAME.all().stream().anyMatch(element::isSet)) {
+            ServerTlsConfig general = ServerTlsConfig.from(values, values);
+            checkSettings(
+                    path,
+                    element,
+                    ServerTlsKeys.NAME,
+                    TlsConfig.NameSettings.from(element).over(general));
+        }
+    }
+
+    private void checkElement(String path, ConfigValues element) {
+        Path certificate = element.find(TlsKeys.CERTIFICATE);
+        Path directory = element.find(TlsKeys.DIRECTORY);
+        if (problems.isAnyBrokenBelow(path)) {
+            return;
+        }
+        if ((certificate == null) == (directory == null)) {
+            problems.error(at(path), path, "takes either certificate (and key) or directory");
+        } else if (directory != null && element.isSet(TlsKeys.KEY)) {
+            problems.error(at(path + ".key"), path + ".key", "cannot stand beside directory, whose files have keys");
+        }
+        // One bad certificate must not keep the others from being served, so these are warnings.
+        warnUnreadable(path + ".certificate", certificate);
+        warnUnreadable(path + ".key", element.find(TlsKeys.KEY));
+        warnUnreadable(path + ".directory", directory);
+        List<String> names = element.find(TlsKeys.NAMES);
+        for (String name : names == null ? List.<String>of() : names) {
+            if (!NAME.matcher(name).matches()) {
+                problems.error(
+                        at(path + ".names"),
+                        path + ".names",
+                        "'" + name + "' is no name such as www.example.com or *.example.com");
+            }
+        }
+    }
+
+    private void warnUnreadable(String path, @Nullable Path file) {
+        if (file != null && !Files.isReadable(file)) {
+            problems.warning(at(path), path, file + (Files.exists(file) ? ": permission denied" : ": no such file"));
+        }
+    }
+
+    private Place at(String path) {
+        return problems.placeOf(path, whole);
+    }
+}

@@ -1,0 +1,24 @@
+package io.millrace.proxy.config.key;
+
+import io.millrace.proxy.config.value.ListenAddress;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where the admin API is served. Immutable.
+ *
+ * @param socket Unix socket, absolute; null leaves the place to whoever starts the proxy
+ * @param listen TCP address besides the socket; null for none
+ * @param tokenFile file with the token for {@code listen}; never null where {@code listen} is not
+ */
+public record AdminConfig(
+        @Nullable Path socket,
+        @Nullable ListenAddress listen,
+        @Nullable Path tokenFile) {
+    public static AdminConfig from(ConfigValues values) {
+        return new AdminConfig(
+                values.find(ConfigKeys.ADMIN_SOCKET),
+                values.find(ConfigKeys.ADMIN_LISTEN),
+                values.find(ConfigKeys.ADMIN_TOKEN_FILE));
+    }
+}

@@ -1,0 +1,260 @@
+package io.millrace.proxy.config.key;
+
+import io.millrace.proxy.config.value.InvalidValueException;
+import java.time.Duration;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One entry of the catalogue: everything that is known about one setting. Validation, {@code config describe}, the
+ * reference page and the JSON Schema are made from it. Immutable; compared by identity.
+ *
+ * @param <T> the type of the value
+ */
+public final class ConfigKey<T> {
+    /** What a change of a setting takes. None of them needs downtime. */
+    public enum Apply {
+        /** The running worker takes it over at once. */
+        LIVE,
+        /** A new worker starts beside the old one, which drains. */
+        ROLLING,
+        /** The launcher itself must be started anew; its sockets and its worker stay. */
+        RELAUNCH;
+
+        /** In lower case, as reports and the reference show it. */
+        public String word() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    private final String path;
+    private final ValueType<T> type;
+    private final @Nullable T min;
+    private final @Nullable T max;
+    private final @Nullable T defaultValue;
+    private final @Nullable String defaultText;
+    private final Apply apply;
+    private final boolean perRule;
+    private final boolean required;
+    private final boolean wholeSeconds;
+    private final boolean orZero;
+    private final String sentence;
+    private final @Nullable String trafficServerName;
+
+    private ConfigKey(Draft<T> draft) {
+        path = draft.path;
+        type = draft.type;
+        min = draft.min;
+        max = draft.max;
+        defaultValue = draft.defaultValue;
+        defaultText = draft.defaultText;
+        apply = draft.apply;
+        perRule = draft.perRule;
+        required = draft.required;
+        wholeSeconds = draft.wholeSeconds;
+        orZero = draft.orZero;
+        sentence = draft.sentence;
+        trafficServerName = draft.trafficServerName;
+    }
+
+    /** The full name, such as {@code cache.ram_size}; the fields of list elements as {@code storage[].path}. */
+    public String path() {
+        return path;
+    }
+
+    /** The last part of the path: {@code ram_size}. */
+    public String name() {
+        return path.substring(path.lastIndexOf('.') + 1);
+    }
+
+    public ValueType<T> type() {
+        return type;
+    }
+
+    /** The smallest value, as it would be written; null when there is no bound. */
+    public @Nullable String minText() {
+        return min == null ? null : type.format(min);
+    }
+
+    /** The largest value, as it would be written; null when there is no bound. */
+    public @Nullable String maxText() {
+        return max == null ? null : type.format(max);
+    }
+
+    public @Nullable T min() {
+        return min;
+    }
+
+    public @Nullable T max() {
+        return max;
+    }
+
+    /** The value without any setting; null when there is none, which the sentence then explains. */
+    public @Nullable T defaultValue() {
+        return defaultValue;
+    }
+
+    /** The default as it would be written, or in words where it depends on the machine; null when there is none. */
+    public @Nullable String defaultText() {
+        if (defaultText != null) {
+            return defaultText;
+        }
+        return defaultValue == null ? null : type.format(defaultValue);
+    }
+
+    public Apply apply() {
+        return apply;
+    }
+
+    /** Whether a remap rule may set this key for itself. */
+    public boolean isPerRule() {
+        return perRule;
+    }
+
+    /** Whether 0 is allowed although it lies below the smallest value. */
+    public boolean isOrZero() {
+        return orZero;
+    }
+
+    /** Whether an element of a list must set this key. */
+    public boolean isRequired() {
+        return required;
+    }
+
+    /** One sentence that says what the setting does. */
+    public String sentence() {
+        return sentence;
+    }
+
+    /** The record of Traffic Server that does the same, or null. */
+    public @Nullable String trafficServerName() {
+        return trafficServerName;
+    }
+
+    /** Whether a text, as it would be written in the file, says what the key has without any setting. */
+    public boolean isDefault(String text) {
+        try {
+            return defaultValue != null && defaultValue.equals(read(text));
+        } catch (InvalidValueException e) {
+            return false;
+        }
+    }
+
+    /** Reads a value and holds it against the bounds. */
+    public T read(String text) throws InvalidValueException {
+        T value = type.read(text.trim());
+        check(value);
+        return value;
+    }
+
+    /** Holds a value against the bounds. */
+    void check(T value) throws InvalidValueException {
+        boolean zero = orZero && type.format(value).equals("0");
+        if (min != null && compare(value, min) < 0 && !zero) {
+            throw new InvalidValueException(
+                    type.format(value) + " is below the limit of " + type.format(min) + (orZero ? ", and not 0" : ""));
+        }
+        if (max != null && compare(value, max) > 0) {
+            throw new InvalidValueException(type.format(value) + " is above the limit of " + type.format(max));
+        }
+        if (wholeSeconds && value instanceof Duration duration && duration.toNanosPart() != 0) {
+            throw new InvalidValueException(type.format(value) + " is not a whole number of seconds");
+        }
+    }
+
+    public String format(Object value) {
+        return type.format(type.cast(value));
+    }
+
+    @SuppressWarnings("unchecked") // Bounds exist only for types that are Comparable to themselves.
+    private static <V> int compare(V a, V b) {
+        return ((Comparable<V>) a).compareTo(b);
+    }
+
+    @Override
+    public String toString() {
+        return path;
+    }
+
+    public static <T> Draft<T> draft(String path, ValueType<T> type) {
+        return new Draft<>(path, type);
+    }
+
+    /** A key that is being written down; {@link #says} ends it. */
+    public static final class Draft<T> {
+        private final String path;
+        private final ValueType<T> type;
+        private @Nullable T min;
+        private @Nullable T max;
+        private @Nullable T defaultValue;
+        private @Nullable String defaultText;
+        private Apply apply = Apply.LIVE;
+        private boolean perRule;
+        private boolean required;
+        private boolean wholeSeconds;
+        private boolean orZero;
+        private String sentence = "";
+        private @Nullable String trafficServerName;
+
+        private Draft(String path, ValueType<T> type) {
+            this.path = path;
+            this.type = type;
+        }
+
+        public Draft<T> within(T least, T most) {
+            min = least;
+            max = most;
+            return this;
+        }
+
+        public Draft<T> defaultsTo(T value) {
+            defaultValue = value;
+            return this;
+        }
+
+        public Draft<T> defaultsTo(T value, String words) {
+            defaultText = words;
+            return defaultsTo(value);
+        }
+
+        public Draft<T> rolling() {
+            apply = Apply.ROLLING;
+            return this;
+        }
+
+        Draft<T> relaunch() {
+            apply = Apply.RELAUNCH;
+            return this;
+        }
+
+        public Draft<T> perRule() {
+            perRule = true;
+            return this;
+        }
+
+        public Draft<T> required() {
+            required = true;
+            return this;
+        }
+
+        public Draft<T> wholeSeconds() {
+            wholeSeconds = true;
+            return this;
+        }
+
+        public Draft<T> orZero() {
+            orZero = true;
+            return this;
+        }
+
+        public Draft<T> like(String trafficServer) {
+            trafficServerName = trafficServer;
+            return this;
+        }
+
+        public ConfigKey<T> says(String text) {
+            sentence = text;
+            return new ConfigKey<>(this);
+        }
+    }
+}

@@ -1,0 +1,26 @@
+package io.millrace.proxy.config.origins;
+
+import io.millrace.proxy.config.key.ConfigValues;
+
+/**
+ * Limits of HTTP/2 connections of clients. Immutable.
+ *
+ * @param streams requests of one connection at the same time
+ * @param headerListBytes largest field section of a request
+ * @param resets requests that a client may reset in 30 s
+ * @param streamFaults streams that may end by a client's fault in 30 s
+ * @param controlFrames frames without request or content in 30 s
+ * @param streamWindowBytes content of one request that may be on its way
+ */
+public record Http2Config(
+        int streams, int headerListBytes, int resets, int streamFaults, int controlFrames, int streamWindowBytes) {
+    public static Http2Config from(ConfigValues values) {
+        return new Http2Config(
+                values.get(Http2Keys.STREAMS),
+                Math.toIntExact(values.get(Http2Keys.HEADER_LIST)),
+                values.get(Http2Keys.RESETS),
+                values.get(Http2Keys.STREAM_FAULTS),
+                values.get(Http2Keys.CONTROL_FRAMES),
+                Math.toIntExact(values.get(Http2Keys.STREAM_WINDOW)));
+    }
+}

@@ -1,0 +1,84 @@
+package io.millrace.proxy.config.problem;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One thing that is wrong with a configuration, or worth a second look. Immutable.
+ *
+ * @param severity an error keeps the configuration from being used
+ * @param file name as it was given, or {@code --set KEY} or {@code config set KEY}, or null for settings made in code
+ * @param line from 1; 0 when it has no place in a file
+ * @param column from 1; 0 when it has no place in a file
+ * @param path full name of the key, elements by number: {@code remap[2].to}; empty for the file as a whole
+ * @param message what is wrong, with the limit where one was passed
+ * @param suggestion what was probably meant, or null
+ */
+public record ConfigProblem(
+        Severity severity,
+        @Nullable String file,
+        int line,
+        int column,
+        String path,
+        String message,
+        @Nullable String suggestion) {
+    /** Whether a problem stops. */
+    public enum Severity {
+        /** The configuration is not used. */
+        ERROR,
+        /** The configuration works, but something in it has no effect. */
+        WARNING
+    }
+
+    /**
+     * One line for people: {@code millrace.yaml:12:7: cache.ram_szie: unknown key (did you mean ram_size?)}. What a terminal would
+     * obey or not show is escaped: YAML can write every character.
+     */
+    public String text() {
+        StringBuilder text = new StringBuilder();
+        if (file != null) {
+            text.append(file);
+            if (line > 0) {
+                text.append(':').append(line).append(':').append(column);
+            }
+            text.append(": ");
+        }
+        if (severity == Severity.WARNING) {
+            text.append("warning: ");
+        }
+        // An override names its key already.
+        if (!path.isEmpty() && !(("--set " + path).equals(file) || (SettingPlace.OVERLAY + path).equals(file))) {
+            text.append(path).append(": ");
+        }
+        text.append(message);
+        if (suggestion != null) {
+            text.append(" (did you mean ").append(suggestion).append("?)");
+        }
+        return printable(text.toString());
+    }
+
+    private static String printable(String text) {
+        StringBuilder printable = new StringBuilder(text.length());
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (isPrintable(c)) {
+                printable.append(c);
+            } else {
+                String digits = Integer.toHexString(c);
+                printable.append("\\u").append("0".repeat(4 - digits.length())).append(digits);
+            }
+        }
+        return printable.toString();
+    }
+
+    private static boolean isPrintable(char c) {
+        return switch (Character.getType(c)) {
+            case Character.CONTROL, Character.FORMAT, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR -> false;
+            default -> true;
+        };
+    }
+
+    @Override
+    public String toString() {
+        return text();
+    }
+}

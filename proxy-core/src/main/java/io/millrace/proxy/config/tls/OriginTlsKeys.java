@@ -1,0 +1,84 @@
+package io.millrace.proxy.config.tls;
+
+import static io.millrace.proxy.config.key.ConfigKey.draft;
+
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ValueType;
+import io.millrace.proxy.config.value.TlsVersion;
+import java.nio.file.Path;
+import java.util.List;
+
+/** The catalogue's entries for TLS to origins: general and per rule, and for groups. */
+public final class OriginTlsKeys {
+    /** The keys of one section {@code tls}. Immutable. */
+    public record Section(
+            ConfigKey<OriginTlsConfig.Verify> verify,
+            ConfigKey<Path> caFile,
+            ConfigKey<Path> certificate,
+            ConfigKey<Path> key,
+            ConfigKey<OriginTlsConfig.Sni> sni,
+            ConfigKey<String> name,
+            ConfigKey<TlsVersion> minVersion) {
+        public List<ConfigKey<?>> all() {
+            return List.of(verify, caFile, certificate, key, sni, name, minVersion);
+        }
+    }
+
+    public static final Section GENERAL = new Section(
+            draft("origin.tls.verify", ValueType.word(OriginTlsConfig.Verify.class, false))
+                    .defaultsTo(OriginTlsConfig.Verify.ON)
+                    .perRule()
+                    .like(
+                            "proxy.config.ssl.client.verify.server.policy, proxy.config.ssl.client.verify.server.properties")
+                    .says(
+                            "How certificates of origins are verified: on (chain and name), off, name (any issuer), chain (any"
+                                    + " name), or warn (as on, but a failure is only logged)."),
+            draft("origin.tls.ca_file", ValueType.PATH)
+                    .perRule()
+                    .like("proxy.config.ssl.client.CA.cert.filename")
+                    .says("PEM file of the authorities that sign certificates of origins; without it the trust store of"
+                            + " this machine's Java."),
+            draft("origin.tls.certificate", ValueType.PATH)
+                    .perRule()
+                    .like("proxy.config.ssl.client.cert.filename")
+                    .says(
+                            "PEM file with the client certificate that origins are shown, and its issuers; it may hold the"
+                                    + " key too."),
+            draft("origin.tls.key", ValueType.PATH)
+                    .perRule()
+                    .like("proxy.config.ssl.client.private_key.filename")
+                    .says(
+                            "PEM file with the unencrypted private key of the client certificate; without it the key is in"
+                                    + " the file of the certificate."),
+            draft("origin.tls.sni", ValueType.word(OriginTlsConfig.Sni.class, false))
+                    .defaultsTo(OriginTlsConfig.Sni.ORIGIN)
+                    .perRule()
+                    .like("proxy.config.ssl.client.sni_policy")
+                    .says("Name that handshakes ask for and certificates must have: the origin's, or that of the Host"
+                            + " field that the origin is sent."),
+            draft("origin.tls.name", ValueType.HOST)
+                    .perRule()
+                    .says("Fixed name that handshakes ask for and certificates must have, instead of the one that sni"
+                            + " says."),
+            draft("origin.tls.min_version", ValueType.TLS_VERSION)
+                    .defaultsTo(TlsVersion.TLS_1_2)
+                    .perRule()
+                    .like("proxy.config.ssl.client.version.min")
+                    .says("Oldest version of TLS that is spoken with origins."));
+
+    public static final Section GROUP = new Section(
+            draft("origins[].tls.verify", ValueType.word(OriginTlsConfig.Verify.class, false))
+                    .says("As origin.tls.verify, for the hosts of the group. A section tls here takes the place of the"
+                            + " rule's; what it leaves out is as in origin.tls."),
+            draft("origins[].tls.ca_file", ValueType.PATH).says("As origin.tls.ca_file, for the hosts of the group."),
+            draft("origins[].tls.certificate", ValueType.PATH)
+                    .says("As origin.tls.certificate, for the hosts of the group."),
+            draft("origins[].tls.key", ValueType.PATH).says("As origin.tls.key, for the certificate of the group."),
+            draft("origins[].tls.sni", ValueType.word(OriginTlsConfig.Sni.class, false))
+                    .says("As origin.tls.sni, for the hosts of the group."),
+            draft("origins[].tls.name", ValueType.HOST).says("As origin.tls.name, for the hosts of the group."),
+            draft("origins[].tls.min_version", ValueType.TLS_VERSION)
+                    .says("As origin.tls.min_version, for the hosts of the group."));
+
+    private OriginTlsKeys() {}
+}

@@ -1,0 +1,169 @@
+package io.millrace.proxy.config.tls;
+
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.value.TlsVersion;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Certificates that listening addresses share. Immutable.
+ *
+ * @param certificates in the order of the file
+ * @param defaultName whose certificate clients get that name no host, lower case; null for that of the first one
+ * @param checkNanos pause between two looks for changed files
+ * @param ticketKeysFile session ticket keys; null for keys that are made
+ * @param clientSubjectField request field with the subject of client certificates; null for none
+ */
+public record TlsConfig(
+        List<Certificates> certificates,
+        @Nullable String defaultName,
+        UnknownName unknownName,
+        long checkNanos,
+        @Nullable Path ticketKeysFile,
+        @Nullable String clientSubjectField) {
+
+    /** Answer to clients that ask for a name without a certificate. */
+    public enum UnknownName {
+        /** The default certificate. */
+        DEFAULT,
+        /** The TLS alert {@code unrecognized_name} (RFC 6066 section 3). */
+        REJECT
+    }
+
+    /**
+     * One certificate, or all in a directory.
+     *
+     * @param certificate PEM file; null for a directory
+     * @param key PEM file; null where the key is in the file of the certificate
+     * @param names in lower case, of which {@code *.} may begin one; empty for those in the certificate
+     * @param settings of these names, over those of the address
+     */
+    public record Certificates(
+            @Nullable Path certificate,
+            @Nullable Path key,
+            @Nullable Path directory,
+            List<String> names,
+            NameSettings settings) {
+        /** Without settings of its own. */
+        public Certificates(
+                @Nullable Path certificate, @Nullable Path key, @Nullable Path directory, List<String> names) {
+            this(certificate, key, directory, names, NameSettings.NONE);
+        }
+    }
+
+    public static TlsConfig from(ConfigValues values) {
+        String name = values.find(TlsKeys.DEFAULT_CERTIFICATE);
+        return new TlsConfig(
+                sources(values),
+                name == null ? null : name.toLowerCase(Locale.ROOT),
+                values.get(TlsKeys.UNKNOWN_NAME),
+                values.get(TlsKeys.CHECK_INTERVAL).toNanos(),
+                values.find(TlsKeys.TICKET_KEYS_FILE),
+                values.find(TlsKeys.CLIENT_SUBJECT_FIELD));
+    }
+
+    /** Those of the file in its order, then those that are issued automatically. */
+    private static List<Certificates> sources(ConfigValues values) {
+        List<Certificates> sources = new ArrayList<>();
+        values.elements(TlsKeys.CERTIFICATES).forEach(element -> sources.add(certificates(element)));
+        AcmeConfig acme = AcmeConfig.from(values);
+        Path issued = acme == null ? null : acme.certificates();
+        if (issued != null) {
+            sources.add(new Certificates(null, null, issued, List.of()));
+        }
+        return List.copyOf(sources);
+    }
+
+    private static Certificates certificates(ConfigValues element) {
+        List<String> names = element.find(TlsKeys.NAMES);
+        return new Certificates(
+                element.find(TlsKeys.CERTIFICATE),
+                element.find(TlsKeys.KEY),
+                element.find(TlsKeys.DIRECTORY),
+                names == null
+                        ? List.of()
+                        : names.stream()
+                                .map(each -> each.toLowerCase(Locale.ROOT))
+                                .toList(),
+                NameSettings.from(element));
+    }
+
+    /**
+     * TLS settings for the names of some certificates, over those of the listening address. Immutable; null leaves a setting as it is.
+     *
+     * @param http2 false where clients are not offered HTTP/2
+     */
+    public record NameSettings(
+            @Nullable TlsVersion minVersion,
+            @Nullable TlsVersion maxVersion,
+            @Nullable List<String> ciphers,
+            @Nullable List<String> groups,
+            ServerTlsConfig.@Nullable ClientCertificates clientCertificates,
+            @Nullable Path caFile,
+            @Nullable Path crlFile,
+            ServerTlsConfig.@Nullable Hsts hsts,
+            boolean http2) {
+        /** Leaves every setting as it is. */
+        public static final NameSettings NONE = new NameSettings(null, null, null, null, null, null, null, null, true);
+
+        public static NameSettings from(ConfigValues element) {
+            ServerTlsKeys.Section keys = ServerTlsKeys.NAME;
+            NameSettings config = new NameSettings(
+                    element.find(keys.minVersion()),
+                    element.find(keys.maxVersion()),
+                    element.find(keys.ciphers()),
+                    element.find(keys.groups()),
+                    element.find(keys.clientCertificates()),
+                    element.find(keys.caFile()),
+                    element.find(keys.crlFile()),
+                    ServerTlsConfig.Hsts.from(element, keys),
+                    !element.isSet(TlsKeys.NAME_HTTP2) || element.get(TlsKeys.NAME_HTTP2));
+            return config.equals(NONE) ? NONE : config;
+        }
+
+        /** The settings of an address with these over them. */
+        public ServerTlsConfig over(ServerTlsConfig address) {
+            return equals(NONE)
+                    ? address
+                    : new ServerTlsConfig(
+                            minVersion == null ? address.minVersion() : minVersion,
+                            maxVersion == null ? address.maxVersion() : maxVersion,
+                            ciphers == null ? address.ciphers() : ciphers,
+                            groups == null ? address.groups() : groups,
+                            clientCertificates == null ? address.clientCertificates() : clientCertificates,
+                            caFile == null ? address.caFile() : caFile,
+                            // Lists of other authorities say nothing of these.
+                            crlFile == null && caFile != null ? null : crlFile == null ? address.crlFile() : crlFile,
+                            hsts == null ? address.hsts() : hsts);
+        }
+
+        /** The settings for people, each as in the file; empty where there are none. */
+        public List<String> texts() {
+            List<String> texts = new ArrayList<>();
+            add(texts, "min_version", minVersion == null ? null : minVersion.text());
+            add(texts, "max_version", maxVersion == null ? null : maxVersion.text());
+            add(texts, "ciphers", ciphers);
+            add(texts, "groups", groups);
+            add(
+                    texts,
+                    "client_certificates",
+                    clientCertificates == null
+                            ? null
+                            : clientCertificates.name().toLowerCase(Locale.ROOT));
+            add(texts, "client_ca_file", caFile);
+            add(texts, "client_revocation_file", crlFile);
+            add(texts, "hsts", hsts == null ? null : hsts.value());
+            add(texts, "http2", http2 ? null : "false");
+            return texts;
+        }
+
+        private static void add(List<String> texts, String name, @Nullable Object value) {
+            if (value != null) {
+                texts.add(name + ": " + value);
+            }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+package io.millrace.proxy.config.value;
+
+import io.netty.util.NetUtil;
+import java.math.BigInteger;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/** Addresses of one family, as spans in order that do not touch. Immutable. */
+final class AddressSpans {
+    private static final BigInteger ONE = BigInteger.ONE;
+
+    /** What IPv4 has in IPv6: no address that is asked for is there. */
+    private static final Bounds MAPPED =
+            new Bounds(BigInteger.valueOf(0xffff_0000_0000L), BigInteger.valueOf(0xffff_ffff_ffffL));
+
+    private record Bounds(BigInteger from, BigInteger to) {}
+
+    private final long[] fromHigh;
+    private final long[] fromLow;
+    private final long[] toHigh;
+    private final long[] toLow;
+
+    private AddressSpans(List<Bounds> bounds) {
+        int length = bounds.size();
+        fromHigh = new long[length];
+        fromLow = new long[length];
+        toHigh = new long[length];
+        toLow = new long[length];
+        for (int i = 0; i < length; i++) {
+            fromHigh[i] = bounds.get(i).from.shiftRight(64).longValue();
+            fromLow[i] = bounds.get(i).from.longValue();
+            toHigh[i] = bounds.get(i).to.shiftRight(64).longValue();
+            toLow[i] = bounds.get(i).to.longValue();
+        }
+    }
+
+    /** What is listed and not taken out, of one family. */
+    static AddressSpans of(List<AddressSpan> listed, List<AddressSpan> takenOut, boolean v4) {
+        List<Bounds> out = bounds(takenOut, v4);
+        if (!v4) {
+            out.add(MAPPED);
+        }
+        return new AddressSpans(without(merged(bounds(listed, v4)), merged(out)));
+    }
+
+    private static List<Bounds> bounds(List<AddressSpan> spans, boolean v4) {
+        List<Bounds> bounds = new ArrayList<>();
+        for (AddressSpan span : spans) {
+            if (span.v4() == v4) {
+                bounds.add(new Bounds(number(span.fromHigh(), span.fromLow()), number(span.toHigh(), span.toLow())));
+            }
+        }
+        return bounds;
+    }
+
+    private static BigInteger number(long high, long low) {
+        return unsigned(high).shiftLeft(64).or(unsigned(low));
+    }
+
+    private static BigInteger unsigned(long bits) {
+        return new BigInteger(Long.toUnsignedString(bits));
+    }
+
+    private static List<Bounds> merged(List<Bounds> bounds) {
+        List<Bounds> sorted = new ArrayList<>(bounds);
+        sorted.sort(Comparator.comparing(Bounds::from));
+        List<Bounds> merged = new ArrayList<>();
+        for (Bounds next : sorted) {
+            Bounds last = merged.isEmpty() ? null : merged.get(merged.size() - 1);
+            if (last != null && next.from.compareTo(last.to.add(ONE)) <= 0) {
+                merged.set(merged.size() - 1, new Bounds(last.from, last.to.max(next.to)));
+            } else {
+                merged.add(next);
+            }
+        }
+        return merged;
+    }
+
+    private static List<Bounds> without(List<Bounds> all, List<Bounds> out) {
+        List<Bounds> left = new ArrayList<>();
+        int gap = 0;
+        for (Bounds each : all) {
+            BigInteger from = each.from;
+            while (gap < out.size() && out.get(gap).to.compareTo(from) < 0) {
+                gap++;
+            }
+            for (int i = gap; i < out.size() && out.get(i).from.compareTo(each.to) <= 0; i++) {
+                if (from.compareTo(out.get(i).from) < 0) {
+                    left.add(new Bounds(from, out.get(i).from.subtract(ONE)));
+                }
+                from = out.get(i).to.add(ONE);
+            }
+            if (from.compareTo(each.to) <= 0) {
+                left.add(new Bounds(from, each.to));
+            }
+        }
+        return left;
+    }
+
+    /** What is in these or in those of the same family. */
+    AddressSpans or(AddressSpans other) {
+        List<Bounds> both = new ArrayList<>(bounds());
+        both.addAll(other.bounds());
+        return new AddressSpans(merged(both));
+    }
+
+    /** What is in these and not in those of the same family. */
+    AddressSpans butNot(AddressSpans other) {
+        return new AddressSpans(without(bounds(), other.bounds()));
+    }
+
+    private List<Bounds> bounds() {
+        List<Bounds> bounds = new ArrayList<>();
+        for (int i = 0; i < fromLow.length; i++) {
+            bounds.add(new Bounds(number(fromHigh[i], fromLow[i]), number(toHigh[i], toLow[i])));
+        }
+        return bounds;
+    }
+
+    /** Each span as it would be written: an address, a prefix where it is one, or from one address to another. */
+    List<String> texts(boolean v4) {
+        List<Bounds> whole = bounds();
+        if (!v4) {
+            for (int i = 0; i + 1 < whole.size(); i++) {
+                boolean around = whole.get(i).to.add(ONE).equals(MAPPED.from)
+                        && whole.get(i + 1).from.subtract(ONE).equals(MAPPED.to);
+                if (around) {
+                    // No range of IPv6 has what lies between, so that need not be left out.
+                    whole.set(i, new Bounds(whole.get(i).from, whole.remove(i + 1).to));
+                }
+            }
+        }
+        return whole.stream().map(span -> text(span, v4)).toList();
+    }
+
+    private static String text(Bounds span, boolean v4) {
+        BigInteger size = span.to.subtract(span.from).add(ONE);
+        int bits = size.bitLength() - 1;
+        boolean prefix = size.bitCount() == 1 && span.from.mod(size).signum() == 0;
+        String first = text(span.from, v4);
+        return bits == 0 ? first : prefix ? first + "/" + ((v4 ? 32 : 128) - bits) : first + "-" + text(span.to, v4);
+    }
+
+    private static String text(BigInteger address, boolean v4) {
+        byte[] bytes = new byte[v4 ? 4 : 16];
+        for (int i = 0; i < bytes.length; i++) {
+            bytes[i] = address.shiftRight(8 * (bytes.length - 1 - i)).byteValue();
+        }
+        return NetUtil.bytesToIpAddress(bytes);
+    }
+
+    /** Whether the address of these bits is among them. */
+    boolean contains(long high, long low) {
+        int span = lastFrom(high, low);
+        return span >= 0 && !AddressSpan.isAfter(high, low, toHigh[span], toLow[span]);
+    }
+
+    /** The last span that does not begin after an address; -1 when there is none. */
+    private int lastFrom(long high, long low) {
+        int least = 0;
+        int most = fromLow.length - 1;
+        while (least <= most) {
+            int middle = (least + most) >>> 1;
+            if (AddressSpan.isAfter(fromHigh[middle], fromLow[middle], high, low)) {
+                most = middle - 1;
+            } else {
+                least = middle + 1;
+            }
+        }
+        return most;
+    }
+
+    /** Whether every span of the other is within one of these. */
+    boolean covers(AddressSpans other) {
+        for (int i = 0; i < other.fromLow.length; i++) {
+            int span = lastFrom(other.fromHigh[i], other.fromLow[i]);
+            if (span < 0 || AddressSpan.isAfter(other.toHigh[i], other.toLow[i], toHigh[span], toLow[span])) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    boolean isEmpty() {
+        return fromLow.length == 0;
+    }
+}

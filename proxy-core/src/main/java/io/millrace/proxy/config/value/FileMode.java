@@ -1,0 +1,41 @@
+package io.millrace.proxy.config.value;
+
+/**
+ * The mode of files that the proxy creates. Directories may be searched by everyone who may read files. Immutable.
+ *
+ * @param bits those of files, as in {@code chmod}
+ */
+public record FileMode(int bits) {
+    private static final String FORM =
+            "expected four digits such as 0640: the owner has 6, the group 0, 4 or 6, others 0 or 4";
+
+    /** Owner reads and writes, group reads. */
+    public static final FileMode STANDARD = new FileMode(0640);
+
+    public static FileMode parse(String text) throws InvalidValueException {
+        if (text.matches("06[046][04]")) {
+            return new FileMode(Integer.parseInt(text, 8));
+        }
+        throw new InvalidValueException("'" + text + "' is no mode of files; " + FORM);
+    }
+
+    /** The mode of directories: who may read may search. */
+    public int directoryBits() {
+        return bits | (bits & 0444) >> 2;
+    }
+
+    /** What a process that creates files and directories of these modes has as umask. */
+    public int umask() {
+        return 0777 & ~directoryBits();
+    }
+
+    /** Four octal digits. */
+    public static String text(int bits) {
+        return "0" + Integer.toOctalString(01000 | bits).substring(1);
+    }
+
+    @Override
+    public String toString() {
+        return text(bits);
+    }
+}

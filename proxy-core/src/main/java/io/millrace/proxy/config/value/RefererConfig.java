@@ -1,0 +1,90 @@
+package io.millrace.proxy.config.value;
+
+import com.google.re2j.PatternSyntaxException;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Which pages may link to what a rule matches. Immutable.
+ *
+ * @param expressions as configured, each an expression, one with {@code ~} before it, {@code *} or {@code ~*}
+ * @param redirect where other requests are sent, with codes
+ */
+public record RefererConfig(List<String> expressions, String redirect) {
+    /** Lets any Referer through that no expression is found in. */
+    public static final String ANY = "*";
+
+    /** Lets requests without Referer through. */
+    public static final String OPTIONAL = "~*";
+
+    /** As Traffic Server has it. */
+    private static final int EXPRESSIONS_MAX = 2048;
+
+    private static final String CODES = "rfto";
+
+    /** Expressions between white space. */
+    public static List<String> read(String text) throws InvalidValueException {
+        List<String> expressions = new ArrayList<>();
+        boolean any = false;
+        for (String each : text.trim().split("\\s+", -1)) {
+            if (!each.equals(ANY) && !each.equals(OPTIONAL)) {
+                check(each.startsWith("~") ? each.substring(1) : each);
+            }
+            any |= !each.equals(OPTIONAL);
+            expressions.add(each);
+        }
+        if (!any) {
+            throw new InvalidValueException(
+                    "'" + text + "' lets every request through; name an expression, or use map");
+        }
+        if (expressions.size() > EXPRESSIONS_MAX) {
+            throw new InvalidValueException(
+                    expressions.size() + " expressions are above the limit of " + EXPRESSIONS_MAX);
+        }
+        return List.copyOf(expressions);
+    }
+
+    private static void check(String expression) throws InvalidValueException {
+        try {
+            if (expression.isEmpty()) {
+                throw new InvalidValueException("an expression is empty");
+            }
+            Regex.compile(expression);
+        } catch (PatternSyntaxException e) {
+            throw new InvalidValueException(
+                    "'" + Regex.shown(expression) + "' is not an expression: " + e.getDescription());
+        }
+    }
+
+    /** A URL or a path; what stands after a percent sign is a code, or two hexadecimal digits. */
+    public static String readRedirect(String text) throws InvalidValueException {
+        if (!text.startsWith("http://") && !text.startsWith("https://") && !text.startsWith("/")) {
+            throw new InvalidValueException("'" + text + "' is neither a URL such as http://host/path nor a path");
+        }
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c <= ' ' || c >= 127) {
+                throw new InvalidValueException("'" + text + "' contains a character that a URL must percent-encode");
+            }
+            if (c == '%' && !isCode(text, i) && !isEncoding(text, i)) {
+                throw new InvalidValueException(
+                        "'" + text + "' has a % that is neither one of %r, %f, %t and %o nor an encoding", "%25");
+            }
+        }
+        return text;
+    }
+
+    /** Whether a code stands there: {@code %f} with a hexadecimal digit behind it is an encoding. */
+    public static boolean isCode(String text, int i) {
+        return text.charAt(i) == '%'
+                && i + 1 < text.length()
+                && CODES.indexOf(text.charAt(i + 1)) >= 0
+                && !isEncoding(text, i);
+    }
+
+    private static boolean isEncoding(String text, int i) {
+        return i + 2 < text.length()
+                && Character.digit(text.charAt(i + 1), 16) >= 0
+                && Character.digit(text.charAt(i + 2), 16) >= 0;
+    }
+}

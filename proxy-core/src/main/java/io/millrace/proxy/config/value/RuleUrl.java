@@ -1,0 +1,245 @@
+package io.millrace.proxy.config.value;
+
+import com.google.re2j.Matcher;
+import io.netty.util.NetUtil;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A URL of a remap rule: what a rule matches (FROM), or the origin that it maps to (TO). Immutable.
+ *
+ * @param scheme {@code http}, {@code https}, or for WebSocket {@code ws} or {@code wss}; null when the rule names none and matches both
+ * @param host lower case, an IPv6 address in brackets; for rules with an expression that expression, or where it is to be filled
+ *     in with {@code $0} to {@code $9}; null when the rule matches every host
+ * @param port 1 to 65535, or -1 when the URL names none
+ * @param path begins with a slash
+ * @param query what stands before the client's own query, without its question mark; null for none
+ */
+public record RuleUrl(
+        @Nullable String scheme,
+        @Nullable String host,
+        int port,
+        String path,
+        @Nullable String query) {
+    private static final List<String> SCHEMES = List.of("http", "https", "ws", "wss");
+
+    /** One without a query. */
+    public RuleUrl(@Nullable String scheme, @Nullable String host, int port, String path) {
+        this(scheme, host, port, path, null);
+    }
+
+    /** The port that was written, else the scheme's own: 80 or 443. */
+    public int effectivePort() {
+        return port >= 0 ? port : isSecure() ? 443 : 80;
+    }
+
+    /** Whether TLS is spoken. */
+    public boolean isSecure() {
+        return "https".equals(scheme) || "wss".equals(scheme);
+    }
+
+    /** Whether it is about requests that ask for WebSocket, and those only (RFC 6455 s3). */
+    public boolean isWebSocket() {
+        return "ws".equals(scheme) || "wss".equals(scheme);
+    }
+
+    /** What a rule matches: {@code http://host[:port]/path}, or a path alone for every host. */
+    public static RuleUrl parseFrom(String text) throws InvalidValueException {
+        if (text.startsWith("/") && !text.startsWith("//")) {
+            return new RuleUrl(null, null, -1, path(text, text));
+        }
+        return parse(text, false, false);
+    }
+
+    /** What a rule maps to: {@code http://host[:port][/path][?query]}, with {@code $0} to {@code $9} in host, path and query. */
+    public static RuleUrl parseTo(String text) throws InvalidValueException {
+        return parse(text, false, true);
+    }
+
+    /** A host that a rule's requests go to: {@code http://host[:port]}. */
+    public static RuleUrl parseOrigin(String text) throws InvalidValueException {
+        RuleUrl url = parse(text, false, false);
+        if (!url.path.equals("/")) {
+            throw new InvalidValueException(
+                    "'" + text + "' has a path, which is that of the rule's to", url.authority());
+        }
+        return url;
+    }
+
+    /** Scheme, host and port as written: {@code http://10.0.0.1:8080}. */
+    public String authority() {
+        return scheme + "://" + host + (port < 0 ? "" : ":" + port);
+    }
+
+    /** Whether the host is an address, which no certificate is for. */
+    public boolean isAddress() {
+        return host != null && (host.startsWith("[") || NetUtil.isValidIpV4Address(host));
+    }
+
+    /** What a rule matches by an expression in place of the host, which ends where the port or the path begins. */
+    public static RuleUrl parseRegex(String text) throws InvalidValueException {
+        return parse(text, true, false);
+    }
+
+    private static RuleUrl parse(String text, boolean regex, boolean template) throws InvalidValueException {
+        int schemeEnd = text.indexOf("://");
+        if (schemeEnd < 0) {
+            throw new InvalidValueException(
+                    "'" + text + "' is not a URL such as http://host/path",
+                    text.isEmpty() || text.startsWith("/") ? null : "http://" + text);
+        }
+        String scheme = text.substring(0, schemeEnd).toLowerCase(Locale.ROOT);
+        if (!SCHEMES.contains(scheme)) {
+            throw new InvalidValueException(
+                    "the scheme '" + scheme + "' is not supported (" + String.join(", ", SCHEMES) + ")",
+                    Suggestions.closest(scheme, SCHEMES));
+        }
+        int authorityStart = schemeEnd + 3;
+        int slash = text.indexOf('/', authorityStart);
+        int authorityEnd = !regex ? endOfAuthority(text, authorityStart) : slash >= 0 ? slash : text.length();
+        String authority = text.substring(authorityStart, authorityEnd);
+        if (regex) {
+            return ofRegex(scheme, authority, path(slash < 0 ? "" : text.substring(slash), text));
+        }
+        if (authority.indexOf('@') >= 0) {
+            throw new InvalidValueException("'" + text + "' must not carry a user name or password");
+        }
+        int colon = authority.endsWith("]") ? -1 : authority.lastIndexOf(':');
+        int port = colon < 0 ? -1 : port(authority.substring(colon + 1));
+        String host = host(colon < 0 ? authority : authority.substring(0, colon), text, template);
+        int mark = template ? text.indexOf('?', authorityEnd) : -1;
+        return new RuleUrl(
+                scheme,
+                host,
+                port,
+                path(text.substring(authorityEnd, mark < 0 ? text.length() : mark), text),
+                mark < 0 ? null : query(text.substring(mark + 1), text));
+    }
+
+    private static @Nullable String query(String query, String text) throws InvalidValueException {
+        if (query.indexOf('#') >= 0) {
+            throw new InvalidValueException("'" + text + "' has a fragment, which is never sent");
+        }
+        checkCharacters(query, text);
+        return query.isEmpty() ? null : query;
+    }
+
+    private static RuleUrl ofRegex(String scheme, String authority, String path) throws InvalidValueException {
+        int colon = authority.lastIndexOf(':');
+        boolean named = colon >= 0
+                && colon < authority.length() - 1
+                && authority.substring(colon + 1).chars().allMatch(c -> c >= '0' && c <= '9');
+        int port = named ? port(authority.substring(colon + 1)) : -1;
+        String expression = named ? authority.substring(0, colon) : authority;
+        if (expression.isEmpty()) {
+            throw new InvalidValueException("'" + scheme + "://" + authority + path + "' names no host");
+        }
+        return new RuleUrl(scheme, HostTemplate.checkExpression(expression), port, path);
+    }
+
+    private static int endOfAuthority(String text, int start) {
+        for (int i = start; i < text.length(); i++) {
+            if ("/?#".indexOf(text.charAt(i)) >= 0) {
+                return i;
+            }
+        }
+        return text.length();
+    }
+
+    private static int port(String digits) throws InvalidValueException {
+        if (digits.isEmpty() || digits.length() > 5 || !digits.chars().allMatch(c -> c >= '0' && c <= '9')) {
+            throw new InvalidValueException("'" + digits + "' is not a port");
+        }
+        int port = Integer.parseInt(digits);
+        if (port < 1 || port > 65535) {
+            throw new InvalidValueException("port " + port + " is outside the limits of 1 to 65535");
+        }
+        return port;
+    }
+
+    /** A host in lower case, an IPv6 address in brackets; problems name the text that it stands in. */
+    public static String host(String host, String text) throws InvalidValueException {
+        return host(host, text, false);
+    }
+
+    private static String host(String host, String text, boolean template) throws InvalidValueException {
+        if (host.isEmpty()) {
+            throw new InvalidValueException("'" + text + "' names no host");
+        }
+        if (host.startsWith("[")) {
+            if (!host.endsWith("]") || !NetUtil.isValidIpV6Address(host.substring(1, host.length() - 1))) {
+                throw new InvalidValueException("'" + host + "' is not an IPv6 address in brackets");
+            }
+            return host.toLowerCase(Locale.ROOT);
+        }
+        for (int i = 0; i < host.length(); i++) {
+            char c = host.charAt(i);
+            boolean ok = (template && HostTemplate.isSubstitution(host, i))
+                    || (c >= 'a' && c <= 'z')
+                    || (c >= 'A' && c <= 'Z')
+                    || (c >= '0' && c <= '9')
+                    || "-._~".indexOf(c) >= 0;
+            if (!ok) {
+                throw new InvalidValueException("the host '" + host + "' contains '" + c + "'");
+            }
+        }
+        return host.toLowerCase(Locale.ROOT);
+    }
+
+    private static String path(String path, String text) throws InvalidValueException {
+        for (int i = 0; i < path.length(); i++) {
+            char c = path.charAt(i);
+            if (c == '?' || c == '#') {
+                throw new InvalidValueException(
+                        "'" + text + "' must end with its path; the client's query is appended as it is",
+                        text.substring(0, text.length() - path.length() + i));
+            }
+        }
+        checkCharacters(path, text);
+        return path.isEmpty() ? "/" : path;
+    }
+
+    private static void checkCharacters(String part, String text) throws InvalidValueException {
+        for (int i = 0; i < part.length(); i++) {
+            char c = part.charAt(i);
+            if (c == '%' && !isEncoding(part, i)) {
+                throw new InvalidValueException("'" + text + "' has a % without two hexadecimal digits", "%25");
+            }
+            if (c <= ' ' || c >= 127 || "\"<>\\^`{|}".indexOf(c) >= 0) {
+                throw new InvalidValueException("'" + text + "' contains a character that a URL must percent-encode");
+            }
+        }
+    }
+
+    private static boolean isEncoding(String path, int i) {
+        return i + 2 < path.length()
+                && Character.digit(path.charAt(i + 1), 16) >= 0
+                && Character.digit(path.charAt(i + 2), 16) >= 0;
+    }
+
+    /** The same URL with what a match found in place of {@code $0} to {@code $9}; null when that gives no host, or a path above. */
+    public @Nullable RuleUrl expand(Matcher match) {
+        String expanded = HostTemplate.expand(String.valueOf(host), match);
+        String place = HostTemplate.expandPath(path, match);
+        String asked = query == null ? "" : HostTemplate.expandQuery(query, match);
+        if (place == null || asked == null) {
+            return null;
+        }
+        try {
+            return new RuleUrl(
+                    scheme, HostTemplate.checkExpanded(expanded), port, path(place, place), query(asked, asked));
+        } catch (InvalidValueException e) {
+            return null;
+        }
+    }
+
+    /** As it is written in the file. */
+    @Override
+    public String toString() {
+        if (host == null) {
+            return path;
+        }
+        return authority() + path + (query == null ? "" : "?" + query);
+    }
+}

@@ -1,0 +1,341 @@
+package io.millrace.proxy.config.yaml;
+
+import io.millrace.proxy.config.ConfigCatalog;
+import io.millrace.proxy.config.access.FilterKeys;
+import io.millrace.proxy.config.access.ProxyProtocolKeys;
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.key.ValueType;
+import io.millrace.proxy.config.problem.ConfigProblems;
+import io.millrace.proxy.config.problem.ConfigProblems.Place;
+import io.millrace.proxy.config.tls.TlsKeys;
+import io.millrace.proxy.config.value.Environment;
+import io.millrace.proxy.config.value.InvalidValueException;
+import io.millrace.proxy.config.value.Suggestions;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.exceptions.Mark;
+import org.snakeyaml.engine.v2.nodes.MappingNode;
+import org.snakeyaml.engine.v2.nodes.Node;
+import org.snakeyaml.engine.v2.nodes.NodeTuple;
+import org.snakeyaml.engine.v2.nodes.ScalarNode;
+import org.snakeyaml.engine.v2.nodes.SequenceNode;
+import org.snakeyaml.engine.v2.nodes.Tag;
+
+/**
+ * Reads nodes into values along the shape of the catalogue and notes every problem on the way; it never stops at the
+ * first. Confined to one thread.
+ */
+final class ConfigBinder {
+    /** What else Traffic Server's cache.config has, and why it is not here. */
+    private static final Map<String, String> OTHER_CACHE_RULES = Map.of(
+            "dest_ip",
+            "is not supported, since the origin's address is not known when this is decided; use dest_host",
+            "internal",
+            "is not supported, since this proxy makes no requests of its own");
+
+    private final @Nullable Place override;
+    private final String file;
+    private final Path directory;
+    private final Environment environment;
+    private final ConfigProblems problems;
+
+    /**
+     * @param override the place of everything in these nodes when they come from no file, else null
+     * @param directory where relative paths start, absolute
+     */
+    ConfigBinder(
+            String file, @Nullable Place override, Path directory, Environment environment, ConfigProblems problems) {
+        this.file = file;
+        this.override = override;
+        this.directory = directory;
+        this.environment = environment;
+        this.problems = problems;
+    }
+
+    /** Reads a whole file. */
+    void bindRoot(Node root, ConfigValues.Builder into) {
+        if (root instanceof MappingNode mapping) {
+            bindSection(mapping, ConfigShape.root(), "", into);
+        } else {
+            problems.error(place(root), "", "a configuration is made of 'key: value' lines, this is " + kind(root));
+        }
+    }
+
+    /** Reads a file that another includes: its lists go on with those read before. */
+    void bindIncluded(Node root, ConfigValues.Builder into) {
+        if (!(root instanceof MappingNode mapping)) {
+            problems.error(place(root), "", "an included file is made of lists such as remap:, this is " + kind(root));
+            return;
+        }
+        Map<String, Place> seen = new HashMap<>();
+        for (NodeTuple tuple : mapping.getValue()) {
+            Place place = place(tuple.getKeyNode());
+            String name = tuple.getKeyNode() instanceof ScalarNode scalar ? scalar.getValue() : "";
+            Place first = seen.putIfAbsent(name, place);
+            ConfigKey<?> key = ConfigShape.root().key(name);
+            if (first != null) {
+                problems.error(place, name, "set twice; the first is on line " + first.line());
+            } else if (key == null || !ConfigIncludes.INCLUDABLE.contains(key)) {
+                problems.error(
+                        place,
+                        name,
+                        "cannot stand in an included file, which has "
+                                + String.join(
+                                        ", ",
+                                        ConfigIncludes.INCLUDABLE.stream()
+                                                .map(ConfigKey::path)
+                                                .toList()) + " only");
+            } else {
+                bindList(tuple.getValueNode(), key, name, into.elements(key), into);
+            }
+        }
+    }
+
+    /** Reads the value of one list key that stands at a path. */
+    void bindList(Node node, ConfigKey<?> key, String path, ConfigValues.Builder into) {
+        problems.setAt(path, place(node));
+        bindList(node, key, path, List.of(), into);
+    }
+
+    private void bindList(
+            Node node, ConfigKey<?> key, String path, List<ConfigValues> before, ConfigValues.Builder into) {
+        List<ConfigValues> elements = new ArrayList<>(before);
+        if (node instanceof SequenceNode sequence) {
+            for (Node element : sequence.getValue()) {
+                bindElement(element, key, path + "[" + elements.size() + "]", elements);
+            }
+        } else if (ConfigShape.ofWord(key) != null && node instanceof ScalarNode && !isNull(node)) {
+            bindElement(node, key, path + "[" + elements.size() + "]", elements);
+        } else if (!isNull(node)) {
+            String hint = node instanceof MappingNode ? "; put a dash before the first key of each element" : "";
+            problems.error(place(node), path, "must be a list, this is " + kind(node) + hint);
+            return;
+        }
+        into.put(key, List.copyOf(elements));
+    }
+
+    private void bindElement(Node node, ConfigKey<?> key, String path, List<ConfigValues> elements) {
+        if (!problems.unfolds(1, place(node))) {
+            return;
+        }
+        ConfigValues.Builder element = ConfigValues.builder();
+        element.origin(place(node).text());
+        ConfigKey<?> word = ConfigShape.ofWord(key);
+        if (word != null && node instanceof ScalarNode scalar && !isNull(node)) {
+            bindScalar(scalar, word, path, element);
+        } else if (node instanceof MappingNode mapping) {
+            bindSection(mapping, ConfigShape.element(key), path, element);
+        } else {
+            problems.error(
+                    place(node),
+                    path,
+                    "must be a section with " + names(ConfigShape.element(key)) + ", this is " + kind(node));
+        }
+        problems.setAt(path, place(node));
+        elements.add(element.build());
+    }
+
+    private void bindSection(MappingNode mapping, ConfigShape shape, String path, ConfigValues.Builder into) {
+        Map<String, Place> seen = new HashMap<>();
+        boolean unknown = false;
+        for (NodeTuple tuple :
+                MergeKeys.merged(mapping, (node, problem) -> problems.error(place(node), path, problem))) {
+            Place place = place(tuple.getKeyNode());
+            if (!(tuple.getKeyNode() instanceof ScalarNode keyNode)) {
+                problems.error(place, path, "a key must be a word, this is " + kind(tuple.getKeyNode()));
+                continue;
+            }
+            String name = keyNode.getValue();
+            String full = path.isEmpty() ? name : path + "." + name;
+            Place first = seen.putIfAbsent(name, place);
+            if (first != null) {
+                problems.error(place, full, "set twice; the first is on line " + first.line());
+                continue;
+            }
+            ConfigKey<?> key = shape.key(name);
+            ConfigShape section = shape.section(name);
+            if (key != null) {
+                problems.setAt(full, place);
+                bindKey(tuple.getValueNode(), key, full, into);
+            } else if (section != null) {
+                bindSubsection(tuple.getValueNode(), section, full, into);
+            } else {
+                unknown = true;
+                unknownKey(place, shape, name, full);
+            }
+        }
+        // A misspelt key is one problem, not also a missing one.
+        if (!unknown) {
+            requireKeys(mapping, shape, path, seen.keySet());
+        }
+    }
+
+    private void bindSubsection(Node node, ConfigShape shape, String path, ConfigValues.Builder into) {
+        if (node instanceof MappingNode mapping) {
+            if (shape.path().equals(TlsKeys.LISTEN_SECTION)) {
+                // An empty section is enough to turn TLS on.
+                into.put(TlsKeys.LISTEN_ENABLED, true);
+            }
+            bindSection(mapping, shape, path, into);
+        } else if (!isNull(node)) {
+            problems.error(place(node), path, "must be a section with " + names(shape) + ", this is " + kind(node));
+        }
+    }
+
+    private void bindKey(Node node, ConfigKey<?> key, String path, ConfigValues.Builder into) {
+        if (key.type() == ValueType.LIST) {
+            bindList(node, key, path, into);
+        } else if (key.type().isWords() && node instanceof SequenceNode sequence) {
+            bindNames(sequence, key, path, into);
+        } else if (isNull(node)) {
+            problems.error(place(node), path, "has no value; it takes " + expected(key));
+        } else if (node instanceof ScalarNode scalar) {
+            bindScalar(scalar, key, path, into);
+        } else {
+            problems.error(place(node), path, "takes " + expected(key) + ", this is " + kind(node));
+        }
+    }
+
+    private void bindNames(SequenceNode node, ConfigKey<?> key, String path, ConfigValues.Builder into) {
+        List<String> names = new ArrayList<>();
+        if (!problems.unfolds(node.getValue().size(), place(node))) {
+            return;
+        }
+        for (Node element : node.getValue()) {
+            if (element instanceof ScalarNode scalar && !isNull(element)) {
+                names.add(scalar.getValue());
+            } else {
+                problems.error(
+                        place(element), path + "[" + names.size() + "]", "must be a word, this is " + kind(element));
+                return;
+            }
+        }
+        try {
+            boolean mayBeEmpty = key.type().mayBeEmpty();
+            if (names.isEmpty() && key == ProxyProtocolKeys.ALLOW) {
+                problems.error(place(node), path, "is empty; leave the key out for nobody");
+            } else if (names.isEmpty() && FilterKeys.isCondition(key)) {
+                problems.error(place(node), path, "is empty, so no request would meet it; leave the key out for any");
+            } else if (names.isEmpty() && !mayBeEmpty && key.defaultText() != null) {
+                problems.error(place(node), path, "is empty; without the key it is " + key.defaultText());
+            } else if (!names.isEmpty() || mayBeEmpty) {
+                String text = String.join(key.type() == ValueType.REFERERS ? " " : ",", names);
+                bindText(expanded(text, path), key, into);
+            }
+        } catch (InvalidValueException e) {
+            problems.error(place(node), path, e.problem(), e.suggestion());
+        }
+    }
+
+    private <T> void bindScalar(ScalarNode node, ConfigKey<T> key, String path, ConfigValues.Builder into) {
+        if (!problems.unfolds(node.getValue().length(), place(node))) {
+            return;
+        }
+        try {
+            bindText(expanded(node.getValue(), path), key, into);
+        } catch (InvalidValueException e) {
+            problems.error(place(node), path, e.problem(), e.suggestion());
+        }
+    }
+
+    private String expanded(String text, String path) throws InvalidValueException {
+        return environment.expand(text, name -> problems.takenFrom(path, name));
+    }
+
+    /** Reads the text of one scalar. */
+    <T> void bindText(String text, ConfigKey<T> key, ConfigValues.Builder into) throws InvalidValueException {
+        T value = key.read(text);
+        if (value instanceof Path relative) {
+            into.put(key, directory.resolve(relative).normalize());
+        } else if (value != null) {
+            into.put(key, value);
+        }
+    }
+
+    private void requireKeys(MappingNode mapping, ConfigShape shape, String path, Set<String> seen) {
+        for (ConfigKey<?> key : shape.keys()) {
+            if (key.isRequired() && !seen.contains(key.name())) {
+                problems.error(place(mapping), path + "." + key.name(), "missing; it takes " + expected(key));
+            }
+        }
+    }
+
+    private void unknownKey(Place place, ConfigShape shape, String name, String full) {
+        if (!problems.keepsMore()) {
+            problems.error(place, full, "unknown key");
+            return;
+        }
+        boolean inRule = shape.path().startsWith("remap[]");
+        String cacheRule = OTHER_CACHE_RULES.get(name.replace('-', '_'));
+        if (cacheRule != null && shape.path().equals("cache_rules[]")) {
+            problems.error(place, full, cacheRule);
+            return;
+        }
+        if (name.equals("internal") && shape.path().equals("filters[]")) {
+            problems.error(place, full, "is not supported, since this proxy makes no requests of its own");
+            return;
+        }
+        String below = inRule ? shape.path().substring("remap[]".length()) : shape.path();
+        String general = below.startsWith(".") ? below.substring(1) : below;
+        if (inRule && ConfigShape.root().find(general.isEmpty() ? name : general + "." + name) != null) {
+            problems.error(place, full, "cannot be set for one rule, only for all");
+            return;
+        }
+        String suggestion = Suggestions.closest(name, shape.names());
+        if (suggestion == null) {
+            suggestion = elsewhere(name);
+        } else {
+            problems.setInVain(full.substring(0, full.length() - name.length()) + suggestion);
+        }
+        problems.error(place, full, "unknown key", suggestion);
+    }
+
+    /** The full path of a key of this name in another section, if there is exactly one. */
+    private static @Nullable String elsewhere(String name) {
+        Set<String> paths = new HashSet<>();
+        for (ConfigKey<?> key : ConfigCatalog.keys()) {
+            if (key.name().equals(name)) {
+                paths.add(key.path());
+            }
+        }
+        return paths.size() == 1 ? paths.iterator().next() : null;
+    }
+
+    private Place place(Node node) {
+        if (override != null) {
+            return override;
+        }
+        return node.getStartMark()
+                .map((Mark mark) -> new Place(file, mark.getLine() + 1, mark.getColumn() + 1))
+                .orElse(new Place(file, 0, 0));
+    }
+
+    private static String expected(ConfigKey<?> key) {
+        String name = key.type().name();
+        return ("aeio".indexOf(name.charAt(0)) >= 0 ? "an " : "a ") + name + " ("
+                + key.type().unit() + ")";
+    }
+
+    private static String names(ConfigShape shape) {
+        return "keys such as "
+                + String.join(", ", shape.names().stream().limit(3).toList());
+    }
+
+    private static boolean isNull(Node node) {
+        return node instanceof ScalarNode && Tag.NULL.equals(node.getTag());
+    }
+
+    private static String kind(Node node) {
+        if (isNull(node)) {
+            return "empty";
+        }
+        return node instanceof MappingNode ? "a section" : node instanceof SequenceNode ? "a list" : "a single value";
+    }
+}

@@ -1,0 +1,275 @@
+package io.millrace.proxy.config.yaml;
+
+import io.millrace.proxy.config.ConfigCatalog;
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ValueType;
+import io.millrace.proxy.config.problem.ConfigProblems;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.common.FlowStyle;
+import org.snakeyaml.engine.v2.common.ScalarStyle;
+import org.snakeyaml.engine.v2.exceptions.Mark;
+import org.snakeyaml.engine.v2.nodes.CollectionNode;
+import org.snakeyaml.engine.v2.nodes.MappingNode;
+import org.snakeyaml.engine.v2.nodes.Node;
+import org.snakeyaml.engine.v2.nodes.NodeTuple;
+import org.snakeyaml.engine.v2.nodes.ScalarNode;
+import org.snakeyaml.engine.v2.nodes.SequenceNode;
+
+/**
+ * One value written into the text of a file, every other character of which stays as it is: comments, order, blanks. Where
+ * the parser's marks do not say for certain which characters belong to the value, nothing is written and the obstacle has
+ * its line. Whoever uses the text reads it again and compares the values. Immutable.
+ *
+ * @param text the changed text; null when there is an obstacle
+ * @param obstacle why nothing was written, with file, line and column; empty when it was
+ */
+public record ConfigEdit(@Nullable String text, String obstacle) {
+    private static final String INDENT = "  ";
+
+    /** Ends an edit that cannot be made. */
+    private static final class Obstacle extends Exception {
+        private static final long serialVersionUID = 1;
+
+        Obstacle(String message) {
+            super(message, null, false, false);
+        }
+    }
+
+    /** The text that is edited, addressed by code points as the parser's marks are. */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    private record Source(String text, int[] codePoints, String name, String newline) {
+        String replaced(int start, int end, String by) {
+            int from = text.offsetByCodePoints(0, start);
+            int to = text.offsetByCodePoints(from, end - start);
+            return text.substring(0, from) + by + text.substring(to);
+        }
+
+        /** Where the line ends that {@code index} stands on, before its newline. */
+        int lineEnd(int index) {
+            int end = index;
+            while (end < codePoints.length && codePoints[end] != '\n' && codePoints[end] != '\r') {
+                end++;
+            }
+            return end;
+        }
+
+        boolean hasComment(int start, int end) {
+            for (int i = start; i < end; i++) {
+                if (codePoints[i] == '#') {
+                    return true;
+                }
+            }
+            return false;
+        }
+
+        Obstacle obstacle(Node at, String why) {
+            Mark mark = at.getStartMark().orElseThrow();
+            return new Obstacle(name + ":" + (mark.getLine() + 1) + ":" + (mark.getColumn() + 1) + ": " + why
+                    + "; change it by hand, then reload");
+        }
+    }
+
+    /**
+     * Writes a value.
+     *
+     * @param text a configuration file that was read without errors
+     * @param name stands for the file in the obstacle
+     * @param path of a key that is no part of a list's element
+     * @param value as {@code --set} takes it; a list in square brackets
+     */
+    public static ConfigEdit of(String text, String name, String path, String value) {
+        ConfigProblems problems = new ConfigProblems();
+        boolean marked = text.startsWith("\uFEFF");
+        String plain = marked ? text.substring(1) : text;
+        Node root = YamlText.compose(plain, name, problems);
+        Source source = new Source(plain, plain.codePoints().toArray(), name, plain.contains("\r\n") ? "\r\n" : "\n");
+        try {
+            ConfigKey<?> key = ConfigCatalog.find(path);
+            if (key == null || !(root instanceof MappingNode mapping)) {
+                throw new Obstacle(name + " has no place for " + path);
+            }
+            String edited = write(source, mapping, List.of(path.split("\\.", -1)), yaml(key, value));
+            return new ConfigEdit(marked ? "\uFEFF" + edited : edited, "");
+        } catch (Obstacle e) {
+            return new ConfigEdit(null, String.valueOf(e.getMessage()));
+        }
+    }
+
+    private static String yaml(ConfigKey<?> key, String value) throws Obstacle {
+        if (key.type() != ValueType.LIST) {
+            return FlowText.value(key, FlowText.unbracketed(key, value.strip()));
+        }
+        String list = value.strip();
+        if (!list.startsWith("[") || list.contains("\n") || list.contains("\r")) {
+            throw new Obstacle(key.path() + " is a list: give it in square brackets, in one line");
+        }
+        return list;
+    }
+
+    private static String write(Source source, MappingNode root, List<String> path, String value) throws Obstacle {
+        MappingNode section = root;
+        for (int depth = 0; ; depth++) {
+            NodeTuple tuple = find(section, path.get(depth));
+            List<String> rest = path.subList(depth, path.size());
+            if (tuple == null) {
+                return insert(source, root, section, rest, value);
+            }
+            checkOwn(source, tuple);
+            if (rest.size() == 1) {
+                return replace(source, tuple, value);
+            }
+            Node below = tuple.getValueNode();
+            if (below instanceof MappingNode mapping) {
+                section = mapping;
+            } else {
+                return fill(source, root, section, tuple, path.subList(depth + 1, path.size()), value);
+            }
+        }
+    }
+
+    private static @Nullable NodeTuple find(MappingNode section, String name) {
+        for (NodeTuple tuple : section.getValue()) {
+            if (tuple.getKeyNode() instanceof ScalarNode scalar
+                    && scalar.getValue().equals(name)) {
+                return tuple;
+            }
+        }
+        return null;
+    }
+
+    /** What an anchor shares would change in two places. */
+    private static void checkOwn(Source source, NodeTuple tuple) throws Obstacle {
+        Node value = tuple.getValueNode();
+        boolean isAlias = start(value) < end(tuple.getKeyNode());
+        if (value.getAnchor().isPresent() || isAlias) {
+            throw source.obstacle(tuple.getKeyNode(), "has an anchor or an alias");
+        }
+        int start = start(value);
+        if (start < source.codePoints().length && source.codePoints()[start] == '!') {
+            throw source.obstacle(tuple.getKeyNode(), "has a tag");
+        }
+    }
+
+    private static String replace(Source source, NodeTuple tuple, String value) throws Obstacle {
+        Node old = tuple.getValueNode();
+        if (old instanceof ScalarNode scalar) {
+            if (scalar.getScalarStyle() == ScalarStyle.LITERAL || scalar.getScalarStyle() == ScalarStyle.FOLDED) {
+                throw source.obstacle(old, "is a block of text");
+            }
+            if (start(old) == end(old)) {
+                int colon = afterColon(source, tuple);
+                return source.replaced(colon, colon, " " + value);
+            }
+            return source.replaced(start(old), end(old), value);
+        }
+        boolean flow = ((CollectionNode<?>) old).getFlowStyle() == FlowStyle.FLOW;
+        int start = flow ? start(old) : afterColon(source, tuple);
+        int end = contentEnd(source, old);
+        if (source.hasComment(start, end)) {
+            throw source.obstacle(old, "has comments inside, which would be lost");
+        }
+        return source.replaced(start, end, (flow ? "" : " ") + value);
+    }
+
+    /** Behind the colon of a key. */
+    private static int afterColon(Source source, NodeTuple tuple) throws Obstacle {
+        int index = end(tuple.getKeyNode());
+        while (index < source.codePoints().length && source.codePoints()[index] == ' ') {
+            index++;
+        }
+        if (index == source.codePoints().length || source.codePoints()[index] != ':') {
+            throw source.obstacle(tuple.getKeyNode(), "is written in a way that is not edited here");
+        }
+        return index + 1;
+    }
+
+    /** A section that has nothing in it yet. */
+    private static String fill(
+            Source source, MappingNode root, MappingNode parent, NodeTuple tuple, List<String> rest, String value)
+            throws Obstacle {
+        Node empty = tuple.getValueNode();
+        if (parent.getFlowStyle() == FlowStyle.FLOW || start(empty) != end(empty)) {
+            throw source.obstacle(tuple.getKeyNode(), "is written in a way that is not edited here");
+        }
+        int column = column(tuple.getKeyNode()) + step(root);
+        int end = source.lineEnd(afterColon(source, tuple));
+        return source.replaced(end, end, source.newline() + lines(source, root, column, rest, value));
+    }
+
+    private static String insert(
+            Source source, MappingNode root, MappingNode section, List<String> rest, String value) {
+        List<NodeTuple> tuples = section.getValue();
+        NodeTuple last = tuples.isEmpty() ? null : tuples.get(tuples.size() - 1);
+        if (section.getFlowStyle() == FlowStyle.FLOW) {
+            StringBuilder entry = new StringBuilder(last == null ? "" : ", ").append(String.join(": {", rest));
+            entry.append(": ").append(value).append("}".repeat(rest.size() - 1));
+            int at = last == null ? start(section) + 1 : contentEnd(source, last);
+            return source.replaced(at, at, entry.toString());
+        }
+        int end = source.lineEnd(last == null ? start(section) : contentEnd(source, last));
+        int column = last == null ? 0 : column(tuples.get(0).getKeyNode());
+        return source.replaced(end, end, source.newline() + lines(source, root, column, rest, value));
+    }
+
+    private static String lines(Source source, MappingNode root, int column, List<String> rest, String value) {
+        StringBuilder lines = new StringBuilder();
+        int indent = column;
+        for (int i = 0; i < rest.size(); i++) {
+            lines.append(i == 0 ? "" : source.newline())
+                    .append(" ".repeat(indent))
+                    .append(rest.get(i))
+                    .append(':');
+            indent += step(root);
+        }
+        return lines.append(' ').append(value).toString();
+    }
+
+    /** By how much the file indents sections. */
+    private static int step(MappingNode root) {
+        for (NodeTuple tuple : root.getValue()) {
+            if (tuple.getValueNode() instanceof MappingNode section
+                    && section.getFlowStyle() != FlowStyle.FLOW
+                    && column(section) > column(tuple.getKeyNode())) {
+                return column(section) - column(tuple.getKeyNode());
+            }
+        }
+        return INDENT.length();
+    }
+
+    private static int contentEnd(Source source, NodeTuple tuple) {
+        boolean isAlias = start(tuple.getValueNode()) < end(tuple.getKeyNode());
+        return isAlias ? source.lineEnd(end(tuple.getKeyNode())) : contentEnd(source, tuple.getValueNode());
+    }
+
+    /** Behind the last character of a value; a block's own end mark lies behind the comments that follow it. */
+    private static int contentEnd(Source source, Node node) {
+        boolean block = node instanceof CollectionNode<?> collection && collection.getFlowStyle() != FlowStyle.FLOW;
+        if (block && node instanceof MappingNode mapping && !mapping.getValue().isEmpty()) {
+            return contentEnd(source, mapping.getValue().get(mapping.getValue().size() - 1));
+        }
+        if (block
+                && node instanceof SequenceNode sequence
+                && !sequence.getValue().isEmpty()) {
+            return contentEnd(
+                    source, sequence.getValue().get(sequence.getValue().size() - 1));
+        }
+        int end = end(node);
+        while (end > start(node) && Character.isWhitespace(source.codePoints()[end - 1])) {
+            end--;
+        }
+        return end;
+    }
+
+    private static int start(Node node) {
+        return node.getStartMark().orElseThrow().getIndex();
+    }
+
+    private static int end(Node node) {
+        return node.getEndMark().orElseThrow().getIndex();
+    }
+
+    private static int column(Node node) {
+        return node.getStartMark().orElseThrow().getColumn();
+    }
+}

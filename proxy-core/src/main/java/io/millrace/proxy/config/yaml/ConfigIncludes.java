@@ -1,0 +1,219 @@
+package io.millrace.proxy.config.yaml;
+
+import io.millrace.proxy.config.access.FilterKeys;
+import io.millrace.proxy.config.cache.CacheRulesKeys;
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.key.FileKeys;
+import io.millrace.proxy.config.origins.OriginGroupKeys;
+import io.millrace.proxy.config.problem.ConfigDocument;
+import io.millrace.proxy.config.problem.ConfigProblems;
+import io.millrace.proxy.config.problem.ConfigProblems.Place;
+import io.millrace.proxy.config.value.Units;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.PatternSyntaxException;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the configuration file and those that its {@code include} names. Confined to one thread. */
+final class ConfigIncludes {
+    /** Files that one configuration may include; each is opened at every reload. */
+    static final int FILES_MAX = 1000;
+
+    /** What an included file may hold: lists that go on. */
+    static final List<ConfigKey<List<ConfigValues>>> INCLUDABLE =
+            List.of(ConfigKeys.REMAP, OriginGroupKeys.ORIGINS, FilterKeys.FILTERS, CacheRulesKeys.CACHE_RULES);
+
+    private static final String GLOB = "*?[{";
+    private static final String OF_A_DIRECTORY = "*.{yaml,yml}";
+
+    private final ConfigProblems problems;
+    private long read;
+
+    ConfigIncludes(ConfigProblems problems) {
+        this.problems = problems;
+    }
+
+    /** The text of a file; null when it could not be read, which is then among the problems. */
+    @Nullable
+    String read(Path file, String name) {
+        Place place = new Place(name, 0, 0);
+        try {
+            BasicFileAttributes attributes = Files.readAttributes(file, BasicFileAttributes.class);
+            if (!attributes.isRegularFile()) {
+                // A pipe would be waited for, and a device may have no end.
+                String kind = attributes.isDirectory() ? "a directory" : "a pipe, a socket or a device, and no file";
+                problems.error(place, "", "is " + kind);
+                return null;
+            }
+            // Asked before: what is not read costs no memory, whatever was named by mistake.
+            if (isTooLong(attributes.size(), place)) {
+                return null;
+            }
+            byte[] bytes = beginning(file, ConfigDocument.LENGTH_MAX - (int) read + 1);
+            if (isTooLong(bytes.length, place)) {
+                return null;
+            }
+            read += bytes.length;
+            return decode(bytes, name);
+        } catch (NoSuchFileException e) {
+            problems.error(place, "", "no such file");
+        } catch (AccessDeniedException e) {
+            problems.error(place, "", "permission denied");
+        } catch (IOException e) {
+            problems.error(place, "", "cannot be read: " + e.getMessage());
+        }
+        return null;
+    }
+
+    /** Some files say that they have no bytes, and have. */
+    private static byte[] beginning(Path file, int lengthMax) throws IOException {
+        try (InputStream in = Files.newInputStream(file)) {
+            return in.readNBytes(lengthMax);
+        }
+    }
+
+    private boolean isTooLong(long more, Place place) {
+        if (read + more <= ConfigDocument.LENGTH_MAX) {
+            return false;
+        }
+        problems.error(
+                place,
+                "",
+                "is too long: actual=" + (read + more) + " bytes, limit="
+                        + Units.formatSize(ConfigDocument.LENGTH_MAX)
+                        + ", for the file and what it includes together");
+        return true;
+    }
+
+    private @Nullable String decode(byte[] bytes, String name) {
+        ByteBuffer in = ByteBuffer.wrap(bytes);
+        try {
+            return StandardCharsets.UTF_8.newDecoder().decode(in).toString();
+        } catch (CharacterCodingException e) {
+            String before = new String(bytes, 0, in.position(), StandardCharsets.UTF_8);
+            int length = before.codePointCount(0, before.length());
+            problems.error(YamlText.placeOf(before, name, length), "", "is not UTF-8 from here on");
+            return null;
+        }
+    }
+
+    /**
+     * The texts of the files that {@code patterns} name: pattern by pattern, each in the order of its names. A file that is named
+     * again, or has several names, is read where it is named first.
+     *
+     * @param name of the file that includes them
+     * @param directory where relative patterns start
+     */
+    Map<String, String> included(List<String> patterns, String name, Path directory) {
+        String key = FileKeys.INCLUDE.path();
+        Place place = problems.placeOf(key, new Place(name, 0, 0));
+        Map<String, String> texts = new LinkedHashMap<>();
+        Map<Object, String> names = new HashMap<>();
+        Object itself = identity(Path.of(name));
+        for (String pattern : patterns) {
+            for (Path file : matching(pattern, directory, place)) {
+                // Named as the operator names the file that includes it.
+                String shown = Path.of(pattern).isAbsolute() ? file.toString() : shown(file, name, directory);
+                Object identity = identity(file);
+                String first = identity == null ? null : names.putIfAbsent(identity, shown);
+                if (shown.equals(name) || (identity != null && identity.equals(itself))) {
+                    String by = shown.equals(name) ? "" : ", by the name " + shown;
+                    problems.error(place, key, pattern + " includes " + name + " itself" + by);
+                } else if (first != null) {
+                    if (!first.equals(shown)) {
+                        problems.warning(place, key, shown + " is " + first + " by another name; it is read once");
+                    }
+                } else if (texts.size() == FILES_MAX) {
+                    problems.error(place, key, pattern + " passes the limit of " + FILES_MAX + " files");
+                    return texts;
+                } else if (!texts.containsKey(shown)) {
+                    String text = read(file, shown);
+                    if (text != null) {
+                        texts.put(shown, text);
+                    }
+                }
+            }
+        }
+        return texts;
+    }
+
+    /** What all names of a file have in common; null for a file that cannot be looked at, which reading it then tells. */
+    private static @Nullable Object identity(Path file) {
+        try {
+            Object key = Files.readAttributes(file, BasicFileAttributes.class).fileKey();
+            return key == null ? file.toRealPath() : key;
+        } catch (IOException e) {
+            return null;
+        }
+    }
+
+    private static String shown(Path file, String name, Path directory) {
+        Path relative = directory.toAbsolutePath().normalize().relativize(file);
+        return Path.of(name).resolveSibling(relative).normalize().toString();
+    }
+
+    private List<Path> matching(String pattern, Path directory, Place place) {
+        String key = FileKeys.INCLUDE.path();
+        try {
+            Path file = directory.toAbsolutePath().resolve(pattern).normalize();
+            Path last = file.getFileName();
+            Path parent = file.getParent();
+            if (last == null || parent == null || isGlob(parent.toString())) {
+                problems.error(place, key, "'" + pattern + "' has a pattern before its last part");
+            } else if (isGlob(last.toString())) {
+                return listed(parent, last.toString());
+            } else if (Files.isDirectory(file)) {
+                return listed(file, OF_A_DIRECTORY);
+            } else {
+                return List.of(file);
+            }
+        } catch (InvalidPathException | PatternSyntaxException e) {
+            problems.error(place, key, "'" + pattern + "' is not a path or pattern");
+        } catch (NoSuchFileException | NotDirectoryException e) {
+            problems.error(place, key, e.getMessage() + ": no such directory");
+        } catch (AccessDeniedException e) {
+            problems.error(place, key, e.getMessage() + ": permission denied");
+        } catch (IOException | DirectoryIteratorException e) {
+            problems.error(place, key, pattern + " cannot be listed: " + e.getMessage());
+        }
+        return List.of();
+    }
+
+    private static List<Path> listed(Path directory, String glob) throws IOException {
+        List<Path> files = new ArrayList<>();
+        try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory, glob)) {
+            for (Path entry : entries) {
+                Path name = entry.getFileName();
+                boolean hidden = name != null && name.toString().startsWith(".");
+                if (!hidden && !Files.isDirectory(entry)) {
+                    files.add(entry);
+                }
+            }
+        }
+        files.sort((one, other) -> one.toString().compareTo(other.toString()));
+        return files;
+    }
+
+    private static boolean isGlob(String text) {
+        return text.chars().anyMatch(c -> GLOB.indexOf(c) >= 0);
+    }
+}

@@ -1,0 +1,247 @@
+package io.millrace.proxy.config.yaml;
+
+import io.millrace.proxy.config.ConfigCatalog;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.RemapChecks;
+import io.millrace.proxy.config.check.CacheKeyChecks;
+import io.millrace.proxy.config.check.CacheRulesChecks;
+import io.millrace.proxy.config.check.ConfigChecks;
+import io.millrace.proxy.config.check.FilePermissionChecks;
+import io.millrace.proxy.config.check.FilterChecks;
+import io.millrace.proxy.config.check.OriginGroupChecks;
+import io.millrace.proxy.config.check.RuleReachability;
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.key.FileKeys;
+import io.millrace.proxy.config.key.ValueType;
+import io.millrace.proxy.config.problem.ConfigDocument;
+import io.millrace.proxy.config.problem.ConfigProblem;
+import io.millrace.proxy.config.problem.ConfigProblems;
+import io.millrace.proxy.config.problem.ConfigProblems.Place;
+import io.millrace.proxy.config.problem.SettingPlace;
+import io.millrace.proxy.config.remap.RemapKeys;
+import io.millrace.proxy.config.value.Environment;
+import io.millrace.proxy.config.value.InvalidValueException;
+import io.millrace.proxy.config.value.RuleUrl;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.nodes.Node;
+
+/**
+ * Reads a configuration and finds everything that is wrong with it in one run. Nothing is thrown for what an operator
+ * wrote; it comes back as {@link ConfigProblem}s. Thread-safe: its methods are static and share nothing.
+ */
+public final class ConfigLoader {
+    /** Begins the place of what the command line set. */
+    private static final String SET = "--set ";
+
+    private final Environment environment;
+    private final Path workingDirectory;
+    private final ConfigProblems problems = new ConfigProblems();
+    private final ConfigIncludes files = new ConfigIncludes(problems);
+    private final ConfigValues.Builder values = ConfigValues.builder();
+    private @Nullable ConfigDocument document;
+    /** Not for a document that was checked when it was read: a worker must start although a file that only the launcher reads is gone. */
+    private boolean first = true;
+
+    private ConfigLoader(Environment environment) {
+        this.environment = environment;
+        workingDirectory = Path.of("").toAbsolutePath();
+    }
+
+    /**
+     * Reads a file.
+     *
+     * @param overrides values by key, as {@code --set KEY=VALUE} gives them; they win over the file, and their problems
+     *     name {@code --set KEY} as the file
+     */
+    public static ConfigResult load(Path file, Map<String, String> overrides) {
+        return load(file, overrides, Environment.ofProcess());
+    }
+
+    static ConfigResult load(Path file, Map<String, String> overrides, Environment environment) {
+        ConfigLoader loader = new ConfigLoader(environment);
+        String name = file.toString();
+        String text = loader.files.read(file, name);
+        if (text != null) {
+            Path directory = file.toAbsolutePath().getParent();
+            loader.bindText(text, name, directory == null ? loader.workingDirectory : directory, null);
+        }
+        loader.bindOverrides(overrides, SET);
+        return loader.result(new Place(name, 0, 0));
+    }
+
+    /**
+     * Reads text that is not, or not yet, a file. Relative paths start at the working directory.
+     *
+     * @param name stands for the file in problems
+     * @param overrides as for {@link #load}
+     */
+    public static ConfigResult parse(String text, String name, Map<String, String> overrides) {
+        return parse(text, name, overrides, Environment.ofProcess());
+    }
+
+    /**
+     * Reads text that stands, or will stand, in a directory.
+     *
+     * @param directory where relative paths in it start
+     * @param overrides as for {@link #load}
+     */
+    public static ConfigResult parse(String text, String name, Path directory, Map<String, String> overrides) {
+        ConfigLoader loader = new ConfigLoader(Environment.ofProcess());
+        loader.bindText(text, name, directory, null);
+        loader.bindOverrides(overrides, SET);
+        return loader.result(new Place(name, 0, 0));
+    }
+
+    /**
+     * Reads a document that was read before; its files are not looked at again.
+     *
+     * @param overrides as for {@link #load}
+     * @param overlay what was set while running; it wins over both, and its problems name {@code config set KEY}
+     */
+    public static ConfigResult parse(
+            ConfigDocument document, Map<String, String> overrides, Map<String, String> overlay) {
+        ConfigLoader loader = new ConfigLoader(Environment.ofProcess());
+        loader.first = false;
+        loader.bindText(document.text(), document.name(), document.directory(), document.included());
+        loader.bindOverrides(overrides, SET);
+        loader.bindOverrides(overlay, SettingPlace.OVERLAY);
+        return loader.result(new Place(document.name(), 0, 0));
+    }
+
+    static ConfigResult parse(String text, String name, Map<String, String> overrides, Environment environment) {
+        ConfigLoader loader = new ConfigLoader(environment);
+        loader.bindText(text, name, loader.workingDirectory, null);
+        loader.bindOverrides(overrides, SET);
+        return loader.result(new Place(name, 0, 0));
+    }
+
+    /**
+     * Makes a configuration from flags alone: every host is mapped to one origin. Problems name {@code --listen} or
+     * {@code --origin} as the file.
+     *
+     * @param listen addresses such as {@code :8080}
+     * @param originUrl such as {@code http://127.0.0.1:9000}
+     * @param overrides as for {@link #load}
+     */
+    public static ConfigResult forOrigin(List<String> listen, String originUrl, Map<String, String> overrides) {
+        ConfigLoader loader = new ConfigLoader(Environment.ofProcess());
+        List<ConfigValues> addresses = listen.stream()
+                .map(address -> loader.element(ConfigKeys.LISTEN_ADDRESS, address, "--listen")
+                        .build())
+                .toList();
+        ConfigValues.Builder rule = loader.element(RemapKeys.TO, originUrl, "--origin");
+        rule.set(RemapKeys.MAP, new RuleUrl(null, null, -1, "/"));
+        loader.values.put(ConfigKeys.LISTEN, addresses);
+        loader.values.put(ConfigKeys.REMAP, List.of(rule.build()));
+        loader.bindOverrides(overrides, SET);
+        return loader.result(new Place("--listen", 0, 0));
+    }
+
+    private ConfigValues.Builder element(ConfigKey<?> key, String text, String flag) {
+        ConfigValues.Builder element = ConfigValues.builder();
+        element.origin(flag);
+        Place place = new Place(flag, 0, 0);
+        try {
+            binder(flag, place, workingDirectory).bindText(text, key, element);
+        } catch (InvalidValueException e) {
+            problems.error(place, "", e.problem(), e.suggestion());
+        }
+        return element;
+    }
+
+    /** @param given the files it includes, as they were read before; null to read them now */
+    private void bindText(String text, String name, Path directory, @Nullable Map<String, String> given) {
+        problems.begin(name);
+        Node root = YamlText.compose(withoutMark(text), name, problems);
+        if (root != null) {
+            binder(name, null, directory).bindRoot(root, values);
+        } else if (!problems.hasErrors()) {
+            problems.error(new Place(name, 1, 1), "", "is empty; a configuration has at least listen and remap");
+        }
+        List<String> patterns = values.find(FileKeys.INCLUDE);
+        Map<String, String> included =
+                given == null ? files.included(patterns == null ? List.of() : patterns, name, directory) : given;
+        included.forEach((file, more) -> {
+            problems.begin(file);
+            Node node = YamlText.compose(withoutMark(more), file, problems);
+            if (node != null) {
+                binder(file, null, directory).bindIncluded(node, values);
+            }
+        });
+        document = new ConfigDocument(name, directory, text, included);
+    }
+
+    private static String withoutMark(String text) {
+        return text.startsWith("\uFEFF") ? text.substring(1) : text;
+    }
+
+    private void bindOverrides(Map<String, String> overrides, String by) {
+        overrides.forEach((path, text) -> bindOverride(path, text, by));
+    }
+
+    /** @param by begins the place, before the path */
+    private void bindOverride(String path, String text, String by) {
+        String flag = by + path;
+        Place place = new Place(flag, 0, 0);
+        if (path.indexOf('[') >= 0) {
+            String list = path.substring(0, path.indexOf('['));
+            problems.error(place, path, "one element of a list cannot be set; set the whole list", list);
+            return;
+        }
+        Object found = ConfigShape.root().find(path);
+        ConfigBinder binder = binder(flag, place, workingDirectory);
+        if (found instanceof ConfigShape section) {
+            String one = path + "." + section.names().iterator().next();
+            problems.error(place, path, "is a section; set one of its keys, such as " + one);
+        } else if (!(found instanceof ConfigKey<?> key)) {
+            problems.error(place, path, "unknown key", ConfigCatalog.suggest(path));
+        } else if (key == FileKeys.INCLUDE) {
+            problems.error(place, path, "stands in a file only, or the place of its rules would be unknown");
+        } else if (key.type() == ValueType.LIST) {
+            bindListOverride(binder, key, flag, text);
+        } else {
+            problems.setAt(path, place);
+            try {
+                binder.bindText(FlowText.unbracketed(key, text), key, values);
+            } catch (InvalidValueException e) {
+                problems.error(place, path, e.problem(), e.suggestion());
+            }
+        }
+    }
+
+    private void bindListOverride(ConfigBinder binder, ConfigKey<?> key, String flag, String text) {
+        Node node = YamlText.compose(text, flag, problems);
+        if (node != null) {
+            binder.bindList(node, key, key.path(), values);
+        }
+    }
+
+    private ConfigBinder binder(String name, @Nullable Place override, Path directory) {
+        return new ConfigBinder(name, override, directory, environment, problems);
+    }
+
+    private ConfigResult result(Place whole) {
+        ConfigValues bound = values.build();
+        new ConfigChecks(problems, whole).check(bound);
+        if (first) {
+            new FilePermissionChecks(problems, whole).check(bound);
+        }
+        if (problems.hasErrors()) {
+            return new ConfigResult(null, problems.sorted(), problems.places(), document);
+        }
+        ProxyConfig config = new ProxyConfig(bound);
+        new RemapChecks(problems, whole).warn(config);
+        new FilePermissionChecks(problems, whole).warn(bound);
+        new RuleReachability(problems, whole).check(config);
+        new OriginGroupChecks(problems, whole).warn(config);
+        new CacheKeyChecks(problems, whole).check(config);
+        new CacheRulesChecks(problems, whole).checkReach(config);
+        new FilterChecks(problems, whole).checkReach(config);
+        return new ConfigResult(problems.hasErrors() ? null : config, problems.sorted(), problems.places(), document);
+    }
+}

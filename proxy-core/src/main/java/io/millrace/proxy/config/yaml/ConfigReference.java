@@ -1,0 +1,166 @@
+package io.millrace.proxy.config.yaml;
+
+import io.millrace.proxy.config.ConfigCatalog;
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ValueType;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** The catalogue for people: one key at a time, and as the reference page {@code docs/reference/configuration.md}. */
+public final class ConfigReference {
+    private ConfigReference() {}
+
+    /**
+     * Everything about one key, or about all keys of a section, in lines of plain text.
+     *
+     * @return null when there is neither a key nor a section of this path
+     */
+    public static @Nullable String describe(String path) {
+        ConfigKey<?> exact = ConfigCatalog.find(path);
+        StringBuilder text = new StringBuilder();
+        if (exact != null) {
+            describe(exact, text);
+        }
+        for (ConfigKey<?> key : ConfigCatalog.keys()) {
+            if (key.path().startsWith(path + ".") || key.path().startsWith(path + "[].")) {
+                text.append(text.length() == 0 ? "" : "\n");
+                describe(key, text);
+            }
+        }
+        return text.length() == 0 ? null : text.toString();
+    }
+
+    private static void describe(ConfigKey<?> key, StringBuilder text) {
+        text.append(key.path()).append('\n');
+        text.append("  ").append(key.sentence()).append('\n');
+        line(text, "type", key.type().name() + " (" + key.type().unit() + ")");
+        line(text, "default", defaultOf(key));
+        String bounds = bounds(key);
+        if (bounds != null) {
+            line(text, "bounds", bounds);
+        }
+        line(text, "change", key.apply().word());
+        if (key.isPerRule()) {
+            line(text, "per rule", "yes, also within an element of remap");
+        }
+        if (key.trafficServerName() != null) {
+            line(text, "in ATS", key.trafficServerName());
+        }
+    }
+
+    private static void line(StringBuilder text, String name, String value) {
+        text.append("  ")
+                .append(name)
+                .append(" ".repeat(10 - name.length()))
+                .append(value)
+                .append('\n');
+    }
+
+    private static String defaultOf(ConfigKey<?> key) {
+        String text = key.defaultText();
+        return text != null ? text : key.isRequired() ? "none, it must be set" : "none";
+    }
+
+    private static @Nullable String bounds(ConfigKey<?> key) {
+        return key.minText() == null ? null : (key.isOrZero() ? "0, or " : "") + key.minText() + " to " + key.maxText();
+    }
+
+    /** The reference page as Markdown. */
+    public static String page() {
+        StringBuilder page = new StringBuilder(INTRODUCTION);
+        Set<String> sections = new LinkedHashSet<>();
+        for (ConfigKey<?> key : ConfigCatalog.keys()) {
+            sections.add(topLevel(key));
+        }
+        Map<String, String> sentences = ConfigCatalog.sections();
+        for (String section : sections) {
+            page.append("\n## ").append(section).append("\n\n");
+            String sentence = sentences.get(section);
+            if (sentence != null) {
+                page.append(sentence).append("\n\n");
+            }
+            page.append("| key | takes | default | bounds | change | what it does | in ATS |\n");
+            page.append("|---|---|---|---|---|---|---|\n");
+            for (ConfigKey<?> key : ConfigCatalog.keys()) {
+                if (topLevel(key).equals(section)) {
+                    row(key, page);
+                }
+            }
+        }
+        return page.toString();
+    }
+
+    private static void row(ConfigKey<?> key, StringBuilder page) {
+        String bounds = bounds(key);
+        String ats = key.trafficServerName();
+        List<String> cells = List.of(
+                "`" + key.path() + "`" + (key.isPerRule() ? " *" : ""),
+                key.type() == ValueType.LIST
+                        ? "list"
+                        : key.type().name() + ": " + key.type().unit(),
+                defaultOf(key),
+                bounds == null ? "" : bounds,
+                key.apply().word(),
+                key.sentence(),
+                ats == null ? "" : "`" + ats + "`");
+        for (String cell : cells) {
+            page.append("| ").append(cell.replace("|", "\\|")).append(cell.isEmpty() ? "" : " ");
+        }
+        page.append("|\n");
+    }
+
+    private static String topLevel(ConfigKey<?> key) {
+        String path = key.path();
+        int end = 0;
+        while (end < path.length() && path.charAt(end) != '.' && path.charAt(end) != '[') {
+            end++;
+        }
+        return path.substring(0, end);
+    }
+
+    private static final String INTRODUCTION = """
+            # Configuration
+
+            <!-- Written from the catalogue of keys by ConfigReferenceTest; edit ConfigKeys, not this page. -->
+
+            Millrace reads one YAML file, `millrace.yaml`. A small one is enough:
+
+            ```yaml
+            listen: [":8080"]
+            remap:
+              - map: /
+                to: http://127.0.0.1:9000
+            ```
+
+            - Every size and every duration has a unit: `512MiB`, `1.5GiB`, `30s`, `1h30m`. Only `0` needs none. Sizes take
+              `B`, `KiB`, `MiB`, `GiB`, `TiB` (1024) and `kB`, `MB`, `GB`, `TB` (1000); a single letter, as in `4G`, counts
+              by 1024 as it does in Traffic Server. Durations take `ns`, `us`, `ms`, `s`, `m` or `min`, `h`, `d`, `w`.
+            - A value may come from the environment: `${NAME}` or `${NAME:default}`. `$${` stands for `${`. Keys are never
+              replaced, and a variable's value is never read as YAML.
+            - `--set KEY=VALUE` on the command line sets any key and wins over the file. A list is set as a whole:
+              `--set 'listen=[":8080", ":8081"]'`.
+            - `include` names further files with rules. `millctl config set` changes a key while the proxy runs, `millctl config
+              describe` says all of this page about one key, with its present value: see
+              [operating.md](../guide/operating.md#change-the-configuration).
+            - Secrets are in files that keys name, never in values.
+            - Anchors, aliases and merge keys work: `<<: *name` takes what a section does not set itself. A section merges 100
+              sections at most; all aliases together stand for 64 MiB at most.
+            - Regular expressions are RE2's and run in linear time. An expression has 65536 characters, 100 levels of groups,
+              and a program of 20000 steps, 4000 of them branches, at most; all expressions together 1000000 steps.
+            - The file and what it includes have 16 MiB at most; 1000 problems are shown.
+            - Where a key takes words that Traffic Server numbers, its number does as well.
+            - A relative path starts at the directory of the file that names it.
+            - `change` says what a new value takes: *live*, the running worker takes it over; *rolling*, a new worker starts
+              beside the old one, which drains; *relaunch*, the launcher must be started anew. None refuses a connection.
+              What is live holds on connections and in tunnels that are open too; a request that has begun ends with the
+              settings with which it began.
+            - Keys with a star may also stand in an element of `remap`, under the same name, and then hold for the requests
+              of that rule alone.
+
+            [configuring-sites.md](../guide/configuring-sites.md) says which rule a request gets, and how the lines of Traffic Server's remap.config are written here.
+            [access.md](../guide/access.md) says who may ask for what.
+            """;
+}

@@ -1,0 +1,225 @@
+package io.millrace.proxy.config.yaml;
+
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.value.RemapVerb;
+import java.io.StringWriter;
+import java.util.List;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.core.ObjectWriteContext;
+import tools.jackson.core.json.JsonFactory;
+
+/**
+ * The catalogue as a JSON Schema (draft 2020-12), for editors that check YAML while it is written. It accepts what the
+ * loader accepts, save for the bounds of sizes and durations, which a schema cannot compare.
+ */
+public final class ConfigSchema {
+    private static final String VARIABLE = "\\$\\{";
+    private static final String SIZE = "^\\d+(\\.\\d+)?\\s*(B|[KMGT]iB|[kKMGT]B|[KMGT])$|^0$|" + VARIABLE;
+    private static final String DURATION = "^(\\d+(\\.\\d+)?\\s*(ns|us|ms|s|m|min|h|d|w)\\s*)+$|^0$|" + VARIABLE;
+
+    private final JsonGenerator json;
+
+    private ConfigSchema(JsonGenerator json) {
+        this.json = json;
+    }
+
+    /** The schema as JSON text. */
+    public static String json() {
+        StringWriter text = new StringWriter();
+        try (JsonGenerator json = new JsonFactory().createGenerator(ObjectWriteContext.empty(), text)) {
+            new ConfigSchema(json).write();
+        }
+        return text.toString();
+    }
+
+    private void write() {
+        json.writeStartObject();
+        json.writeStringProperty("$schema", "https://json-schema.org/draft/2020-12/schema");
+        json.writeStringProperty("title", "millrace.yaml");
+        json.writeName("$defs");
+        json.writeStartObject();
+        definition("variable", VARIABLE);
+        definition("size", SIZE);
+        definition("duration", DURATION);
+        json.writeEndObject();
+        section(ConfigShape.root(), false);
+        json.writeEndObject();
+    }
+
+    private void definition(String name, String pattern) {
+        json.writeName(name);
+        json.writeStartObject();
+        json.writeStringProperty("type", "string");
+        json.writeStringProperty("pattern", pattern);
+        json.writeEndObject();
+    }
+
+    /** The members of a schema for a section, into an object that is open. */
+    private void section(ConfigShape shape, boolean mayBeEmpty) {
+        json.writeName("type");
+        if (mayBeEmpty) {
+            words(List.of("object", "null"));
+        } else {
+            json.writeString("object");
+        }
+        json.writeName("properties");
+        json.writeStartObject();
+        for (String name : shape.names()) {
+            json.writeName(name);
+            json.writeStartObject();
+            ConfigKey<?> key = shape.key(name);
+            ConfigShape section = shape.section(name);
+            if (key != null) {
+                json.writeStringProperty("description", key.sentence());
+                value(key);
+            } else if (section != null) {
+                section(section, true);
+            }
+            json.writeEndObject();
+        }
+        json.writeEndObject();
+        json.writeBooleanProperty("additionalProperties", false);
+        List<String> required = shape.keys().stream()
+                .filter(ConfigKey::isRequired)
+                .map(ConfigKey::name)
+                .toList();
+        if (!required.isEmpty()) {
+            json.writeName("required");
+            words(required);
+        }
+        if (shape == ConfigShape.element(ConfigKeys.REMAP)) {
+            oneVerb();
+        }
+    }
+
+    /** A rule has exactly one of the keys that say its kind. */
+    private void oneVerb() {
+        json.writeName("oneOf");
+        json.writeStartArray();
+        for (RemapVerb verb : RemapVerb.all()) {
+            json.writeStartObject();
+            json.writeName("required");
+            words(List.of(verb.word()));
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+    }
+
+    private void value(ConfigKey<?> key) {
+        switch (key.type().name()) {
+            case "list" -> list(key);
+            case "size", "duration" -> {
+                json.writeName("anyOf");
+                json.writeStartArray();
+                alternative("$ref", "#/$defs/" + key.type().name());
+                json.writeStartObject();
+                json.writeNumberProperty("const", 0);
+                json.writeEndObject();
+                json.writeEndArray();
+            }
+            case "names", "field names", "expressions", "addresses" -> words("string");
+            case "status codes" -> words("integer");
+            case "integer", "number" -> {
+                json.writeName("anyOf");
+                json.writeStartArray();
+                number(key);
+                alternative("$ref", "#/$defs/variable");
+                json.writeEndArray();
+            }
+            case "boolean" -> {
+                json.writeName("anyOf");
+                json.writeStartArray();
+                alternative("type", "boolean");
+                choices(List.of("true", "false"), 2);
+                alternative("$ref", "#/$defs/variable");
+                json.writeEndArray();
+            }
+            case "word" -> {
+                List<String> words = key.type().words();
+                json.writeName("anyOf");
+                json.writeStartArray();
+                choices(words == null ? List.of() : words, key.type().isNumbered() && words != null ? words.size() : 0);
+                alternative("$ref", "#/$defs/variable");
+                json.writeEndArray();
+            }
+            default -> json.writeStringProperty("type", "string");
+        }
+    }
+
+    /** A list of words, or one text with commas. */
+    private void words(String type) {
+        json.writeName("anyOf");
+        json.writeStartArray();
+        alternative("type", "string");
+        json.writeStartObject();
+        json.writeStringProperty("type", "array");
+        json.writeName("items");
+        json.writeStartObject();
+        json.writeStringProperty("type", type);
+        json.writeEndObject();
+        json.writeEndObject();
+        json.writeEndArray();
+    }
+
+    private void list(ConfigKey<?> key) {
+        ConfigShape element = ConfigShape.element(key);
+        boolean words = ConfigShape.ofWord(key) != null;
+        json.writeName("type");
+        words(words ? List.of("array", "null", "string") : List.of("array", "null"));
+        json.writeName("items");
+        json.writeStartObject();
+        if (words) {
+            json.writeName("anyOf");
+            json.writeStartArray();
+            alternative("type", "string");
+            json.writeStartObject();
+            section(element, false);
+            json.writeEndObject();
+            json.writeEndArray();
+        } else {
+            section(element, false);
+        }
+        json.writeEndObject();
+    }
+
+    private void number(ConfigKey<?> key) {
+        json.writeStartObject();
+        json.writeStringProperty("type", key.type().name());
+        if (key.min() instanceof Number least && key.max() instanceof Number most) {
+            if (key.type().name().equals("integer")) {
+                json.writeNumberProperty("minimum", least.longValue());
+                json.writeNumberProperty("maximum", most.longValue());
+            } else {
+                json.writeNumberProperty("minimum", least.doubleValue());
+                json.writeNumberProperty("maximum", most.doubleValue());
+            }
+        }
+        json.writeEndObject();
+    }
+
+    /** An enumeration of words, and of the numbers from 0 that stand for the first of them. */
+    private void choices(List<String> words, int numbers) {
+        json.writeStartObject();
+        json.writeName("enum");
+        json.writeStartArray();
+        words.forEach(json::writeString);
+        for (int i = 0; i < numbers; i++) {
+            json.writeNumber(i);
+        }
+        json.writeEndArray();
+        json.writeEndObject();
+    }
+
+    private void alternative(String name, String value) {
+        json.writeStartObject();
+        json.writeStringProperty(name, value);
+        json.writeEndObject();
+    }
+
+    private void words(List<String> words) {
+        json.writeStartArray();
+        words.forEach(json::writeString);
+        json.writeEndArray();
+    }
+}

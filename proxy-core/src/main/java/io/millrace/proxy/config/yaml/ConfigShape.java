@@ -1,0 +1,139 @@
+package io.millrace.proxy.config.yaml;
+
+import io.millrace.proxy.config.ConfigCatalog;
+import io.millrace.proxy.config.access.FilterKeys;
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.origins.OriginGroupKeys;
+import io.millrace.proxy.config.tls.AcmeKeys;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The catalogue as a tree, as a file is laid out: sections hold sections and keys, a list key has the shape of its
+ * elements. Immutable once built.
+ */
+final class ConfigShape {
+    private static final Map<ConfigKey<?>, ConfigShape> ELEMENTS = new LinkedHashMap<>();
+    private static final ConfigShape ROOT = new ConfigShape("");
+
+    private final String path;
+    private final Map<String, ConfigShape> sections = new LinkedHashMap<>();
+    private final Map<String, ConfigKey<?>> keys = new LinkedHashMap<>();
+    private final Set<String> names = new LinkedHashSet<>();
+
+    static {
+        for (ConfigKey<?> key : ConfigCatalog.keys()) {
+            String inElement = key.path();
+            ConfigShape start = ROOT;
+            for (int bracket = inElement.indexOf("[]."); bracket >= 0; bracket = inElement.indexOf("[].")) {
+                if (!(start.find(inElement.substring(0, bracket)) instanceof ConfigKey<?> list)) {
+                    throw new IllegalStateException(key.path() + " stands before its list");
+                }
+                start = ELEMENTS.computeIfAbsent(list, k -> new ConfigShape(k.path() + "[]"));
+                inElement = inElement.substring(bracket + 3);
+            }
+            start.add(inElement, key);
+        }
+        ConfigShape rule = element(ConfigKeys.REMAP);
+        for (ConfigKey<?> key : ConfigCatalog.keys()) {
+            if (key.isPerRule()) {
+                rule.add(key.path(), key);
+            }
+        }
+    }
+
+    private ConfigShape(String path) {
+        this.path = path;
+    }
+
+    /** The whole file. */
+    static ConfigShape root() {
+        return ROOT;
+    }
+
+    /** One element of a list key. */
+    static ConfigShape element(ConfigKey<?> list) {
+        ConfigShape shape = ELEMENTS.get(FilterKeys.isUse(list) ? FilterKeys.FILTERS : list);
+        if (shape == null) {
+            throw new IllegalStateException(list.path() + " has no elements");
+        }
+        return shape;
+    }
+
+    /** What an element of a list says that is a single word; null where elements are sections only. */
+    static @Nullable ConfigKey<?> ofWord(ConfigKey<?> list) {
+        if (list == ConfigKeys.LISTEN) {
+            return ConfigKeys.LISTEN_ADDRESS;
+        }
+        if (list == OriginGroupKeys.HOSTS) {
+            return OriginGroupKeys.HOST_URL;
+        }
+        if (list == AcmeKeys.ISSUERS) {
+            return AcmeKeys.DIRECTORY;
+        }
+        return FilterKeys.isUse(list) ? FilterKeys.NAME : null;
+    }
+
+    private void add(String pathWithin, ConfigKey<?> key) {
+        ConfigShape section = this;
+        String rest = pathWithin;
+        for (int dot = rest.indexOf('.'); dot >= 0; dot = rest.indexOf('.')) {
+            String name = rest.substring(0, dot);
+            String full = section.path.isEmpty() ? name : section.path + "." + name;
+            section.names.add(name);
+            section = section.sections.computeIfAbsent(name, n -> new ConfigShape(full));
+            rest = rest.substring(dot + 1);
+        }
+        section.names.add(rest);
+        section.keys.put(rest, key);
+    }
+
+    /** As the catalogue writes it; empty for the whole file. */
+    String path() {
+        return path;
+    }
+
+    /** Everything that may stand here, in the order of the catalogue. */
+    Collection<String> names() {
+        return names;
+    }
+
+    @Nullable
+    ConfigShape section(String name) {
+        return sections.get(name);
+    }
+
+    @Nullable
+    ConfigKey<?> key(String name) {
+        return keys.get(name);
+    }
+
+    Collection<ConfigKey<?>> keys() {
+        return List.copyOf(keys.values());
+    }
+
+    /**
+     * Finds what stands at a dotted path below this section; null when nothing does. A {@link ConfigKey} or a
+     * {@link ConfigShape}.
+     */
+    @Nullable
+    Object find(String dotted) {
+        ConfigShape section = this;
+        String rest = dotted;
+        for (int dot = rest.indexOf('.'); dot >= 0; dot = rest.indexOf('.')) {
+            section = section.sections.get(rest.substring(0, dot));
+            if (section == null) {
+                return null;
+            }
+            rest = rest.substring(dot + 1);
+        }
+        ConfigKey<?> key = section.keys.get(rest);
+        return key != null ? key : section.sections.get(rest);
+    }
+}

@@ -1,0 +1,148 @@
+package io.millrace.proxy.config.yaml;
+
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.key.ValueType;
+import io.millrace.proxy.config.problem.ConfigProblems;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.nodes.Node;
+import org.snakeyaml.engine.v2.nodes.ScalarNode;
+import org.snakeyaml.engine.v2.nodes.SequenceNode;
+
+/** Values as they would be written in one line of the file. Thread-safe: its methods are static and share nothing. */
+public final class FlowText {
+    private static final String PLAIN = "_-./%+";
+
+    private FlowText() {}
+
+    /**
+     * The value of a key, a list as {@code [{map: /, to: "http://origin/"}]}; null when there is none.
+     *
+     * @param lengthMax of a list's text; after it stands how many entries there are
+     */
+    public static @Nullable String of(ConfigValues values, ConfigKey<?> key, int lengthMax) {
+        if (key.type() != ValueType.LIST) {
+            return values.text(key);
+        }
+        Object value = values.find(key);
+        return value == null ? null : list(ValueType.LIST.cast(value), key, lengthMax);
+    }
+
+    private static String list(List<ConfigValues> elements, ConfigKey<?> key, int lengthMax) {
+        StringBuilder text = new StringBuilder("[");
+        for (ConfigValues element : elements) {
+            if (text.length() > lengthMax) {
+                return text + ", ...] (" + key.format(elements) + ")";
+            }
+            text.append(text.length() == 1 ? "" : ", ");
+            ConfigKey<?> word = ConfigShape.ofWord(key);
+            String alone = word == null || element.size() > 1 ? null : element.text(word);
+            if (alone == null) {
+                Map<String, Object> tree = new LinkedHashMap<>();
+                collect(ConfigShape.element(key), element, tree, lengthMax);
+                write(tree, text);
+            } else {
+                text.append(scalar(alone));
+            }
+        }
+        return text.append(']').toString();
+    }
+
+    private static void collect(ConfigShape shape, ConfigValues element, Map<String, Object> tree, int lengthMax) {
+        for (String name : shape.names()) {
+            ConfigKey<?> key = shape.key(name);
+            ConfigShape section = shape.section(name);
+            if (key != null && element.isSet(key)) {
+                String text = of(element, key, lengthMax);
+                tree.put(name, key.type() == ValueType.LIST ? String.valueOf(text) : value(key, String.valueOf(text)));
+            } else if (section != null) {
+                Map<String, Object> below = new LinkedHashMap<>();
+                collect(section, element, below, lengthMax);
+                if (!below.isEmpty()) {
+                    tree.put(name, below);
+                }
+            }
+        }
+    }
+
+    private static void write(Map<?, ?> tree, StringBuilder text) {
+        text.append('{');
+        String between = "";
+        for (Map.Entry<?, ?> entry : tree.entrySet()) {
+            text.append(between).append(entry.getKey()).append(": ");
+            if (entry.getValue() instanceof Map<?, ?> below) {
+                write(below, text);
+            } else {
+                text.append(entry.getValue());
+            }
+            between = ", ";
+        }
+        text.append('}');
+    }
+
+    /** The text of one value as YAML that the loader reads as this very value. */
+    static String value(ConfigKey<?> key, String text) {
+        // Lists of expressions are separated by spaces, and read as one text.
+        if (!key.type().isWords() || key.type() == ValueType.REFERERS) {
+            return scalar(text);
+        }
+        if (text.equals("[]")) {
+            return text;
+        }
+        StringBuilder list = new StringBuilder("[");
+        for (String word : text.split(",", -1)) {
+            list.append(list.length() == 1 ? "" : ", ").append(scalar(word.trim()));
+        }
+        return list.append(']').toString();
+    }
+
+    /**
+     * A list of words that stands in square brackets, with commas between its words; any other text as it is.
+     *
+     * <p>{@code ["a", b]} becomes {@code a,b}, as a file's list of the same words is read.
+     */
+    static String unbracketed(ConfigKey<?> key, String text) {
+        String list = text.strip();
+        if (!key.type().isWords() || !list.startsWith("[") || !list.endsWith("]") || list.equals("[]")) {
+            return text;
+        }
+        if (!(YamlText.compose(list, "", new ConfigProblems()) instanceof SequenceNode sequence)) {
+            return text;
+        }
+        List<String> words = new ArrayList<>();
+        for (Node element : sequence.getValue()) {
+            if (!(element instanceof ScalarNode scalar)) {
+                return text;
+            }
+            words.add(scalar.getValue());
+        }
+        return words.isEmpty() ? "[]" : String.join(key.type() == ValueType.REFERERS ? " " : ",", words);
+    }
+
+    /** A scalar that is not replaced from the environment, plain where that is safe everywhere. */
+    static String scalar(String text) {
+        boolean plain = !text.isEmpty()
+                && Character.isLetterOrDigit(text.charAt(0))
+                && text.chars().allMatch(c -> c < 0x80 && (Character.isLetterOrDigit(c) || PLAIN.indexOf(c) >= 0))
+                && !text.equalsIgnoreCase("null");
+        if (plain || text.equals("/")) {
+            return text;
+        }
+        StringBuilder quoted = new StringBuilder("\"");
+        text.replace("${", "$${").codePoints().forEach(c -> {
+            if (c == '"' || c == '\\') {
+                quoted.append('\\').appendCodePoint(c);
+            } else if (c < 0x20 || c == 0x7f || (c >= 0x80 && c < 0xa0) || c == 0x2028 || c == 0x2029 || c == 0xfeff) {
+                String digits = Integer.toHexString(c);
+                quoted.append("\\u").append("0".repeat(4 - digits.length())).append(digits);
+            } else {
+                quoted.appendCodePoint(c);
+            }
+        });
+        return quoted.append('"').toString();
+    }
+}

@@ -1,0 +1,77 @@
+package io.millrace.proxy.config.yaml;
+
+import io.millrace.proxy.config.problem.ConfigDocument;
+import io.millrace.proxy.config.problem.ConfigProblems;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+import org.snakeyaml.engine.v2.api.lowlevel.Compose;
+import org.snakeyaml.engine.v2.exceptions.Mark;
+import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
+import org.snakeyaml.engine.v2.exceptions.ReaderException;
+import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
+import org.snakeyaml.engine.v2.nodes.Node;
+
+/** Turns YAML text into nodes that know their line and column, or into one problem that does. */
+final class YamlText {
+    private static final int BUFFER_SIZE_MIN = 1024;
+
+    /** Buffers that a text is read in. */
+    private static final int BUFFERS_MAX = 16;
+
+    private YamlText() {}
+
+    /** The document's root; null when the text is empty, or is no YAML, which is then among the problems. */
+    static @Nullable Node compose(String text, String name, ConfigProblems problems) {
+        LoadSettings settings = LoadSettings.builder()
+                .setLabel(name)
+                .setUseMarks(true)
+                // Refused by the binder, which can say where they stand.
+                .setAllowNonScalarKeys(true)
+                .setCodePointLimit(ConfigDocument.LENGTH_MAX)
+                // The reader moves its window for each buffer within one scalar: time is quadratic with a fixed one.
+                .setBufferSize(Math.max(BUFFER_SIZE_MIN, text.length() / BUFFERS_MAX))
+                // Nodes are not copied for aliases; what they stand for is counted where it is read.
+                .setMaxAliasesForCollections(Integer.MAX_VALUE)
+                .build();
+        try {
+            return new Compose(settings).composeString(text).orElse(null);
+        } catch (MarkedYamlEngineException e) {
+            Optional<Mark> mark = e.getProblemMark().or(e::getContextMark);
+            String problem = e.getProblem() == null ? "cannot be read" : e.getProblem();
+            String context = e.getContext() == null || e.getContext().isEmpty() ? "" : e.getContext() + ", ";
+            problems.error(
+                    mark.map(m -> new ConfigProblems.Place(name, m.getLine() + 1, m.getColumn() + 1))
+                            .orElse(new ConfigProblems.Place(name, 0, 0)),
+                    "",
+                    "YAML: " + oneLine(context + problem));
+        } catch (ReaderException e) {
+            problems.error(
+                    placeOf(text, name, e.getPosition()),
+                    "",
+                    "YAML: the character U+" + String.format("%04X", e.getCodePoint()) + " is not allowed");
+        } catch (YamlEngineException e) {
+            problems.error(
+                    new ConfigProblems.Place(name, 0, 0), "", "YAML: " + oneLine(String.valueOf(e.getMessage())));
+        } catch (StackOverflowError e) {
+            // The parser recurses; nothing of it is kept, so that this is an error of the text and not of the process.
+            problems.error(new ConfigProblems.Place(name, 0, 0), "", "YAML: is nested too deeply");
+        }
+        return null;
+    }
+
+    static ConfigProblems.Place placeOf(String text, String name, int codePointIndex) {
+        int line = 1;
+        int column = 1;
+        int[] codePoints = text.codePoints().limit(Math.max(0, codePointIndex)).toArray();
+        for (int codePoint : codePoints) {
+            column = codePoint == '\n' ? 1 : column + 1;
+            line += codePoint == '\n' ? 1 : 0;
+        }
+        return new ConfigProblems.Place(name, line, column);
+    }
+
+    private static String oneLine(String text) {
+        return text.replaceAll("\\s*\\R\\s*", " ").trim();
+    }
+}

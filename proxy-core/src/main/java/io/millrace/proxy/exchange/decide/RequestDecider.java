@@ -1,0 +1,470 @@
+package io.millrace.proxy.exchange.decide;
+
+import io.millrace.proxy.access.AccessResult;
+import io.millrace.proxy.access.AccessRules;
+import io.millrace.proxy.access.MethodPolicy;
+import io.millrace.proxy.acme.ChallengeAnswers;
+import io.millrace.proxy.caching.CacheSettings;
+import io.millrace.proxy.caching.Outdated;
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.field.CacheControl;
+import io.millrace.proxy.caching.key.DynamicUrls;
+import io.millrace.proxy.caching.reuse.Reuse;
+import io.millrace.proxy.http.FieldLexer;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.Method;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.http.forward.UpgradeFields;
+import io.millrace.proxy.net.ClientConnection;
+import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.observe.ForwardReason;
+import io.millrace.proxy.observe.LoopCounters;
+import io.millrace.proxy.observe.Via;
+import io.millrace.proxy.overload.OverloadGauge;
+import io.millrace.proxy.remap.CacheRules;
+import io.millrace.proxy.remap.Mapped;
+import io.millrace.proxy.remap.NotMapped;
+import io.millrace.proxy.remap.Redirected;
+import io.millrace.proxy.remap.RefererRules;
+import io.millrace.proxy.remap.RemapResult;
+import io.millrace.proxy.remap.RemapTable;
+import io.millrace.proxy.remap.RuledSettings;
+import io.millrace.store.StoreKey;
+import io.millrace.store.StoredObject;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The one question that both lanes ask: a request's head in, a decision out, by way of access, remap, key, lookup and reuse.
+ * Never blocks and reads no disk; where the answer lies there the decision says so and {@link #afterOpen} continues.
+ *
+ * <p>Confined to one event loop.
+ */
+public final class RequestDecider {
+    /** Method Not Allowed, Loop Detected and the like have a counter each; this is RFC 5842's status for a circle. */
+    private static final int LOOP_DETECTED = 508;
+
+    /** Misdirected Request (RFC 9110 s15.5.20). */
+    private static final int MISDIRECTED = 421;
+
+    private static final String NOT_SECURED =
+            "an https URL needs a connection with TLS, or a trusted proxy that says so";
+
+    private static final String NOT_ADMITTED =
+            "the host needs a client certificate that this connection has not shown: connect anew for it";
+
+    private static final byte[] CHALLENGE_PATH = ChallengeAnswers.PATH.getBytes(StandardCharsets.US_ASCII);
+
+    private static final List<String> WEBSOCKET = List.of(UpgradeFields.WEBSOCKET);
+
+    private final DecisionInputs shared;
+    private final LoopCounters counters;
+    private final ForwardDecider forwards;
+
+    public RequestDecider(DecisionInputs shared, LoopCounters counters) {
+        this.shared = shared;
+        this.counters = counters;
+        this.forwards = new ForwardDecider(counters);
+    }
+
+    /**
+     * What to do with a request.
+     *
+     * @param client the connection that it came on
+     */
+    public Decision decide(RequestHead request, long contentLength, ClientConnection client) {
+        return decide(
+                new Decision(request), contentLength, client, shared.clock().millis());
+    }
+
+    /** As the other, for a request to the path of ACME challenges whose token is not known here. */
+    public Decision decidePastChallenges(RequestHead request, long contentLength, ClientConnection client) {
+        Decision decision = new Decision(request).passChallenges();
+        return decide(decision, contentLength, client, shared.clock().millis());
+    }
+
+    /**
+     * As the other, of a decision's request.
+     *
+     * @param decision with nothing but the request
+     * @param nowMillis the time of day, in epoch milliseconds
+     */
+    public Decision decide(Decision decision, long contentLength, ClientConnection client, long nowMillis) {
+        decision.stamp(shared.invalidator().stamp());
+        RequestHead request = decision.request();
+        ExchangeSettings settings = shared.settings().get();
+        if (settings.challenges() != null && !decision.isPastChallenges() && isChallenge(request, contentLength)) {
+            return decision.challenge();
+        }
+        if (isLoop(request.fields(), settings.via())) {
+            counters.increment(Counter.DENIED_LOOP);
+            return decision.denied(LOOP_DETECTED, "the request came through this proxy before");
+        }
+        if (client.secure()
+                && request.method() != Method.CONNECT
+                && !client.isAdmittedTo(request.target().hostBytes())) {
+            counters.increment(Counter.DENIED_CLIENT_CERTIFICATE);
+            return decision.denied(MISDIRECTED, NOT_ADMITTED, "client-certificate");
+        }
+        boolean upgrading = isUpgrading(request, contentLength);
+        RemapResult found = map(settings.remap(), request, client, upgrading);
+        AccessRules access = settings.access();
+        if (access.hasFilters()) {
+            String denied = access.denial(ruleOf(found), request, client.remoteIp(), client.localIp());
+            if (denied != null) {
+                counters.filterDenied(denied);
+                return decision.filtered(denied);
+            }
+        }
+        if (request.method() == Method.CONNECT) {
+            return forwards.connect(
+                    decision, contentLength, access.client(request, client.remoteIp()), settings.forward());
+        }
+        if (ForwardDecider.isForForwarding(request, found, settings.forward().access())) {
+            if (!settings.forward().access().isClient(access.client(request, client.remoteIp()))) {
+                return forwards.deniedToClient(decision);
+            }
+            if (ForwardDecider.isAddressDenied(request.target(), settings.forward())) {
+                return forwards.deniedDestination(decision);
+            }
+            found = settings.remap().forwarded(request.target());
+        } else if (request.target().isSecure() && !client.secure() && isMisdirected(found, request, client, access)) {
+            counters.increment(Counter.DENIED_SCHEME);
+            return decision.denied(MISDIRECTED, NOT_SECURED, "scheme");
+        }
+        if (!(found instanceof Mapped mapped)) {
+            return notMapped(decision, found, settings);
+        }
+        CacheRules rules = settings.cacheRules();
+        RuledSettings ruled = rules.isEmpty()
+                ? rules.without(mapped)
+                : rules.match(mapped, request, client.remoteAddress().getAddress(), nowMillis);
+        OverloadGauge gauge = shared.overload().of(mapped.rule().config());
+        decision.mapped(
+                mapped,
+                gauge != null && gauge.isOver()
+                        ? ruled.inOverload(gauge.config().served())
+                        : ruled);
+        MethodPolicy methods = access.methods(mapped.rule().index());
+        if (methods.check(request.method(), request.methodName()) != AccessResult.ALLOWED) {
+            return denied(decision, methods);
+        }
+        RefererRules referers = mapped.rule().referers();
+        if (referers != null && !referers.allow(request.fields())) {
+            counters.increment(Counter.REDIRECTS_REFERER);
+            return decision.redirected(302, referers.location(request.target(), request.fields()), referers.reason());
+        }
+        if (request.method() == Method.TRACE && contentLength != 0) {
+            return decision.denied(400, "TRACE has no content");
+        }
+        if (isFinalRecipient(request)) {
+            return decision.finalRecipient(methods.allow());
+        }
+        String protocols = upgrading
+                ? UpgradeFields.allowed(request.fields(), mapped.rule().upgrade())
+                : null;
+        return protocols != null
+                ? decision.upgrade(protocols).forward(Decision.Kind.PASS, ForwardReason.BYPASS)
+                : lookUp(decision, contentLength, nowMillis);
+    }
+
+    /** Whether an issuer of certificates may have sent it (RFC 8555 section 8.3). */
+    private static boolean isChallenge(RequestHead request, long contentLength) {
+        return request.target().pathStartsWith(CHALLENGE_PATH)
+                && contentLength == 0
+                && (request.method() == Method.GET || request.method() == Method.HEAD);
+    }
+
+    /** Goes on with a request that may be answered: whether it goes to the cache, and under which key. */
+    private Decision lookUp(Decision decision, long contentLength, long nowMillis) {
+        RequestHead request = decision.request();
+        Mapped mapped = decision.mapped();
+        if (!decision.cacheSettings().enabled()) {
+            return decision.forward(Decision.Kind.PASS, ForwardReason.BYPASS);
+        }
+        if (request.method() != Method.GET && request.method() != Method.HEAD) {
+            return decision.forward(Decision.Kind.PASS, ForwardReason.METHOD);
+        }
+        TargetUri keyUrl = mapped.keyUrl(request.target());
+        decision.originUrl(mapped.originUrl(request.target(), keyUrl)).keyUrl(keyUrl);
+        boolean ranged = request.fields().contains(FieldName.RANGE);
+        boolean unasked = ranged && !decision.fillConfig().rangeLookup();
+        if (contentLength != 0 || unasked || isDynamic(request, decision.cacheSettings())) {
+            return decision.forward(Decision.Kind.PASS, ForwardReason.BYPASS);
+        }
+        StoreKey key = shared.store().keyOver(mapped.keyOf(keyUrl).bytes());
+        decision.primaryKey(key);
+        return resident(decision, decision.find(shared.store(), key), nowMillis);
+    }
+
+    /**
+     * Whether a rule would answer for an https URL that came unsecured (RFC 9110 s7.4): the response would count as one that is authentic
+     * for https, and be stored for clients with TLS. What is forwarded is asked of the URL's own host over TLS, under keys of its own.
+     */
+    private static boolean isMisdirected(
+            RemapResult found, RequestHead request, ClientConnection client, AccessRules access) {
+        return (found instanceof Mapped || found instanceof Redirected) && !access.isSecured(request.fields(), client);
+    }
+
+    /** The rule whose filters are asked first. */
+    private static int ruleOf(RemapResult found) {
+        if (found instanceof Mapped mapped) {
+            return mapped.rule().index();
+        }
+        return found instanceof Redirected redirected ? redirected.rule().index() : AccessRules.NO_RULE;
+    }
+
+    /** Whether the client offers another protocol (RFC 9110 s7.8), in the way that WebSocket does; any other offer is passed over, as it may be. */
+    private static boolean isUpgrading(RequestHead request, long contentLength) {
+        return request.method() == Method.GET
+                && contentLength == 0
+                && UpgradeFields.isIn(request.fields(), request.minorVersion());
+    }
+
+    private static RemapResult map(RemapTable remap, RequestHead request, ClientConnection client, boolean upgrading) {
+        if (upgrading && UpgradeFields.allowed(request.fields(), WEBSOCKET) != null) {
+            RemapResult found = remap.matchWebSocket(request.target());
+            if (found != NotMapped.NO_RULE) {
+                return found;
+            }
+        }
+        return remap.match(request.target(), client.localAddress().getPort());
+    }
+
+    private Decision notMapped(Decision decision, RemapResult found, ExchangeSettings settings) {
+        RequestHead request = decision.request();
+        if (found instanceof Redirected redirected) {
+            counters.increment(Counter.REDIRECTS_RULE);
+            int status = redirected.status(request.minorVersion());
+            return decision.redirected(status, redirected.location(request.target()), redirected.reason());
+        }
+        String instead = settings.noHostUrlRedirect();
+        if (instead != null && request.target().hostBytes().length == 0) {
+            counters.increment(Counter.REDIRECTS_NO_HOST);
+            return decision.redirected(302, instead, "no-host");
+        }
+        counters.increment(Counter.DENIED_NOT_MAPPED);
+        return decision.notMapped("no remap rule maps this URL");
+    }
+
+    private Decision denied(Decision decision, MethodPolicy methods) {
+        counters.increment(Counter.DENIED_METHOD);
+        RequestHead request = decision.request();
+        if (methods.check(request.method(), request.methodName()) instanceof AccessResult.Denied denied) {
+            return decision.denied(denied.status(), denied.reason().text()).allow(methods.allow());
+        }
+        throw new IllegalStateException(request.methodName() + " is allowed");
+    }
+
+    /** Whether OPTIONS or TRACE has no hop left (RFC 9110 s7.6.2). */
+    private static boolean isFinalRecipient(RequestHead request) {
+        if (request.method() != Method.OPTIONS && request.method() != Method.TRACE) {
+            return false;
+        }
+        FieldSection fields = request.fields();
+        int line = fields.find(FieldName.MAX_FORWARDS);
+        return line >= 0 && FieldLexer.number(fields.bytes(), fields.valueStart(line), fields.valueEnd(line)) == 0;
+    }
+
+    /** Goes on with what the disk gave; takes over the reference. */
+    public Decision afterOpen(Decision decision, @Nullable StoredObject<StoredHead> found) {
+        StoredObject<StoredHead> object = found;
+        if (object != null && !object.isComplete() && !StoredParts.isReadable(object)) {
+            // What is missing of it cannot be told again.
+            decision.letGo(object);
+            object = null;
+        }
+        if (object == null) {
+            counters.increment(Counter.LOOKUPS_ABSENT);
+            return miss(decision, decision.marker() == null ? ForwardReason.URI_MISS : ForwardReason.VARY_MISS);
+        }
+        if (object.head().isVaryMarker()) {
+            if (decision.marker() == null) {
+                return resident(
+                        decision,
+                        throughMarker(decision, object),
+                        shared.clock().millis());
+            }
+            // A marker where a variant should be; following it would read the same record again.
+            decision.letGo(object);
+            counters.increment(Counter.LOOKUPS_ABSENT);
+            return miss(decision, ForwardReason.VARY_MISS);
+        }
+        counters.increment(Counter.LOOKUPS_DISK);
+        return judge(decision.readFromDisk(), object, shared.clock().millis());
+    }
+
+    private Decision resident(Decision decision, @Nullable StoredObject<StoredHead> found, long nowMillis) {
+        StoredObject<StoredHead> object = found;
+        if (object != null && object.head().isVaryMarker()) {
+            object = throughMarker(decision, object);
+        }
+        if (object != null) {
+            counters.increment(Counter.LOOKUPS_RAM);
+            return judge(decision, object, nowMillis);
+        }
+        ForwardReason reason = decision.marker() == null ? ForwardReason.URI_MISS : ForwardReason.VARY_MISS;
+        if (shared.store().contains(decision.key())) {
+            return decision.forward(Decision.Kind.OPEN, reason);
+        }
+        counters.increment(Counter.LOOKUPS_ABSENT);
+        return miss(decision, reason);
+    }
+
+    /** From the marker under the primary key to the variant that the request selects, if that is in RAM. */
+    private @Nullable StoredObject<StoredHead> throughMarker(Decision decision, StoredObject<StoredHead> object) {
+        StoredHead marker = object.head();
+        decision.letGo(object);
+        if (decision.marker() != null) {
+            return null;
+        }
+        StoreKey primary = decision.key();
+        decision.variant(
+                marker,
+                Variants.keyOf(
+                        shared.store(), primary, marker, decision.request().fields()));
+        return decision.find(shared.store(), decision.key());
+    }
+
+    private Decision judge(Decision decision, StoredObject<StoredHead> object, long nowMillis) {
+        Reuse reuse;
+        try {
+            StoredHead head = object.head();
+            Outdated outdated = shared.invalidator().invalidations().of(decision.keyUrl(), head);
+            reuse = Reuse.of(decision.request(), head, nowMillis, decision.cacheSettings(), outdated);
+        } catch (RuntimeException | Error e) {
+            decision.letGo(object);
+            throw e;
+        }
+        if (!mayStillBeServed(decision, object.head()) && isAnswer(reuse)) {
+            return validate(decision, object, ForwardReason.STALE);
+        }
+        if (reuse instanceof Reuse.Fresh) {
+            return available(decision, object, Decision.Kind.FRESH);
+        }
+        if (reuse instanceof Reuse.ServeStale) {
+            return available(decision, object, Decision.Kind.FRESH_ENOUGH);
+        }
+        if (reuse instanceof Reuse.ServeStaleWhileRevalidating) {
+            decision.validatingAside();
+            return available(decision, object, Decision.Kind.FRESH_ENOUGH);
+        }
+        if (reuse instanceof Reuse.ServeStaleUnderLoad) {
+            decision.underLoad();
+            return available(decision, object, Decision.Kind.FRESH_ENOUGH);
+        }
+        if (reuse instanceof Reuse.Validate validate) {
+            return validate(decision, object, reasonOf(validate.reason()));
+        }
+        if (reuse instanceof Reuse.Invalidated invalidated) {
+            decision.outdated(invalidated.by());
+            if (invalidated.by().isSoft()) {
+                return validate(decision, object, ForwardReason.STALE);
+            }
+            decision.letGo(object);
+            return miss(decision, ForwardReason.URI_MISS);
+        }
+        if (reuse instanceof Reuse.NotUsable no) {
+            if (no.reason() != Reuse.NotUsableReason.VARY) {
+                decision.standIn(object.head());
+            }
+            decision.letGo(object);
+            return miss(decision, reasonOf(no.reason()));
+        }
+        decision.letGo(object);
+        return miss(decision, ForwardReason.MISS);
+    }
+
+    /**
+     * Whether what was stored is not from where requests may no longer be forwarded. Where it came from is not known; whether it may be asked for there shows
+     * when it is.
+     */
+    private boolean mayStillBeServed(Decision decision, StoredHead head) {
+        return !decision.mapped().rule().isForwarding()
+                || shared.settings().get().forward().holdsSince(head.requestTimeMillis());
+    }
+
+    private static boolean isAnswer(Reuse reuse) {
+        return !(reuse instanceof Reuse.Validate)
+                && !(reuse instanceof Reuse.NotUsable)
+                && !(reuse instanceof Reuse.Invalidated);
+    }
+
+    private static ForwardReason reasonOf(Reuse.NotUsableReason why) {
+        return switch (why) {
+            case VARY -> ForwardReason.VARY_MISS;
+            case REQUEST_NO_CACHE, AUTHORIZATION -> ForwardReason.REQUEST;
+            case DISABLED, METHOD, REQUEST_CONTENT, COOKIES -> ForwardReason.MISS;
+        };
+    }
+
+    /**
+     * A response that may be reused: whether what the request wants of it is there. If-Match and If-Unmodified-Since are not a
+     * cache's to refuse by (RFC 9111 s4.3.2): where they are false for what is stored, the origin is asked.
+     */
+    private static Decision available(Decision decision, StoredObject<StoredHead> object, Decision.Kind kind) {
+        StoredParts parts = StoredParts.of(decision.request(), object);
+        if (parts == StoredParts.PRESENT) {
+            return decision.serve(kind, object);
+        }
+        boolean head = decision.request().method() == Method.HEAD;
+        if (parts == StoredParts.MISSING && kind == Decision.Kind.FRESH && !head && !isOnlyIfCached(decision)) {
+            return decision.forward(Decision.Kind.COMPLETE, ForwardReason.PARTIAL)
+                    .serve(Decision.Kind.COMPLETE, object);
+        }
+        decision.letGo(object);
+        return parts == StoredParts.REFUSED && !isOnlyIfCached(decision)
+                ? decision.forward(Decision.Kind.PASS, ForwardReason.REQUEST)
+                : miss(decision, parts == StoredParts.MISSING ? ForwardReason.PARTIAL : ForwardReason.MISS);
+    }
+
+    private static ForwardReason reasonOf(Reuse.ValidateReason why) {
+        return switch (why) {
+            case STALE, NO_CACHE, WHEN_TO_REVALIDATE -> ForwardReason.STALE;
+            case REQUEST_NO_CACHE, REQUEST_MAX_AGE, REQUEST_MIN_FRESH, AUTHORIZATION -> ForwardReason.REQUEST;
+        };
+    }
+
+    private Decision validate(Decision decision, StoredObject<StoredHead> object, ForwardReason reason) {
+        if (isOnlyIfCached(decision) || StoredParts.isPart(object.head())) {
+            decision.letGo(object);
+            return miss(decision, reason);
+        }
+        if (decision.request().method() == Method.HEAD) {
+            return decision.forward(Decision.Kind.PASS, reason).serve(Decision.Kind.PASS, object);
+        }
+        decision.standIn(object.head());
+        return decision.forward(Decision.Kind.VALIDATE, reason).serve(Decision.Kind.VALIDATE, object);
+    }
+
+    private static Decision miss(Decision decision, ForwardReason reason) {
+        if (isOnlyIfCached(decision)) {
+            return decision.forward(Decision.Kind.UNAVAILABLE, reason);
+        }
+        boolean head = decision.request().method() == Method.HEAD;
+        return decision.forward(head ? Decision.Kind.PASS : Decision.Kind.MISS, reason);
+    }
+
+    private static boolean isOnlyIfCached(Decision decision) {
+        FieldSection fields = decision.request().fields();
+        return fields.contains(FieldName.CACHE_CONTROL)
+                && CacheControl.ofRequest(fields).isOnlyIfCached();
+    }
+
+    private static boolean isDynamic(RequestHead request, CacheSettings settings) {
+        return !settings.storing().dynamicUrls() && DynamicUrls.looksDynamic(request.target());
+    }
+
+    private static boolean isLoop(FieldSection fields, Via via) {
+        for (int line = fields.find(FieldName.VIA); line >= 0; line = fields.next(FieldName.VIA, line)) {
+            int start = fields.valueStart(line);
+            if (via.isNamedIn(fields.bytes(), start, fields.valueEnd(line) - start)) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,74 @@
+package io.millrace.proxy.exchange.decide;
+
+import io.millrace.proxy.caching.CacheSettings;
+import io.millrace.proxy.caching.Invalidations;
+import io.millrace.proxy.caching.Outdated;
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.reuse.StaleServing;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.TargetUri;
+import io.millrace.store.StoredObject;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The stored response that is being validated, in case the origin fails (RFC 9111 s4.2.4). Owns a reference while it has one.
+ *
+ * <p>Confined to one event loop.
+ */
+public final class StaleCopy {
+    private @Nullable StoredObject<StoredHead> object;
+
+    /** Takes over the reference. */
+    public void keep(StoredObject<StoredHead> stale) {
+        object = stale;
+    }
+
+    /** Whether all of it that a request wants is stored. */
+    public boolean isPresentFor(RequestHead request) {
+        StoredObject<StoredHead> copy = object;
+        return copy != null && StoredParts.of(request, copy) == StoredParts.PRESENT;
+    }
+
+    /** Whether it may answer, be it stale by its age or since a soft purge. */
+    public boolean mayAnswer(
+            RequestHead request,
+            long nowMillis,
+            CacheSettings settings,
+            Invalidations invalidations,
+            TargetUri keyUrl) {
+        StoredObject<StoredHead> copy = object;
+        return copy != null
+                && StaleServing.of(
+                                request,
+                                copy.head(),
+                                nowMillis,
+                                settings,
+                                invalidations.staleSinceMillis(keyUrl, copy.head()))
+                        instanceof StaleServing.Allowed;
+    }
+
+    /** Whether it was purged, not only made stale, since it was found. */
+    public boolean isGone(Invalidations invalidations, TargetUri keyUrl) {
+        StoredObject<StoredHead> copy = object;
+        Outdated outdated = copy == null ? null : invalidations.of(keyUrl, copy.head());
+        return outdated != null && !outdated.isSoft();
+    }
+
+    /** The response; the caller takes over the reference. */
+    public StoredObject<StoredHead> take() {
+        StoredObject<StoredHead> copy = object;
+        object = null;
+        if (copy == null) {
+            throw new IllegalStateException("no stale response");
+        }
+        return copy;
+    }
+
+    public void release() {
+        StoredObject<StoredHead> copy = object;
+        object = null;
+        if (copy != null) {
+            copy.release();
+        }
+    }
+}

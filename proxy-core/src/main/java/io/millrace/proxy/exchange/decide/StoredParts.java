@@ -1,0 +1,58 @@
+package io.millrace.proxy.exchange.decide;
+
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.validate.PartialContent;
+import io.millrace.proxy.caching.validate.Preconditions;
+import io.millrace.proxy.caching.validate.StrongValidator;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.Method;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.serve.Selection;
+import io.millrace.store.StoredObject;
+
+/**
+ * Whether the bytes that a request wants of a stored response are stored. A response is stored whole; in blocks of which some may
+ * be missing; or as one part of its own, whose head has status 206.
+ */
+public enum StoredParts {
+    /** They are, or none are wanted. */
+    PRESENT,
+    /** Not all of them are. */
+    MISSING,
+    /** A precondition stands in the way. */
+    REFUSED;
+
+    public static StoredParts of(RequestHead request, StoredObject<StoredHead> object) {
+        StoredHead head = object.head();
+        if (isForOrigin(request.fields()) && Preconditions.evaluate(request, head) == Preconditions.Outcome.FAILED) {
+            return REFUSED;
+        }
+        if (isPart(head)) {
+            return Selection.ofPart(request, head, PartialContent.rangeOf(head)) == null ? MISSING : PRESENT;
+        }
+        if (object.residentBody() != null || object.isComplete() || request.method() == Method.HEAD) {
+            return PRESENT;
+        }
+        Selection selection = Selection.of(request, head, object.length());
+        return switch (selection.kind()) {
+            case WHOLE, PARTS -> MISSING;
+            case PART -> object.hasRange(selection.first(), selection.end() - selection.first()) ? PRESENT : MISSING;
+            case NOT_MODIFIED, PRECONDITION_FAILED, UNSATISFIABLE -> PRESENT;
+        };
+    }
+
+    /** Whether an incomplete object can be served while its missing blocks are fetched. */
+    static boolean isReadable(StoredObject<StoredHead> object) {
+        return object.length() >= 0 && StrongValidator.isPresent(object.head());
+    }
+
+    /** Whether a stored head is that of one part. */
+    public static boolean isPart(StoredHead head) {
+        return head.status() == 206;
+    }
+
+    private static boolean isForOrigin(FieldSection fields) {
+        return fields.contains(FieldName.IF_MATCH) || fields.contains(FieldName.IF_UNMODIFIED_SINCE);
+    }
+}

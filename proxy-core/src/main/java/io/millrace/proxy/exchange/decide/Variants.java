@@ -1,0 +1,150 @@
+package io.millrace.proxy.exchange.decide;
+
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.reuse.VariantKey;
+import io.millrace.proxy.caching.reuse.VariantList;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.observe.FaultLog;
+import io.millrace.proxy.observe.LoopCounters;
+import io.millrace.store.CacheStore;
+import io.millrace.store.ObjectWriter;
+import io.millrace.store.StoreKey;
+import io.millrace.store.StoredObject;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Where a response goes in the store: under its URL's primary key, or, when it varies, under a variant's key with a marker under
+ * the primary one.
+ *
+ * <p>Confined to one event loop.
+ */
+public final class Variants {
+    private static final Logger log = LoggerFactory.getLogger(Variants.class);
+
+    private final DecisionInputs shared;
+    private final LoopCounters counters;
+    private final FaultLog faults = new FaultLog(log, TimeUnit.MINUTES.toNanos(1), System::nanoTime);
+
+    public Variants(DecisionInputs shared, LoopCounters counters) {
+        this.shared = shared;
+        this.counters = counters;
+    }
+
+    /** The key for a response that is about to be stored; writes the marker where a new one is needed. */
+    public StoreKey keyFor(LegPlan plan, StoredHead stored) {
+        StoreKey primary = plan.primaryKey();
+        if (primary == null) {
+            primary = shared.store().key(plan.primaryBytes());
+        }
+        StoredHead present = marker(primary, plan.marker());
+        if (present == null && stored.variance().isNone()) {
+            return primary;
+        }
+        StoredHead marker = stored.variance()
+                .markerAfter(
+                        present,
+                        ThreadLocalRandom.current().nextLong(),
+                        shared.clock().millis());
+        byte[] values = marker.variance().valuesOf(plan.request().fields());
+        boolean listed = VariantList.contains(marker, values);
+        if (!listed) {
+            list(plan, primary, pinned(marker, plan, stored), values);
+        } else if (stored.pinnedUntilSeconds() > marker.pinnedUntilSeconds()) {
+            write(plan, primary, pinned(marker, plan, stored));
+        }
+        return shared.store().key(VariantKey.of(primary.bytes(), marker, values));
+    }
+
+    /**
+     * Writes the marker with one more variant, and removes those for which it has no room. Of two variants that are first stored
+     * at the same moment the marker may list one only; the other is found all the same, and not counted.
+     */
+    private void list(LegPlan plan, StoreKey primary, StoredHead marker, byte[] values) {
+        VariantList.Added added =
+                VariantList.add(marker, values, plan.cacheSettings().storing().variantsMax());
+        write(plan, primary, added.marker());
+        for (byte[] dropped : added.dropped()) {
+            StoreKey key = shared.store().key(VariantKey.of(primary.bytes(), marker, dropped));
+            shared.store().remove(key, Runnable::run, (wasPresent, failure) -> {});
+        }
+        if (added.guilty() != null) {
+            counters.add(Counter.VARIANTS_DROPPED, added.dropped().size());
+            faults.report(
+                    "a URL has more variants than cache.variants_max allows",
+                    added.guilty() + " tells most of them apart, for "
+                            + plan.request().target().asString(),
+                    null);
+        }
+    }
+
+    /**
+     * A variant's pin was renewed: the marker that leads to it is to stay as long.
+     *
+     * @return whether it was written
+     */
+    public boolean pinMarker(LegPlan plan, StoredHead variant) {
+        StoreKey primary = plan.primaryKey();
+        StoredHead seen = plan.marker();
+        if (primary == null || seen == null || variant.pinnedUntilSeconds() <= seen.pinnedUntilSeconds()) {
+            return false;
+        }
+        StoredHead now = marker(primary, seen);
+        if (now == null || variant.pinnedUntilSeconds() <= now.pinnedUntilSeconds()) {
+            return false;
+        }
+        write(plan, primary, pinned(now, plan, variant));
+        return true;
+    }
+
+    /** The URL was purged while its marker was written: that must not lead to what there was before. */
+    public void removeMarker(LegPlan plan) {
+        StoreKey primary = plan.primaryKey();
+        shared.store()
+                .remove(
+                        primary == null ? shared.store().key(plan.primaryBytes()) : primary,
+                        Runnable::run,
+                        (wasPresent, failure) -> {});
+    }
+
+    /** Pinned for longer than the variant, by what that is pinned for: not to be written with each of them. */
+    private static StoredHead pinned(StoredHead marker, LegPlan plan, StoredHead variant) {
+        long until = variant.pinnedUntilSeconds();
+        return marker.withPin(
+                until == 0 ? 0 : until + plan.cacheSettings().storing().pinSeconds());
+    }
+
+    private void write(LegPlan plan, StoreKey primary, StoredHead marker) {
+        ObjectWriter<StoredHead> writer = shared.store().create(primary, volumeFor(plan));
+        writer.head(marker, 0);
+        writer.complete(0);
+    }
+
+    /** Name of the volume for the response. */
+    public String volumeFor(LegPlan plan) {
+        return shared.settings().get().volumes().volume(plan.request().target(), plan.mapped());
+    }
+
+    /** The marker in force: another fetch may have written one since this one's lookup. */
+    private @Nullable StoredHead marker(StoreKey primary, @Nullable StoredHead seen) {
+        StoredObject<StoredHead> now = shared.store().get(primary);
+        if (now == null) {
+            // Neither in RAM nor on disk: purged since the lookup. The old marker must not lead to the old variants
+            // again.
+            return shared.store().contains(primary) ? seen : null;
+        }
+        StoredHead head = now.head();
+        now.release();
+        return head.isVaryMarker() ? head : null;
+    }
+
+    /** The key of the variant that a request selects. */
+    static StoreKey keyOf(
+            CacheStore<StoredHead> store, StoreKey primary, StoredHead marker, FieldSection requestFields) {
+        return store.key(VariantKey.of(primary.bytes(), marker, requestFields));
+    }
+}

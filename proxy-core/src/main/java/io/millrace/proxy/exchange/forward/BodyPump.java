@@ -1,0 +1,158 @@
+package io.millrace.proxy.exchange.forward;
+
+import io.millrace.proxy.http.ContentFailure;
+import io.millrace.proxy.http.ContentSink;
+import io.millrace.proxy.http.ContentSource;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.net.ClientStream;
+import io.netty.buffer.ByteBuf;
+import java.util.function.IntConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Moves content from a source to the client at the client's pace: pulls a piece, writes it, and pulls the next while the stream
+ * is writable. A source that answers at once is pulled in a loop, never by recursion.
+ *
+ * <p>Confined to the stream's event loop.
+ */
+public final class BodyPump implements ContentSink {
+    /** Learns how the content ended. */
+    public interface End {
+        /**
+         * The content is whole and written.
+         *
+         * @param trailers the trailer section behind it; null for none
+         */
+        void onBodyEnd(@Nullable FieldSection trailers);
+
+        /** The content broke off. */
+        void onBodyFailure(ContentFailure failure);
+
+        /** Something threw on the way of a piece. */
+        void onFault(Throwable fault);
+    }
+
+    private final ClientStream stream;
+    private final End end;
+
+    private final @Nullable IntConsumer copies;
+
+    private @Nullable ContentSource source;
+    private boolean outstanding;
+    private boolean over;
+    private boolean pumping;
+    private boolean again;
+    private long bytes;
+
+    BodyPump(ClientStream stream, End end) {
+        this(stream, end, null);
+    }
+
+    /** @param copies is told the bytes of each piece of which the connection makes a copy; null for nobody */
+    public BodyPump(ClientStream stream, End end, @Nullable IntConsumer copies) {
+        this.copies = copies;
+        this.stream = stream;
+        this.end = end;
+    }
+
+    /** Begins to move what the source gives; the pump closes it at the end. */
+    public void start(ContentSource contentSource) {
+        source = contentSource;
+        pump();
+    }
+
+    /** Goes on with another source after a failure. */
+    public void resume(ContentSource contentSource) {
+        over = false;
+        outstanding = false;
+        start(contentSource);
+    }
+
+    /** The stream became writable, or may have. */
+    public void pump() {
+        if (pumping) {
+            again = true;
+            return;
+        }
+        pumping = true;
+        do {
+            again = false;
+            ContentSource current = source;
+            if (current == null || outstanding || over) {
+                break;
+            }
+            if (!stream.isWritable()) {
+                current.onBehind();
+                break;
+            }
+            outstanding = true;
+            current.pull();
+        } while (again);
+        pumping = false;
+    }
+
+    /** Ends it; the source is closed. */
+    public void close() {
+        over = true;
+        ContentSource current = source;
+        source = null;
+        if (current != null) {
+            current.close();
+        }
+    }
+
+    /** Bytes of content written so far. */
+    public long bytes() {
+        return bytes;
+    }
+
+    @Override
+    public boolean keepsCopies() {
+        return stream.connection().secure();
+    }
+
+    @Override
+    public void onContent(ByteBuf content) {
+        if (over) {
+            content.release();
+            return;
+        }
+        outstanding = false;
+        int length = content.readableBytes();
+        bytes += length;
+        if (copies != null && keepsCopies()) {
+            copies.accept(length);
+        }
+        try {
+            stream.write(content);
+            pump();
+        } catch (RuntimeException | Error e) {
+            end.onFault(e);
+        }
+    }
+
+    @Override
+    public void onEnd() {
+        onEnd(null);
+    }
+
+    @Override
+    public void onEnd(@Nullable FieldSection trailers) {
+        if (!over) {
+            close();
+            try {
+                end.onBodyEnd(trailers);
+            } catch (RuntimeException | Error e) {
+                end.onFault(e);
+            }
+        }
+    }
+
+    @Override
+    public void onFailure(ContentFailure failure) {
+        if (!over) {
+            close();
+            end.onBodyFailure(failure);
+        }
+    }
+}

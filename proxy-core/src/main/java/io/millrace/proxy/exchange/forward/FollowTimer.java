@@ -1,0 +1,27 @@
+package io.millrace.proxy.exchange.forward;
+
+import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Bounds how long an exchange waits for the head of another one's fetch.
+ *
+ * <p>Confined to one event loop.
+ */
+public final class FollowTimer {
+    private @Nullable Future<?> timeout;
+
+    public void start(EventExecutor loop, long waitNanos, Runnable late) {
+        timeout = loop.schedule(late, waitNanos, TimeUnit.NANOSECONDS);
+    }
+
+    public void cancel() {
+        Future<?> pending = timeout;
+        timeout = null;
+        if (pending != null) {
+            pending.cancel(false);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package io.millrace.proxy.exchange.forward;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The beginning of a request's content, kept until there is enough of it for an origin's connection.
+ *
+ * <p>Pieces are copied into one buffer, because each piece would keep the whole buffer of its read. Owns that buffer until it is
+ * {@link #take taken} or {@link #drop dropped}. Confined to one event loop.
+ */
+public final class HeldContent {
+    /** The bytes that all requests of one event loop hold. Confined to that loop. */
+    public static final class Budget {
+        /** 256 requests with the default of origin.request_buffer, or 65,536 that have sent a few bytes. */
+        static final int BYTES_MAX = 16 << 20;
+
+        private long bytes;
+
+        private boolean isSpent() {
+            return bytes >= BYTES_MAX;
+        }
+
+        /** Bytes of buffers in use now. */
+        long bytes() {
+            return bytes;
+        }
+    }
+
+    private static final int FIRST_BYTES = 256;
+
+    private final ByteBufAllocator allocator;
+    private final Budget budget;
+    private final int bytesMax;
+    private @Nullable ByteBuf buffer;
+    private int capacity;
+
+    /** @param bytesMax bytes at which there is enough */
+    public HeldContent(ByteBufAllocator allocator, Budget budget, int bytesMax) {
+        this.allocator = allocator;
+        this.budget = budget;
+        this.bytesMax = bytesMax;
+    }
+
+    /**
+     * Adds a piece; takes ownership.
+     *
+     * @return false when no more should be held: there is enough, or the budget is spent
+     */
+    public boolean add(ByteBuf piece) {
+        try {
+            ByteBuf into = buffer;
+            if (into == null) {
+                into = allocator.buffer(FIRST_BYTES);
+                buffer = into;
+            }
+            into.writeBytes(piece);
+            budget.bytes += into.capacity() - capacity;
+            capacity = into.capacity();
+            return into.readableBytes() < bytesMax && !budget.isSpent();
+        } finally {
+            piece.release();
+        }
+    }
+
+    /** What is held; null for nothing. Hands over ownership. */
+    public @Nullable ByteBuf take() {
+        ByteBuf taken = buffer;
+        buffer = null;
+        budget.bytes -= capacity;
+        capacity = 0;
+        return taken;
+    }
+
+    public void drop() {
+        ByteBuf dropped = take();
+        if (dropped != null) {
+            dropped.release();
+        }
+    }
+}

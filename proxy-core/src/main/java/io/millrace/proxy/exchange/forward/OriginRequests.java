@@ -1,0 +1,252 @@
+package io.millrace.proxy.exchange.forward;
+
+import io.millrace.proxy.access.AccessRules;
+import io.millrace.proxy.access.AnnouncedClient;
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.Variance;
+import io.millrace.proxy.caching.validate.Validation;
+import io.millrace.proxy.config.origins.OriginConfig;
+import io.millrace.proxy.config.remap.RemapRuleConfig;
+import io.millrace.proxy.config.tls.OriginTlsConfig;
+import io.millrace.proxy.config.value.ProxyProtocolVersion;
+import io.millrace.proxy.exchange.decide.ExchangeSettings;
+import io.millrace.proxy.exchange.decide.LegPlan;
+import io.millrace.proxy.exchange.decide.RangeRequest;
+import io.millrace.proxy.exchange.report.ViaLetters;
+import io.millrace.proxy.fetch.Origin;
+import io.millrace.proxy.fetch.OriginRequest;
+import io.millrace.proxy.http.FieldLexer;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldNames;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.Method;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.forward.HopByHop;
+import io.millrace.proxy.http.forward.TrailerFields;
+import io.millrace.proxy.net.ClientConnection;
+import io.millrace.proxy.net.RequestReceiver;
+import io.millrace.proxy.observe.ViaCodes;
+import io.millrace.proxy.observe.ViaCodes.Part;
+import io.millrace.proxy.observe.ViaText;
+import io.millrace.proxy.origin.OriginGroup;
+import io.millrace.proxy.origin.OriginHost;
+import io.millrace.proxy.remap.Mapped;
+import io.millrace.store.StoredObject;
+import io.netty.util.AsciiString;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What an origin is asked: the client's end-to-end fields with this proxy's Host, Via and word about the client. A fetch that is to be
+ * stored asks for the whole representation, or for a part of the proxy's choice: the client's Range and conditions stay here, and
+ * the stored response's validators go in their place (RFC 9111 s4.3.1).
+ *
+ * <p>Immutable: no state.
+ */
+public final class OriginRequests {
+    /** Conditions and ranges speak of one client's copy; a stored answer is for all. */
+    private static final FieldNames OF_ONE_CLIENT = FieldNames.of(
+            FieldName.RANGE,
+            FieldName.IF_RANGE,
+            FieldName.IF_MATCH,
+            FieldName.IF_NONE_MATCH,
+            FieldName.IF_MODIFIED_SINCE,
+            FieldName.IF_UNMODIFIED_SINCE);
+
+    /** For this proxy, or said by it in its own words. */
+    private static final FieldNames MADE_ANEW = FieldNames.of(
+            FieldName.HOST, FieldName.CONTENT_LENGTH, FieldName.MAX_FORWARDS, FieldName.PROXY_AUTHORIZATION);
+
+    private OriginRequests() {}
+
+    /** To the host of the rule. */
+    public static OriginRequest compose(LegPlan plan, ExchangeSettings settings) {
+        OriginRequest.Builder builder = builder(plan, settings, origin(plan.mapped()));
+        RemapRuleConfig rule = plan.mapped().rule().config();
+        tls(builder, rule.originTls(), plan);
+        builder.http2(rule.originHttp2());
+        if (plan.mapped().rule().isForwarding()) {
+            builder.addresses(settings.forward());
+        }
+        return builder.build();
+    }
+
+    /** To a host of the rule's group. */
+    public static OriginRequest compose(LegPlan plan, ExchangeSettings settings, OriginGroup group, OriginHost host) {
+        OriginRequest.Builder builder =
+                builder(plan, settings, host.origin()).settings(group.fetchSettings(settings.fetch()));
+        if (host.isAddress()) {
+            // A certificate is for the name that the service has.
+            builder.tlsName(plan.mapped().originHost());
+        }
+        boolean own = group.config().ownTls();
+        RemapRuleConfig rule = plan.mapped().rule().config();
+        tls(builder, own ? group.config().tls() : rule.originTls(), plan);
+        OriginConfig.Http2 http2 = group.config().http2();
+        builder.http2(http2 == null ? rule.originHttp2() : http2);
+        if (group.config().parentIsProxy()) {
+            builder.target(plan.mapped().originUrlBytes(plan.originUrl()));
+        }
+        return builder.build();
+    }
+
+    private static void tls(OriginRequest.Builder builder, OriginTlsConfig tls, LegPlan plan) {
+        if (tls.asksForHostField()) {
+            builder.tlsName(hostOf(plan.mapped().hostField(plan.originUrl())));
+        }
+        builder.tls(tls);
+    }
+
+    /** The host of a Host field, an IPv6 address without its brackets. */
+    private static String hostOf(String field) {
+        if (field.startsWith("[")) {
+            return field.substring(1, Math.max(1, field.indexOf(']')));
+        }
+        int colon = field.indexOf(':');
+        return colon < 0 ? field : field.substring(0, colon);
+    }
+
+    private static OriginRequest.Builder builder(LegPlan plan, ExchangeSettings settings, Origin origin) {
+        RequestHead request = plan.request();
+        FieldSection.Builder fields = FieldSection.builderLike(request.fields());
+        fields.add(FieldName.HOST, plan.mapped().hostField(plan.originUrl()));
+        AccessRules access = settings.access();
+        plan.told(access);
+        InetAddress peer = plan.client().remoteAddress().getAddress();
+        boolean trusted = access.isTrusted(peer);
+        boolean otherUrl = plan.originUrl() != request.target();
+        boolean otherHost = otherUrl
+                && !Arrays.equals(plan.originUrl().hostBytes(), request.target().hostBytes());
+        copy(plan, access, trusted, otherUrl, otherHost, fields);
+        forwards(request, fields);
+        StoredObject<StoredHead> stale = plan.stale();
+        if (stale != null) {
+            Validation.replaceConditions(stale.head(), fields);
+        }
+        RangeRequest range = plan.range();
+        if (range != null) {
+            fields.add(FieldName.RANGE, range.range());
+            if (range.ifRange() != null) {
+                fields.add(FieldName.IF_RANGE, range.ifRange());
+            }
+        }
+        AsciiString via = via(plan, settings.requestVia());
+        if (via != null) {
+            fields.add(FieldName.VIA, via);
+        }
+        access.tell(request.fields(), trusted, otherHost, peer, plan.originUrl(), fields);
+        access.tellSubject(plan.client(), fields);
+        OriginRequest.Builder builder = OriginRequest.to(origin)
+                .method(request.methodName())
+                .target(plan.mapped().originTarget(plan.originUrl()))
+                .fields(fields.buildLast())
+                .upgrade(plan.upgrade())
+                .trailersWanted(TrailerFields.areWanted(request.fields()))
+                .settings(settings.fetch());
+        if (plan.contentLength() == RequestReceiver.CHUNKED) {
+            builder.chunkedContent();
+        } else if (plan.contentLength() > 0 || request.fields().contains(FieldName.CONTENT_LENGTH)) {
+            builder.contentLength(plan.contentLength());
+        }
+        ProxyProtocolVersion version = plan.mapped().rule().config().proxyProtocolOut();
+        if (version != ProxyProtocolVersion.NONE) {
+            ClientConnection client = plan.client();
+            builder.preface(AnnouncedClient.header(version.number(), client.remoteAddress(), client.localAddress()));
+        }
+        return builder;
+    }
+
+    private static @Nullable AsciiString via(LegPlan plan, ViaText text) {
+        RequestHead request = plan.request();
+        if (!text.hasCodes()) {
+            return text.plain(request.version());
+        }
+        ViaCodes codes =
+                new ViaCodes().set(Part.CLIENT, ViaLetters.client(request)).set(Part.ERROR, 'N');
+        if (plan.mayStore()) {
+            boolean stale = plan.stale() != null;
+            codes.set(Part.LOOKUP, stale ? 'S' : 'M').set(Part.TYPE, 'C').set(Part.RESULT, stale ? 'S' : 'M');
+        }
+        InetAddress peer = plan.client().remoteAddress().getAddress();
+        return codes.text(text, request.version(), plan.client().secure(), peer instanceof Inet6Address);
+    }
+
+    private static Origin origin(Mapped mapped) {
+        Origin origin = mapped.originScheme().equals("https")
+                ? Origin.https(mapped.originHost(), mapped.originPort())
+                : Origin.http(mapped.originHost(), mapped.originPort());
+        // Whoever names a host to be forwarded to gets that host.
+        return mapped.rule().namesPort() || mapped.rule().isForwarding() ? origin : origin.perhapsService();
+    }
+
+    private static void copy(
+            LegPlan plan,
+            AccessRules access,
+            boolean trusted,
+            boolean otherUrl,
+            boolean otherHost,
+            FieldSection.Builder to) {
+        FieldSection from = plan.request().fields();
+        HopByHop hopByHop = HopByHop.of(from);
+        for (int line = 0; line < from.size(); line++) {
+            if (isWithheld(access, hopByHop, trusted, otherUrl, otherHost, from, line)
+                    || MADE_ANEW.contains(from, line)
+                    || (!plan.isPass() && OF_ONE_CLIENT.contains(from, line))) {
+                continue;
+            }
+            to.addLine(from, line);
+        }
+    }
+
+    private static boolean isWithheld(
+            AccessRules access,
+            HopByHop hopByHop,
+            boolean trusted,
+            boolean otherUrl,
+            boolean otherHost,
+            FieldSection from,
+            int line) {
+        return hopByHop.contains(from, line)
+                || access.isWithheld(from, line, trusted)
+                || (otherUrl && AccessRules.tellsOfAnotherUrl(from, line, otherHost));
+    }
+
+    /** Whether the client sent a field of those that select a response, and the origin was not to see it. */
+    public static boolean isAnySelectorWithheld(LegPlan plan, Variance variance) {
+        FieldSection from = plan.request().fields();
+        AccessRules access = plan.told();
+        HopByHop hopByHop = HopByHop.of(from);
+        boolean trusted = access.isTrusted(plan.client().remoteAddress().getAddress());
+        boolean otherUrl = plan.originUrl() != plan.request().target();
+        boolean otherHost = otherUrl
+                && !Arrays.equals(
+                        plan.originUrl().hostBytes(), plan.request().target().hostBytes());
+        for (FieldName name : variance.names()) {
+            if (access.isSubject(name)) {
+                return true;
+            }
+            for (int line = from.find(name); line >= 0; line = from.next(name, line)) {
+                if (isWithheld(access, hopByHop, trusted, otherUrl, otherHost, from, line)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /** One hop less for the methods that count them, the field as it is for all others (RFC 9110 s7.6.2). */
+    private static void forwards(RequestHead request, FieldSection.Builder to) {
+        FieldSection from = request.fields();
+        boolean counts = request.method() == Method.OPTIONS || request.method() == Method.TRACE;
+        for (int line = from.find(FieldName.MAX_FORWARDS); line >= 0; line = from.next(FieldName.MAX_FORWARDS, line)) {
+            long left = FieldLexer.number(from.bytes(), from.valueStart(line), from.valueEnd(line));
+            if (counts && left > 0) {
+                to.add(FieldName.MAX_FORWARDS, Long.toString(left - 1));
+            } else {
+                to.addLine(from, line);
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+package io.millrace.proxy.exchange.report;
+
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.observe.CacheResult;
+import io.millrace.proxy.observe.ViaCodes;
+import io.millrace.proxy.observe.ViaCodes.Part;
+import io.millrace.proxy.observe.log.LogOutcome;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The letters of Via from what an exchange knows when its head is sent.
+ *
+ * <p>Immutable: no state.
+ */
+public final class ViaLetters {
+    private ViaLetters() {}
+
+    /** What the client asked for; null for bytes that were no request. */
+    public static char client(@Nullable RequestHead request) {
+        if (request == null) {
+            return 'E';
+        }
+        FieldSection fields = request.fields();
+        if (fields.contains(FieldName.IF_MODIFIED_SINCE) || fields.contains(FieldName.IF_NONE_MATCH)) {
+            return 'I';
+        }
+        if (fields.hasToken(FieldName.CACHE_CONTROL, "no-cache") || fields.hasToken(FieldName.PRAGMA, "no-cache")) {
+            return 'N';
+        }
+        return fields.contains(FieldName.COOKIE) ? 'C' : 'S';
+    }
+
+    /** What was found, and what the cache made of it. */
+    public static void cache(ViaCodes codes, CacheResult result, boolean fromRam, boolean collapsed, int status) {
+        char hit = collapsed ? 'W' : fromRam ? 'R' : 'H';
+        char sent = status == 304 ? 'N' : status == 412 ? 'I' : 'H';
+        switch (result) {
+            case HIT -> found(codes, hit, sent);
+            case STALE, REVALIDATED, STALE_MISS -> found(codes, 'S', 'S');
+            case REQUEST -> found(codes, 'A', 'U');
+            case VARY_MISS -> found(codes, collapsed ? 'W' : 'A', 'M');
+            case URI_MISS, PARTIAL -> found(codes, collapsed ? 'W' : 'M', 'M');
+            case METHOD -> codes.set(Part.TUNNEL, 'M');
+            case BYPASS -> codes.set(Part.TUNNEL, 'O');
+            case NONE -> {}
+        }
+        if (result == CacheResult.HIT && status == 304) {
+            codes.set(Part.PROXY, 'N');
+        }
+    }
+
+    private static void found(ViaCodes codes, char lookup, char result) {
+        codes.set(Part.LOOKUP, lookup).set(Part.TYPE, 'C').set(Part.RESULT, result);
+    }
+
+    /** What the origin did, where it was asked. */
+    public static void origin(ViaCodes codes, CacheResult result, int originStatus, boolean stored, boolean failed) {
+        if (originStatus == 0) {
+            codes.set(Part.SERVER, failed ? 'E' : ' ').set(Part.CONNECTION, failed ? 'F' : ' ');
+            return;
+        }
+        boolean revalidated = result == CacheResult.REVALIDATED;
+        codes.set(Part.CONNECTION, 'S')
+                .set(Part.SERVER, originStatus == 304 ? 'N' : 'S')
+                .set(Part.PROXY, revalidated ? 'R' : 'S');
+        if (revalidated || (stored && result == CacheResult.STALE_MISS)) {
+            codes.set(Part.FILL, 'U');
+        } else if (stored) {
+            codes.set(Part.FILL, 'W');
+        }
+    }
+
+    /** What went wrong. */
+    public static char error(LogOutcome outcome) {
+        return switch (outcome) {
+            case OK, CLIENT_ABORTED -> 'N';
+            case DENIED, INVALID_URL -> 'F';
+            case CLIENT_READ_FAILED, INVALID_REQUEST, REQUEST_TOO_LARGE, UNSUPPORTED -> 'H';
+            case LOOP -> 'L';
+            case DNS_FAILED -> 'D';
+            case CONNECT_FAILED -> 'C';
+            case ORIGIN_TIMEOUT -> 'T';
+            case ORIGIN_READ_FAILED, FAILED -> 'S';
+            case DISK_FAILED -> 'R';
+        };
+    }
+}

@@ -1,0 +1,71 @@
+package io.millrace.proxy.server;
+
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.exchange.ExchangeLoop;
+import io.millrace.proxy.exchange.decide.ExchangeSettings;
+import io.millrace.proxy.net.Listener;
+import io.millrace.proxy.observe.MetricsRegistry;
+import io.millrace.proxy.tls.ServerTls;
+import io.millrace.store.CacheStore;
+import java.time.Duration;
+import java.util.List;
+
+/** Read access to one proxy for its admin API. Thread-safe. */
+public interface ProxyView {
+    /** The life of a proxy, from left to right and never back. */
+    enum State {
+        NEW,
+        RUNNING,
+        DRAINING,
+        CLOSED
+    }
+
+    /** Where the proxy is in its life. */
+    State state();
+
+    /** Such as {@code 0.1.0}. */
+    String version();
+
+    /** Time since the proxy was built. */
+    Duration uptime();
+
+    /** {@code epoll} or {@code nio}. */
+    String transport();
+
+    /** The TLS provider with its version. */
+    String tls();
+
+    /** The configuration in force. */
+    ProxyConfig config();
+
+    /** The settings of exchanges that begin now. */
+    ExchangeSettings settings();
+
+    /** The listening addresses, in the order of the configuration. */
+    List<Listener> listeners();
+
+    /** The event loops with what serves on them; at least one. */
+    List<ServingLoop> loops();
+
+    /** The parts that all event loops share. */
+    ExchangeLoop.Shared shared();
+
+    /** The stored responses. */
+    CacheStore<StoredHead> store();
+
+    /** The certificates of the listeners. */
+    ServerTls serverTls();
+
+    /** The counters and gauges. */
+    MetricsRegistry metrics();
+
+    /** All metrics in Prometheus' text format. */
+    String metricsText();
+
+    /** The pool of every buffer of the proxy. */
+    BufferPool allocator();
+
+    /** The budget for bytes in flight. */
+    ConnectionMemory memory();
+}
