@@ -1,8 +1,11 @@
 package io.millrace.proxy;
 
+import io.millrace.proxy.purge.InvalidationScope;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -174,6 +177,29 @@ class LiveRemapTest {
                         """.formatted(
                         live.origin("first").url(), live.origin("second").url()))
                 .turns("first", "second", () -> live.text("/"));
+    }
+
+    @LiveKey("remap[].site")
+    void siteOfARule() throws Exception {
+        live.answers("Cache-Control: max-age=60\r\nxkey: a\r\n")
+                .file("remap: [{map: /, to: '@origin', site: <one|two>}]")
+                .turns(0, 1, () -> {
+                    String path = live.fresh();
+                    live.get(path);
+                    live.settle();
+                    CountDownLatch purged = new CountDownLatch(1);
+                    live.proxy()
+                            .proxy()
+                            .shared()
+                            .invalidator()
+                            .invalidate(
+                                    List.of(InvalidationScope.tag(new byte[] {'a'}, "two")),
+                                    false,
+                                    Runnable::run,
+                                    (entries, failure) -> purged.countDown());
+                    purged.await();
+                    return live.fetchesOf(1, path);
+                });
     }
 
     @LiveKey("pristine_host_hdr")

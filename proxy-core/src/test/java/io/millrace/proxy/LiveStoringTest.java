@@ -133,6 +133,20 @@ class LiveStoringTest {
                 });
     }
 
+    @LiveKey("cache.tags.fields")
+    void tagFields() throws Exception {
+        live.answers("Cache-Control: max-age=60\r\nX-Tags: a\r\n")
+                .file("cache: {tags: {fields: [<X-Other|X-Tags>]}}")
+                .turns(true, false, () -> live.get(live.fresh()).head().contains("X-Tags: a"));
+    }
+
+    @LiveKey("cache.tags.keep")
+    void tagsKept() throws Exception {
+        live.answers("Cache-Control: max-age=60\r\nxkey: a\r\n")
+                .file("cache: {tags: {keep: <false|true>}}")
+                .turns(false, true, () -> live.get(live.fresh()).head().contains("xkey: a"));
+    }
+
     @LiveKey("cache.post_method")
     void postMethod() throws Exception {
         live.script(request -> request.ok(

@@ -24,7 +24,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The purges of more than a URL that the admin API takes, and what the inspector says of what they cover. */
 class ScopedPurgesTest {
-    private static final String FRESH = "Cache-Control: max-age=600\r\nETag: \"1\"\r\nCache-Groups: \"g\"\r\n";
+    private static final String FRESH =
+            "Cache-Control: max-age=600\r\nETag: \"1\"\r\nCache-Groups: \"g\"\r\nxkey: k caf\u00c3\u00a9\r\n";
 
     @RegisterExtension
     final ProxyExtension proxy = new ProxyExtension();
@@ -98,6 +99,65 @@ class ScopedPurgesTest {
         invalidate(kind, host, text, false);
         assertEquals("answer 1", proxy.get("/a/b").text());
         assertEquals(1, proxy.origin().requests());
+    }
+
+    private InvalidationReport invalidateTags(String site, boolean soft, String... tags) throws Exception {
+        return new ScopedPurges(new ServerView(proxy.proxy()))
+                .invalidate(new Scope(Kind.TAG, null, null, soft, List.of(tags), site))
+                .toCompletableFuture()
+                .get(30, TimeUnit.SECONDS);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            nullValues = "-",
+            value = {
+                "-, k, k of every site, 2",
+                "Test.example, k, k of Test.example, 2",
+                "-, caf\u00e9, caf\u00e9 of every site, 2",
+                "-, g, g of every site, 2",
+                "other.example, k, k of other.example, 1",
+                "shop, k, k of shop, 1",
+                "-, K, K of every site, 1"
+            })
+    void tagsAreOfOneSiteOrOfEverySite(String site, String tag, String target, int requests) throws Exception {
+        start();
+        InvalidationReport report = invalidateTags(site, false, "none", tag);
+        assertEquals("tag", report.scope());
+        assertEquals("none, " + target, report.target());
+        assertTrue(report.id().length() > 1, report.id());
+        proxy.get("/a/b");
+        assertEquals(requests, proxy.origin().requests());
+        assertEquals(1, proxy.counted(Counter.PURGES_TAG));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "a b, k, not a site",
+        "s/, k, not a site",
+        "s, '', a tag is empty",
+        "s, 'a\u0001', control byte 0x1 at position 1"
+    })
+    void whatIsNoSiteOrNoTagPurgesNothing(String site, String tag, String said) throws Exception {
+        start();
+        ExecutionException refused = assertThrows(ExecutionException.class, () -> invalidateTags(site, false, tag));
+        AdminException why = assertInstanceOf(AdminException.class, refused.getCause());
+        assertEquals(400, why.status());
+        assertTrue(String.valueOf(why.getMessage()).contains(said), why.getMessage());
+        assertEquals("answer 1", proxy.get("/a/b").text());
+        assertEquals(1, proxy.origin().requests());
+    }
+
+    @Test
+    void aSingleUrlIsMadeStale() throws Exception {
+        start();
+        InvalidationReport report = invalidate(Kind.URL, null, "http://test.example/a/b", true);
+        assertEquals("url", report.scope());
+        assertTrue(inspected().startsWith("a request is validated at the origin first: stale-by-url"), inspected());
+        assertEquals("answer 1", proxy.get("/a/b").text());
+        assertEquals(2, proxy.origin().requests());
+        assertEquals("answer 1", proxy.get("/a/b").text());
+        assertEquals(2, proxy.origin().requests());
     }
 
     @Test

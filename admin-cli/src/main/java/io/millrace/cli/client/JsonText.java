@@ -29,6 +29,18 @@ public final class JsonText {
         return object(json -> members.forEach(json::writeStringProperty));
     }
 
+    /** {@code {...,"tags":[...]}}, without tags where there are none. */
+    public static byte[] purge(Map<String, String> members, List<String> tags) {
+        return object(json -> {
+            members.forEach(json::writeStringProperty);
+            if (!tags.isEmpty()) {
+                json.writeArrayPropertyStart("tags");
+                tags.forEach(json::writeString);
+                json.writeEndArray();
+            }
+        });
+    }
+
     /** An object with two members. */
     public static byte[] object(String name, String value, String otherName, String otherValue) {
         return object(json -> {

@@ -47,6 +47,10 @@ public final class LookupView {
         rows.add("vary", vary.isEmpty() ? "none" : Printable.of(String.join(", ", vary)));
         addText(rows, "etag", report, "etag");
         addText(rows, "modified", report, "last_modified");
+        List<String> tags = report.texts("tags");
+        if (!tags.isEmpty()) {
+            rows.add("tags", Printable.of(String.join(" ", tags)));
+        }
         return rows.lines();
     }
 

@@ -1,7 +1,7 @@
 package io.millrace.proxy.purge;
 
-import io.millrace.proxy.caching.Invalidations;
 import io.millrace.proxy.caching.Outdated;
+import io.millrace.proxy.caching.tags.Labels;
 import io.millrace.proxy.http.TargetUri;
 import org.jspecify.annotations.Nullable;
 import org.openjdk.jcstress.annotations.Actor;
@@ -55,7 +55,7 @@ public final class InvalidationStress {
         /** A request for the first. */
         @Actor
         public void read(I_Result result) {
-            result.r1 = severity(table.of(URL, 0, Invalidations.NO_GROUPS));
+            result.r1 = severity(table.of(URL, 0, Labels.NONE));
         }
     }
 
@@ -108,7 +108,7 @@ public final class InvalidationStress {
         /** A request for the host. */
         @Actor
         public void read(I_Result result) {
-            result.r1 = severity(table.of(URL, 0, Invalidations.NO_GROUPS));
+            result.r1 = severity(table.of(URL, 0, Labels.NONE));
         }
     }
 
@@ -130,7 +130,7 @@ public final class InvalidationStress {
         @Actor
         public void read(II_Result result) {
             result.r1 = table.stamp() > 0 ? 1 : 0;
-            result.r2 = table.of(URL, 0, Invalidations.NO_GROUPS) == null ? 0 : 1;
+            result.r2 = table.of(URL, 0, Labels.NONE) == null ? 0 : 1;
         }
     }
 
@@ -158,7 +158,7 @@ public final class InvalidationStress {
         /** A request for the first. */
         @Actor
         public void read(I_Result result) {
-            result.r1 = severity(table.of(URL, 0, Invalidations.NO_GROUPS));
+            result.r1 = severity(table.of(URL, 0, Labels.NONE));
         }
     }
 }

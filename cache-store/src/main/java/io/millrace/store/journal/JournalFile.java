@@ -52,8 +52,8 @@ public final class JournalFile {
     private static final long MAGIC = 0x004E_5255_4F4A_524DL;
     private static final int RECORD_MAGIC = 0x524A_524D;
     private static final int VERSION = 1;
-    /** Several times what the largest table of invalidations needs; a longer file is none of ours. */
-    private static final long LENGTH_MAX = 64L << 20;
+    /** More than twice what the largest table of invalidations needs; a longer file is none of ours. */
+    private static final long LENGTH_MAX = 128L << 20;
 
     /** How a file was found. */
     public enum State {
@@ -122,9 +122,9 @@ public final class JournalFile {
         return state == State.SOUND && !torn;
     }
 
-    /** Records in the file. */
-    public long records() {
-        return sequence;
+    /** Length of the file in bytes. */
+    public long length() {
+        return end;
     }
 
     private void damaged(String why) {

@@ -3,6 +3,7 @@ package io.millrace.proxy.caching;
 import io.millrace.proxy.caching.settings.RequestRules;
 import io.millrace.proxy.caching.settings.StatusSet;
 import io.millrace.proxy.caching.settings.StoringRules;
+import io.millrace.proxy.caching.tags.TagRules;
 import io.millrace.proxy.http.FieldName;
 import java.util.List;
 
@@ -15,6 +16,7 @@ import java.util.List;
  * @param stale when it may be served stale
  * @param requests what clients may ask for
  * @param key what tells stored responses apart
+ * @param tags which response fields name tags
  */
 public record CacheSettings(
         boolean enabled,
@@ -22,7 +24,8 @@ public record CacheSettings(
         LifetimeRules lifetimes,
         StaleRules stale,
         RequestRules requests,
-        KeyRules key) {
+        KeyRules key,
+        TagRules tags) {
 
     /** The settings of a cache that nobody configured. */
     public static final CacheSettings DEFAULTS = builder().build();
@@ -70,7 +73,8 @@ public record CacheSettings(
                 .ignoreClientMaxAge(requests.ignoreMaxAge())
                 .imsOnClientNoCache(requests.imsOnNoCache())
                 .authorizedReuse(requests.authorized())
-                .key(key);
+                .key(key)
+                .tags(tags);
     }
 
     /** Collects settings, starting with the defaults. Each setter is named as what it sets. Confined to one thread. */
@@ -120,6 +124,7 @@ public record CacheSettings(
         private boolean imsOnClientNoCache = true;
         private RequestRules.AuthorizedReuse authorizedReuse = RequestRules.AuthorizedReuse.ALWAYS;
         private KeyRules key = KeyRules.PLAIN;
+        private TagRules tags = TagRules.DEFAULTS;
 
         private Builder() {}
 
@@ -303,6 +308,11 @@ public record CacheSettings(
             return this;
         }
 
+        public Builder tags(TagRules value) {
+            tags = value;
+            return this;
+        }
+
         /**
          * The settings.
          *
@@ -345,7 +355,8 @@ public record CacheSettings(
                             onError,
                             underLoad),
                     new RequestRules(ignoreClientNoCache, ignoreClientMaxAge, imsOnClientNoCache, authorizedReuse),
-                    key);
+                    key,
+                    tags);
         }
     }
 }

@@ -1,5 +1,6 @@
 package io.millrace.proxy.caching;
 
+import io.millrace.proxy.caching.tags.Labels;
 import io.millrace.proxy.http.TargetUri;
 import org.jspecify.annotations.Nullable;
 
@@ -15,18 +16,18 @@ public interface Invalidations {
     long[] NO_GROUPS = {};
 
     /** Nothing was ever invalidated. */
-    Invalidations NONE = (url, stamp, groups) -> null;
+    Invalidations NONE = (url, stamp, labels) -> null;
 
     /**
      * What outdates a response.
      *
      * @param url the URL that it would answer for
      * @param stamp the stamp when its fetch began ({@link StoredHead#stamp})
-     * @param groups hashes of its cache groups ({@link StoredHead#groups}); borrowed
+     * @param labels its cache groups and tags ({@link StoredHead#labels})
      * @return null when nothing does
      */
     @Nullable
-    Outdated of(TargetUri url, long stamp, long[] groups);
+    Outdated of(TargetUri url, long stamp, Labels labels);
 
     /**
      * Since when a response is stale that a soft invalidation has outdated; of several by that which came first, as far as they
@@ -38,8 +39,8 @@ public interface Invalidations {
         return -1;
     }
 
-    /** As {@link #of(TargetUri, long, long[])}. */
+    /** As {@link #of(TargetUri, long, Labels)}. */
     default @Nullable Outdated of(TargetUri url, StoredHead head) {
-        return of(url, head.stamp(), head.groups());
+        return of(url, head.stamp(), head.labels());
     }
 }

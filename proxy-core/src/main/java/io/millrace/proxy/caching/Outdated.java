@@ -13,6 +13,8 @@ public enum Outdated {
     BY_PREFIX("prefix", false),
     /** A cache group that it belongs to was (RFC 9875). */
     BY_GROUP("group", false),
+    /** A tag that it has was purged. */
+    BY_TAG("tag", false),
     /** The journal that would tell is lost. */
     BY_LOSS("journal-lost", false),
     /** Everything was made stale. */
@@ -22,7 +24,11 @@ public enum Outdated {
     /** Everything of its host whose path begins so was made stale. */
     STALE_BY_PREFIX("prefix", true),
     /** A cache group that it belongs to was made stale. */
-    STALE_BY_GROUP("group", true);
+    STALE_BY_GROUP("group", true),
+    /** A tag that it has was purged softly. */
+    STALE_BY_TAG("tag", true),
+    /** Its URL was purged softly. */
+    STALE_BY_URL("url", true);
 
     private final String text;
     private final String detail;

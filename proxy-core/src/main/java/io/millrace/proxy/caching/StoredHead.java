@@ -1,6 +1,8 @@
 package io.millrace.proxy.caching;
 
 import io.millrace.proxy.caching.settings.LifetimeSource;
+import io.millrace.proxy.caching.tags.Labels;
+import io.millrace.proxy.caching.tags.Tags;
 import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
@@ -27,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * Content-Length: 500 CRLF                     where the length is known
  * </pre>
  *
- * It lacks hop-by-hop fields, those of proxy authentication, Age, the fields that {@code no-cache="..."}, {@code
+ * It lacks hop-by-hop fields, those of proxy authentication, Age, the fields of tags, the fields that {@code no-cache="..."}, {@code
  * private="..."} or an operator name, and Set-Cookie where the response may not be shared without asking; the writer appends Age, Via, Cache-Status and Connection.
  *
  * <p>Lifetimes are those of the settings at the time of storing. Immutable.
@@ -68,7 +70,7 @@ public final class StoredHead {
     final long pinnedUntilSeconds;
     final long nonce;
     final long stamp;
-    final long[] groups;
+    final Labels labels;
     final Variance variance;
     final byte[] varyValues;
     final byte[] wire;
@@ -102,7 +104,7 @@ public final class StoredHead {
         pinnedUntilSeconds = parts.pinnedUntilSeconds;
         nonce = parts.nonce;
         stamp = parts.stamp;
-        groups = parts.groups;
+        labels = Labels.of(parts.groups, parts.tags);
         variance = parts.variance;
         varyValues = parts.varyValues;
         wire = parts.wire;
@@ -165,9 +167,10 @@ public final class StoredHead {
      * The same head of a response that was asked for under that stamp of {@link Invalidations}.
      *
      * @param url the URL that its key stands for, whose origin its cache groups are of
+     * @param site the site that its tags are of; null for the host of the URL
      */
-    public StoredHead withStamp(long number, TargetUri url) {
-        return new StoredHeadBuilder().copy(this).stamp(number, url).build();
+    public StoredHead withStamp(long number, TargetUri url, @Nullable String site) {
+        return new StoredHeadBuilder().copy(this).stamp(number, url, site).build();
     }
 
     /** The same head, pinned at least until then, in epoch seconds: a pin is not shortened. */
@@ -351,7 +354,17 @@ public final class StoredHead {
 
     /** Hashes of its cache groups (RFC 9875); borrowed, and never to be changed. */
     public long[] groups() {
-        return groups;
+        return labels.groups();
+    }
+
+    /** Its tags. */
+    public Tags tags() {
+        return labels.tags();
+    }
+
+    /** Its cache groups and tags. */
+    public Labels labels() {
+        return labels;
     }
 
     /** The request fields that select it. */
@@ -476,7 +489,8 @@ public final class StoredHead {
         // Object with its twenty-odd fields, two array headers; half the wire head again for the 304's.
         return 256
                 + names
-                + (groups.length == 0 ? 0 : 16 + 8 * groups.length)
+                + (labels == Labels.NONE ? 0 : 40 + 8 * labels.groups().length)
+                + labels.tags().heapBytes()
                 + varyValues.length
                 + wire.length
                 + wire.length / 2;

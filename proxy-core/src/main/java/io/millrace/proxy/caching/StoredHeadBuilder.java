@@ -2,6 +2,8 @@ package io.millrace.proxy.caching;
 
 import io.millrace.proxy.caching.field.CacheControl;
 import io.millrace.proxy.caching.settings.LifetimeSource;
+import io.millrace.proxy.caching.tags.TagRules;
+import io.millrace.proxy.caching.tags.Tags;
 import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
@@ -12,6 +14,7 @@ import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.http.forward.HopByHop;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Collects the parts of a {@link StoredHead}. Confined to one thread. */
 final class StoredHeadBuilder {
@@ -34,6 +37,7 @@ final class StoredHeadBuilder {
     private static final byte[] NO_BYTES = {};
 
     private boolean cookiesMayBeShared = true;
+    private Tags before = Tags.NONE;
 
     boolean varyMarker;
     int status;
@@ -53,6 +57,7 @@ final class StoredHeadBuilder {
     long nonce;
     long stamp;
     long[] groups = Invalidations.NO_GROUPS;
+    Tags tags = Tags.NONE;
     Variance variance = Variance.NONE;
     byte[] varyValues = NO_BYTES;
     byte[] wire = NO_BYTES;
@@ -104,6 +109,7 @@ final class StoredHeadBuilder {
         variance = settings.key().variance(fields);
         varyValues = variance.valuesOf(request.fields());
         groups = CacheGroups.hashes(request.target(), fields);
+        tags = tags(fields, settings.tags());
         long forcedSeconds = Freshness.of(request, response, control, responseMillis, settings)
                 .lifetimeSeconds();
         keepUntilSeconds = keepUntil(fields, Math.max(lifetimeSeconds, forcedSeconds), settings);
@@ -142,7 +148,8 @@ final class StoredHeadBuilder {
         pinnedUntilSeconds = head.pinnedUntilSeconds;
         nonce = head.nonce;
         stamp = head.stamp;
-        groups = head.groups;
+        groups = head.groups();
+        tags = head.tags();
         variance = head.variance;
         varyValues = head.varyValues;
         wire = head.wire;
@@ -167,8 +174,15 @@ final class StoredHeadBuilder {
         return lines(lines);
     }
 
-    StoredHeadBuilder stamp(long number, TargetUri url) {
+    /** The tags of an update without a field of them are those from before, and the groups that it names. */
+    private Tags tags(FieldSection fields, TagRules rules) {
+        Tags named = rules.read(fields);
+        return before.isEmpty() || rules.areNamedIn(fields) ? named : before.and(named);
+    }
+
+    StoredHeadBuilder stamp(long number, TargetUri url, @Nullable String site) {
         stamp = number;
+        tags = tags.onSite(site);
         if (groups.length > 0) {
             groups = CacheGroups.hashes(url, lines().build());
         }
@@ -226,8 +240,9 @@ final class StoredHeadBuilder {
      * Says that the response is an update of a stored one: Set-Cookie is for the client that was answered, unless the stored one
      * has it too.
      */
-    StoredHeadBuilder updating(StoredHead before) {
-        cookiesMayBeShared = before.fields().contains(FieldName.SET_COOKIE);
+    StoredHeadBuilder updating(StoredHead old) {
+        before = old.tags();
+        cookiesMayBeShared = old.fields().contains(FieldName.SET_COOKIE);
         return this;
     }
 
@@ -253,6 +268,7 @@ final class StoredHeadBuilder {
                     && !WireHeads.isOneOf(fields, line, NOT_STORED)
                     && !control.names(fields, line)
                     && !CacheControl.isAmong(unsharedFields, fields, line)
+                    && !settings.tags().isRemoved(fields, line)
                     && (cookies || !fields.isNamed(line, FieldName.SET_COOKIE))
                     && (dated || !fields.isNamed(line, FieldName.DATE));
             if (kept) {

@@ -1,6 +1,8 @@
 package io.millrace.proxy.caching;
 
 import io.millrace.proxy.caching.settings.LifetimeSource;
+import io.millrace.proxy.caching.tags.TagRules;
+import io.millrace.proxy.caching.tags.Tags;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.store.CorruptHeadException;
@@ -34,6 +36,15 @@ import java.util.zip.CRC32C;
  *     CRC32C (4)
  * </pre>
  *
+ * Version 4 is written of what has tags: it has the pin, and behind it
+ *
+ * <pre>
+ *     length of the site (2), 65535 for the host of the URL; the site
+ *     length of the tags (4), the tags, each followed by a line feed
+ * </pre>
+ *
+ * Of older versions the tags are read from the stored fields, by the fields' usual names.
+ *
  * Version 3 is written of what is pinned, version 2 of all else. Version 1, which is read too, has neither stamp nor groups: they
  * count as 0 and none.
  *
@@ -47,6 +58,9 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
     /** The version that is written of what is pinned. */
     static final byte VERSION_PINNED = 3;
 
+    /** The version that is written of what has tags. */
+    static final byte VERSION_TAGGED = 4;
+
     /** The oldest version that is read. */
     static final byte VERSION_MIN = 1;
 
@@ -55,6 +69,7 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
 
     private static final int INVALIDATION_LENGTH = 10;
     private static final int ANY = 255;
+    private static final int NO_SITE = 0xffff;
 
     /** Begins the name of a cookie; no field name contains an equals sign. */
     private static final String COOKIE = "cookie=";
@@ -73,9 +88,10 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
     @Override
     public int encodedLength(StoredHead head) {
         int length = FIXED_LENGTH
-                + (head.pinnedUntilSeconds > 0 ? 8 : 0)
+                + (version(head) == VERSION ? 0 : 8)
+                + tagsLength(head.tags())
                 + INVALIDATION_LENGTH
-                + 8 * head.groups.length
+                + 8 * head.groups().length
                 + 4
                 + head.varyValues.length
                 + 6
@@ -99,9 +115,9 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
             throw new CorruptHeadException(
                     "length of stored head: actual=" + bytes.length + ", minimum=" + (FIXED_LENGTH + CHECKSUM_LENGTH));
         }
-        if (bytes[0] < VERSION_MIN || bytes[0] > VERSION_PINNED) {
+        if (bytes[0] < VERSION_MIN || bytes[0] > VERSION_TAGGED) {
             throw new CorruptHeadException("version of stored head: actual=" + bytes[0] + ", expected=" + VERSION_MIN
-                    + " to " + VERSION_PINNED);
+                    + " to " + VERSION_TAGGED);
         }
         int checked = bytes.length - CHECKSUM_LENGTH;
         int stored = ByteBuffer.wrap(bytes).getInt(checked);
@@ -138,24 +154,53 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
     }
 
     private static void write(StoredHead head, ByteBuf out) {
-        boolean pinned = head.pinnedUntilSeconds > 0;
-        out.writeByte(pinned ? VERSION_PINNED : VERSION).writeByte(head.varyMarker ? 1 : 0);
+        byte version = version(head);
+        out.writeByte(version).writeByte(head.varyMarker ? 1 : 0);
         out.writeShort(head.status).writeInt(head.flags);
         out.writeLong(head.requestTimeMillis).writeLong(head.responseTimeMillis).writeLong(head.initialAgeMillis);
         out.writeLong(head.lifetimeSeconds).writeByte(head.lifetimeSource.code());
         out.writeLong(head.dateSeconds).writeLong(head.lastModifiedSeconds).writeLong(head.contentLength);
         out.writeLong(head.staleWhileRevalidateSeconds).writeLong(head.staleIfErrorSeconds);
         out.writeLong(head.keepUntilSeconds).writeLong(head.nonce);
-        out.writeLong(head.stamp).writeShort(head.groups.length);
-        for (long group : head.groups) {
+        out.writeLong(head.stamp).writeShort(head.groups().length);
+        for (long group : head.groups()) {
             out.writeLong(group);
         }
-        if (pinned) {
+        if (version > VERSION) {
             out.writeLong(head.pinnedUntilSeconds);
+        }
+        if (version == VERSION_TAGGED) {
+            writeTags(head.tags(), out);
         }
         writeVariance(head.variance, out);
         out.writeInt(head.varyValues.length).writeBytes(head.varyValues);
         out.writeShort(head.fieldsStart).writeInt(head.wire.length).writeBytes(head.wire);
+    }
+
+    private static byte version(StoredHead head) {
+        byte untagged = head.pinnedUntilSeconds > 0 ? VERSION_PINNED : VERSION;
+        return head.tags().isEmpty() ? untagged : VERSION_TAGGED;
+    }
+
+    private static int tagsLength(Tags tags) {
+        return tags.isEmpty() ? 0 : 6 + siteBytes(tags).length + tags.packed().length;
+    }
+
+    private static byte[] siteBytes(Tags tags) {
+        String site = tags.site();
+        return site == null ? NO_BYTES : site.getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static void writeTags(Tags tags, ByteBuf out) {
+        byte[] site = siteBytes(tags);
+        out.writeShort(tags.site() == null ? NO_SITE : site.length).writeBytes(site);
+        out.writeInt(tags.packed().length).writeBytes(tags.packed());
+    }
+
+    private static Tags readTags(ByteBuffer in) {
+        int length = in.getShort() & 0xffff;
+        String site = length == NO_SITE ? null : new String(take(in, length), StandardCharsets.UTF_8);
+        return Tags.ofPacked(site, take(in, in.getInt()));
     }
 
     private static void writeVariance(Variance variance, ByteBuf out) {
@@ -206,8 +251,11 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
             parts.stamp = in.getLong();
             parts.groups = readGroups(in);
         }
-        if (version == VERSION_PINNED) {
+        if (version >= VERSION_PINNED) {
             parts.pinnedUntil(in.getLong());
+        }
+        if (version == VERSION_TAGGED) {
+            parts.tags = readTags(in);
         }
         parts.variance = readVariance(in);
         parts.varyValues = take(in, in.getInt());
@@ -271,6 +319,9 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
         }
         parts.fieldsStart = fieldsStart;
         parts.locateEntityTag(fields, 0);
+        if (parts.tags.isEmpty()) {
+            parts.tags = TagRules.DEFAULTS.read(fields);
+        }
     }
 
     private static byte[] take(ByteBuffer in, int length) {

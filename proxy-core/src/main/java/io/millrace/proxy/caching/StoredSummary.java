@@ -2,12 +2,11 @@ package io.millrace.proxy.caching;
 
 import io.millrace.proxy.http.FieldName;
 import io.millrace.store.HeadSummary;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What a listing shows of a stored head: three lines, for status, Content-Type and variant, the latter two empty where
- * there is none. The status of a marker is 0.
+ * there is none. The status of a marker is 0. Tags stand beside them.
  *
  * <p>Immutable.
  *
@@ -27,7 +26,8 @@ public record StoredSummary(
         String type = head.isVaryMarker() ? null : head.fields().get(FieldName.CONTENT_TYPE);
         String variant = head.isVaryMarker() ? "" : head.variance().describe(head.varyValues);
         String text = head.status() + "\n" + line(type, TYPE_LENGTH_MAX) + "\n" + line(variant, VARIANT_LENGTH_MAX);
-        return new HeadSummary(head.responseTimeMillis() / 1000, text, List.of());
+        return new HeadSummary(
+                head.responseTimeMillis() / 1000, text, head.tags().texts());
     }
 
     private static String line(@Nullable String text, int lengthMax) {

@@ -123,6 +123,7 @@ public final class ConfigCatalog {
             RemapKeys.REWRITE_SET_COOKIE,
             FilterKeys.RULE_FILTERS,
             RemapKeys.ORIGINS,
+            RemapKeys.SITE,
             PRISTINE_HOST_HDR,
             NO_HOST_URL_REDIRECT,
             METHODS,
@@ -231,6 +232,8 @@ public final class ConfigCatalog {
             DYNAMIC_URLS,
             VARIANTS_MAX,
             POST_METHOD,
+            TAGS_FIELDS,
+            TAGS_KEEP,
             NEGATIVE_CACHING_ENABLED,
             NEGATIVE_CACHING_LIFETIME,
             NEGATIVE_CACHING_LIST,
@@ -412,6 +415,7 @@ public final class ConfigCatalog {
                 "cache.overload",
                 "Serving what is stored for longer while an origin, or this proxy, has more to do than it can; it needs a limit.");
         SECTIONS.put("cache.range", "What becomes of requests for parts.");
+        SECTIONS.put("cache.tags", "Tags of responses, see [purging.md](../guide/purging.md#tags).");
         SECTIONS.put(
                 "cache.negative_caching", "Storing answers, errors above all, that say nothing of their lifetime.");
         SECTIONS.put("cache.negative_revalidating", "Which answers count as a failure of the origin.");

@@ -211,7 +211,8 @@ final class ClientAnswer {
                     response,
                     home.toClient(response.head(), request.target(), mapped),
                     home.clock().millis(),
-                    request.method() == Method.HEAD);
+                    request.method() == Method.HEAD,
+                    settings == null ? null : settings.tags());
             if (stored != null && response.part() == null && response.length() >= 0) {
                 whole = new Missing(response.keptUnder(), stored, 0, response.length(), response.length());
             }

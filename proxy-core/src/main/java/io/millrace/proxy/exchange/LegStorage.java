@@ -2,13 +2,13 @@ package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.ContentRange;
 import io.millrace.proxy.caching.CurrentAge;
-import io.millrace.proxy.caching.Invalidations;
 import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.Variance;
 import io.millrace.proxy.caching.reuse.StaleServing;
 import io.millrace.proxy.caching.storing.NoStoreReason;
 import io.millrace.proxy.caching.storing.Storability;
+import io.millrace.proxy.caching.tags.Labels;
 import io.millrace.proxy.caching.validate.PartialContent;
 import io.millrace.proxy.caching.validate.StrongValidator;
 import io.millrace.proxy.caching.validate.Validation;
@@ -311,7 +311,7 @@ final class LegStorage {
     }
 
     private boolean isGone() {
-        Outdated outdated = home.invalidations().of(plan.keyUrl(), plan.stamp(), Invalidations.NO_GROUPS);
+        Outdated outdated = home.invalidations().of(plan.keyUrl(), plan.stamp(), Labels.NONE);
         return outdated != null && !outdated.isSoft();
     }
 
@@ -378,7 +378,7 @@ final class LegStorage {
                     known,
                     confirmed
                             ? plan.stamped(freshened.head(), known.head())
-                            : freshened.head().withStamp(known.head().stamp(), plan.keyUrl()));
+                            : plan.restamped(freshened.head(), known.head().stamp()));
         } else if (outcome instanceof Validation.Mismatched
                 || (outcome instanceof Validation.Unstorable unstorable && unstorable.isRemoved())) {
             home.store().discard(known);

@@ -1,11 +1,11 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.ContentRange;
-import io.millrace.proxy.caching.Invalidations;
 import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.reuse.Reuse;
 import io.millrace.proxy.caching.reuse.WaiterReuse;
+import io.millrace.proxy.caching.tags.Labels;
 import io.millrace.proxy.exchange.decide.LegPlan;
 import io.millrace.proxy.exchange.decide.RangeRequest;
 import io.millrace.proxy.exchange.forward.FetchedResponse;
@@ -67,7 +67,7 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
     private long requestNanos;
     private volatile int originVersion;
     private boolean fetchAgain;
-    private volatile long[] groups = Invalidations.NO_GROUPS;
+    private volatile Labels labels = Labels.NONE;
 
     OriginLeg(ExchangeLoop home, LegPlan plan) {
         this.home = home;
@@ -142,7 +142,7 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
                 }
             }
             case STREAMING -> {
-                learnGroups();
+                learnLabels();
                 if (isOutdated()) {
                     waiters.tell(waiter, w -> w.onNotShared(this, LegWaiter.NotShared.ENDED));
                 } else if (isFresh(waiter) && content.canJoin()) {
@@ -164,8 +164,8 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
     }
 
     /**
-     * Whether an invalidation that began after it has outdated what it brings: then nobody joins it; any loop. Of its cache
-     * groups this knows when it has the head.
+     * Whether an invalidation that began after it has outdated what it brings: then nobody joins it; any loop. Groups and
+     * tags are known once it has the head.
      */
     boolean isOutdated() {
         return outdated() != null;
@@ -178,7 +178,7 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
     }
 
     private @Nullable Outdated outdated() {
-        return home.invalidations().of(plan.keyUrl(), plan.stamp(), groups);
+        return home.invalidations().of(plan.keyUrl(), plan.stamp(), labels);
     }
 
     /** A waiter gives up before the head; any loop. */
@@ -437,7 +437,7 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
         state = State.STREAMING;
         content.open(reception);
         if (reception.response().stored() || waiters.hasFollowers()) {
-            learnGroups();
+            learnLabels();
         }
         while (!waiters.isEmpty()) {
             LegWaiter next = waiters.next();
@@ -446,11 +446,11 @@ final class OriginLeg implements OriginResponseHandler, LegContent.Leg {
         content.endOffering();
     }
 
-    /** Which invalidations of groups outdate the response: of concern to whom it is stored for, or shared with. */
-    private void learnGroups() {
+    /** Learns which purges of groups and tags outdate the response, where it is stored or shared. */
+    private void learnLabels() {
         FetchedResponse response = content.response();
         StoredHead head = response == null ? null : response.selectable();
-        groups = head == null ? Invalidations.NO_GROUPS : head.groups();
+        labels = head == null ? Labels.NONE : head.labels();
     }
 
     /** Gives a waiter its reader, or sends it away when the response is not for its request. */

@@ -1,6 +1,7 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.access.AccessRules;
+import io.millrace.proxy.caching.tags.Tags;
 import io.millrace.proxy.exchange.decide.Decision;
 import io.millrace.proxy.exchange.decide.ExchangeSettings;
 import io.millrace.proxy.exchange.decide.ScopesOfRules;
@@ -14,6 +15,7 @@ import io.millrace.proxy.net.ClientStream;
 import io.millrace.proxy.net.RequestHandler;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.purge.InvalidationEntry;
+import io.millrace.proxy.purge.InvalidationScope;
 import io.millrace.proxy.purge.PurgeRequest;
 import io.millrace.proxy.remap.Mapped;
 import io.millrace.proxy.remap.RemapRule;
@@ -22,6 +24,8 @@ import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,8 +35,8 @@ import org.slf4j.LoggerFactory;
  *
  * <pre>
  *   403  purge.allow does not have the client
- *   400  it has content
- *   501  a pattern that is more than the beginning of a path, or a tag is asked for
+ *   400  it has content, or tags that break a limit
+ *   501  a pattern that is more than the beginning of a path is asked for
  *   200  something was stored and is gone; of a host or a path's beginning, whatever was stored
  *   404  nothing was stored, for a URL
  *   500  gone from this process, but the storage could not be written
@@ -44,7 +48,10 @@ final class PurgeExchange implements RequestHandler {
     private static final Logger log = LoggerFactory.getLogger(PurgeExchange.class);
 
     private static final String OFFERED =
-            "what can be purged are URLs, a host by the path /.* and what begins so by a path like /blog/.*";
+            "what can be purged are URLs, tags, a host by the path /.* and what begins so by a path like /blog/.*";
+
+    /** Tags that an answer names. */
+    private static final int TAGS_NAMED = 5;
 
     private final ExchangeLoop home;
     private final ClientStream stream;
@@ -59,6 +66,7 @@ final class PurgeExchange implements RequestHandler {
     private @Nullable String filter;
     private boolean mapped;
     private boolean over;
+    private String what = "";
 
     private PurgeExchange(ExchangeLoop home, ClientStream stream, RequestHead request, long contentLength) {
         this.home = home;
@@ -82,9 +90,21 @@ final class PurgeExchange implements RequestHandler {
     private void begin() {
         PurgeRequest asked = PurgeRequest.of(request);
         if (asked instanceof PurgeRequest.Host host) {
-            invalidate(host.url(), Counter.PURGES_HOST);
+            what = "all of host " + host.url().authority();
+            invalidate(host.url(), rules -> ScopesOfRules.of(host.url(), rules), Counter.PURGES_HOST);
         } else if (asked instanceof PurgeRequest.Prefix prefix) {
-            invalidate(prefix.url(), Counter.PURGES_PREFIX);
+            TargetUri url = prefix.url();
+            what = "all of host " + url.authority() + " whose path begins with " + url.path();
+            invalidate(url, rules -> ScopesOfRules.of(url, rules), Counter.PURGES_PREFIX);
+        } else if (asked instanceof PurgeRequest.Tagged tagged) {
+            TargetUri url = request.target();
+            what = words(tagged.tags()) + " on the site of host " + url.authority();
+            invalidate(
+                    url,
+                    rules -> ScopesOfRules.tags(tagged.tags(), ScopesOfRules.sites(url, rules)),
+                    Counter.PURGES_TAG);
+        } else if (asked instanceof PurgeRequest.Malformed malformed) {
+            answer(400, malformed.what() + "; nothing was purged", ExchangeOutcome.DENIED);
         } else if (asked instanceof PurgeRequest.Urls single) {
             purge(single.urls());
         } else if (asked instanceof PurgeRequest.Unsupported unsupported) {
@@ -134,18 +154,27 @@ final class PurgeExchange implements RequestHandler {
         if (refuseContent()) {
             return;
         }
+        if (PurgeRequest.isSoft(request)) {
+            what = request.target().asString();
+            invalidate(ScopesOfRules.urls(urls, home.settings().remap()), Counter.PURGES_URL_SOFT);
+            return;
+        }
         outstanding = urls.size();
         for (TargetUri url : urls) {
             home.purger().purge(url, stream.eventLoop(), this::onPurged);
         }
     }
 
-    /** All of a host or what begins so: for who may purge whatever rule maps there. */
-    private void invalidate(TargetUri url, Counter counter) {
+    /** All of a host, what begins so, or what has tags: for clients that may purge what each rule concerned maps. */
+    private void invalidate(TargetUri url, Function<List<RemapRule>, List<InvalidationScope>> scopes, Counter counter) {
         ExchangeSettings settings = home.settings();
         List<RemapRule> rules = settings.remap().rulesUnder(url);
         refusal = rules.isEmpty() ? refusalOf(AccessRules.NO_RULE, settings.access()) : null;
-        for (RemapRule rule : settings.remap().rulesConcernedBy(url)) {
+        Set<RemapRule> concerned = settings.remap().rulesConcernedBy(url);
+        if (counter == Counter.PURGES_TAG) {
+            concerned.addAll(settings.remap().rulesOfSites(ScopesOfRules.sites(url, rules)));
+        }
+        for (RemapRule rule : concerned) {
             if (refusal == null) {
                 refusal = refusalOf(rule.index(), settings.access());
             }
@@ -157,16 +186,15 @@ final class PurgeExchange implements RequestHandler {
         if (refuseContent()) {
             return;
         }
-        home.counters().increment(counter);
-        home.invalidator()
-                .invalidate(
-                        ScopesOfRules.of(url, rules),
-                        false,
-                        stream.eventLoop(),
-                        (entries, failure) -> onInvalidated(url, entries, failure));
+        invalidate(scopes.apply(rules), counter);
     }
 
-    private void onInvalidated(TargetUri url, List<InvalidationEntry> entries, @Nullable IOException problem) {
+    private void invalidate(List<InvalidationScope> scopes, Counter counter) {
+        home.counters().increment(counter);
+        home.invalidator().invalidate(scopes, PurgeRequest.isSoft(request), stream.eventLoop(), this::onInvalidated);
+    }
+
+    private void onInvalidated(List<InvalidationEntry> entries, @Nullable IOException problem) {
         if (problem != null) {
             home.counters().increment(Counter.PURGES_FAILED);
         }
@@ -179,19 +207,28 @@ final class PurgeExchange implements RequestHandler {
                 log.warn("an invalidation is not durable, the storage could not be written", problem);
                 answer(500, "invalidated, but the storage could not be written", ExchangeOutcome.STORE_WRITE);
             } else {
-                answer(200, "invalidated " + words(url, last) + ", stamp " + last.stamp(), ExchangeOutcome.LOCAL);
+                String done = last.isSoft() ? "made stale " : "invalidated ";
+                answer(200, done + words(last) + ", stamp " + last.stamp(), ExchangeOutcome.LOCAL);
             }
         } catch (RuntimeException | Error e) {
             onFault(e);
         }
     }
 
-    private static String words(TargetUri url, InvalidationEntry entry) {
+    /** What was asked for, or more where a table was full. */
+    private String words(InvalidationEntry entry) {
         return switch (entry.kind()) {
-            case PREFIX -> "all of host " + url.authority() + " whose path begins with " + url.path();
-            case HOST -> "all of host " + url.authority();
-            case ALL, GROUP, ALL_GROUPS, STAMPED -> "everything, as too many hosts were invalidated one by one";
+            case HOST -> "all of host " + request.target().authority();
+            case ALL, ALL_GROUPS, ALL_TAGS, STAMPED -> "everything, as too much was invalidated one by one";
+            case PREFIX, GROUP, TAG, TAG_EVERYWHERE, TAGS, TAG_KEY, URL -> what;
         };
+    }
+
+    private static String words(Tags tags) {
+        List<String> texts = tags.texts();
+        return texts.size() > TAGS_NAMED
+                ? texts.size() + " tags, " + String.join(", ", texts.subList(0, TAGS_NAMED)) + " ..."
+                : (texts.size() == 1 ? "tag " : "tags ") + String.join(", ", texts);
     }
 
     /** Those of the URLs that this client may purge; where one is mapped its rule speaks for one that is not. */

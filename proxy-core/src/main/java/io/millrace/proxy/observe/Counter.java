@@ -184,13 +184,15 @@ public enum Counter {
 
     PURGES_FOUND(MetricFamily.PURGES, "something was stored and is gone", "found"),
     PURGES_ABSENT(MetricFamily.PURGES, "nothing was stored", "absent"),
-    PURGES_UNSUPPORTED(MetricFamily.PURGES, "a pattern or a tag was asked for", "unsupported"),
+    PURGES_UNSUPPORTED(MetricFamily.PURGES, "a pattern was asked for", "unsupported"),
     PURGES_FAILED(MetricFamily.PURGES, "could not be written to disk", "failed"),
     VARIANTS_DROPPED(MetricFamily.VARIANTS_DROPPED, "made room for newer ones"),
     PURGES_ALL(MetricFamily.SCOPED_PURGES, "everything", "all"),
     PURGES_HOST(MetricFamily.SCOPED_PURGES, "all of a host", "host"),
     PURGES_PREFIX(MetricFamily.SCOPED_PURGES, "what a host has under a path", "prefix"),
     PURGES_GROUP(MetricFamily.SCOPED_PURGES, "a cache group", "group"),
+    PURGES_TAG(MetricFamily.SCOPED_PURGES, "tags", "tag"),
+    PURGES_URL_SOFT(MetricFamily.SCOPED_PURGES, "a URL, softly", "url"),
     INVALIDATIONS(MetricFamily.INVALIDATIONS, "by an unsafe request"),
     INVALIDATIONS_GROUP(MetricFamily.GROUP_INVALIDATIONS, "named by the answer to an unsafe request", "done"),
     INVALIDATIONS_GROUP_FAILED(

@@ -188,7 +188,7 @@ public enum MetricFamily {
             "millrace_scoped_purges_total",
             Kind.COUNTER,
             "purges",
-            "Purges of more than a URL, by what was asked for; all that they cover is asked of the origin again.",
+            "Purges of more than a URL and soft purges, by what was asked for; all that they cover is asked of the origin again.",
             "scope"),
     GROUP_INVALIDATIONS(
             "millrace_group_invalidations_total",

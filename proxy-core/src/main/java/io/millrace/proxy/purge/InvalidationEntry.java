@@ -1,5 +1,6 @@
 package io.millrace.proxy.purge;
 
+import io.millrace.proxy.caching.tags.TagKey;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -8,9 +9,10 @@ import org.jspecify.annotations.Nullable;
  * One invalidation, as it is in the table and in the journal:
  *
  * <pre>
- *  0  kind (1)   1  flags (1): 1 soft   2  zero (6)
- *  8  hash of the host, or of the group (8); 0 for other kinds
- * 16  the beginning of the path, of a prefix
+ *  0  kind (1)   1  flags (1): 1 soft   2  zero (2)
+ *  4  number of the key under which a tag is hashed (4); 0 for other kinds
+ *  8  hash of the host, group, tag or URL (8); of many tags 1 where some are of every site; 0 for other kinds
+ * 16  of a prefix the beginning of the path; of a key its bytes; of many tags hash (8) and stamp (8) of each
  * </pre>
  *
  * Big-endian. The stamp stands beside it. Immutable.
@@ -24,23 +26,35 @@ public final class InvalidationEntry {
     private final boolean soft;
     private final long stamp;
     private final long hash;
+    private final int keyId;
     private final byte[] prefix;
 
-    private InvalidationEntry(InvalidationKind kind, boolean soft, long stamp, long hash, byte[] prefix) {
+    private InvalidationEntry(InvalidationKind kind, boolean soft, long stamp, long hash, int keyId, byte[] prefix) {
         this.kind = kind;
         this.soft = soft;
         this.stamp = stamp;
         this.hash = hash;
+        this.keyId = keyId;
         this.prefix = prefix;
     }
 
     static InvalidationEntry of(InvalidationKind kind, boolean soft, long stamp, long hash) {
-        return new InvalidationEntry(kind, soft, stamp, hash, NO_PREFIX);
+        return new InvalidationEntry(kind, soft, stamp, hash, 0, NO_PREFIX);
+    }
+
+    static InvalidationEntry ofTag(InvalidationKind kind, boolean soft, long stamp, long hash, int keyId) {
+        return new InvalidationEntry(kind, soft, stamp, hash, keyId, NO_PREFIX);
+    }
+
+    /** Takes over the bytes. */
+    static InvalidationEntry ofBytes(
+            InvalidationKind kind, boolean soft, long stamp, long hash, int keyId, byte[] bytes) {
+        return new InvalidationEntry(kind, soft, stamp, hash, keyId, bytes);
     }
 
     /** Takes over the bytes. */
     static InvalidationEntry ofPrefix(boolean soft, long stamp, long hostHash, byte[] prefix) {
-        return new InvalidationEntry(InvalidationKind.PREFIX, soft, stamp, hostHash, prefix);
+        return new InvalidationEntry(InvalidationKind.PREFIX, soft, stamp, hostHash, 0, prefix);
     }
 
     /**
@@ -54,17 +68,32 @@ public final class InvalidationEntry {
                     "length of an invalidation: actual=" + content.length + ", minimum=" + FIXED_LENGTH);
         }
         ByteBuffer in = ByteBuffer.wrap(content);
+        InvalidationKind kind = InvalidationKind.ofCode(in.get(0));
+        int rest = content.length - FIXED_LENGTH;
+        boolean fits =
+                switch (kind) {
+                    case TAG_KEY -> rest == TagKey.LENGTH;
+                    case TAGS -> rest > 0 && rest % 16 == 0;
+                    default -> true;
+                };
+        if (!fits) {
+            throw new IllegalArgumentException("length of an invalidation: actual=" + content.length);
+        }
         return new InvalidationEntry(
-                InvalidationKind.ofCode(in.get(0)),
+                kind,
                 (in.get(1) & SOFT) != 0,
                 stamp,
                 in.getLong(8),
+                in.getInt(4),
                 Arrays.copyOfRange(content, FIXED_LENGTH, content.length));
     }
 
     byte[] bytes() {
         ByteBuffer out = ByteBuffer.allocate(FIXED_LENGTH + prefix.length);
-        out.put(0, (byte) kind.code()).put(1, (byte) (soft ? SOFT : 0)).putLong(8, hash);
+        out.put(0, (byte) kind.code())
+                .put(1, (byte) (soft ? SOFT : 0))
+                .putInt(4, keyId)
+                .putLong(8, hash);
         out.put(FIXED_LENGTH, prefix);
         return out.array();
     }
@@ -88,7 +117,11 @@ public final class InvalidationEntry {
         return hash;
     }
 
-    /** The beginning of the path; borrowed. */
+    int keyId() {
+        return keyId;
+    }
+
+    /** The beginning of the path, or what else follows the hash; borrowed. */
     byte[] prefix() {
         return prefix;
     }

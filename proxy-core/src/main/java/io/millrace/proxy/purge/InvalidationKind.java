@@ -1,6 +1,6 @@
 package io.millrace.proxy.purge;
 
-/** What an invalidation of more than one URL covers. */
+/** What an invalidation covers. */
 public enum InvalidationKind {
     /** Everything. */
     ALL(1, "all"),
@@ -16,7 +16,19 @@ public enum InvalidationKind {
      * Everything that has a stamp, but not what was stored before there were any: where a journal was begun beside content, it
      * may have had one before.
      */
-    STAMPED(6, "journal-lost");
+    STAMPED(6, "journal-lost"),
+    /** What has a tag on one site. */
+    TAG(7, "tag"),
+    /** What has a tag on any site. */
+    TAG_EVERYWHERE(8, "tag-everywhere"),
+    /** Everything that has a tag: instead of more tags than are told apart. */
+    ALL_TAGS(9, "all-tags"),
+    /** One URL, softly. */
+    URL(10, "url"),
+    /** In the journal only: the key under which tags are hashed. */
+    TAG_KEY(11, "tag-key"),
+    /** In the journal only: many of {@link #TAG}. */
+    TAGS(12, "tags");
 
     private final int code;
     private final String text;
@@ -43,6 +55,6 @@ public enum InvalidationKind {
                 return kind;
             }
         }
-        throw new IllegalArgumentException("kind of invalidation: actual=" + code + ", maximum=" + STAMPED.code);
+        throw new IllegalArgumentException("kind of invalidation: actual=" + code + ", maximum=" + TAGS.code);
     }
 }

@@ -8,22 +8,33 @@ import org.jspecify.annotations.Nullable;
  * What is to be invalidated besides single URLs. URLs are those that keys stand for. Immutable.
  *
  * @param kind how much
- * @param hash of the host or the group, 0 for everything
+ * @param hash of the host, the group or the URL, 0 for everything and for tags
  * @param prefix the beginning of paths, in the normal form of cache keys; null but for a prefix. Never to be changed
+ * @param tag the bytes of a tag, else null. Never to be changed
+ * @param site of a tag: the site, null for every site
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
-public record InvalidationScope(InvalidationKind kind, long hash, byte @Nullable [] prefix) {
+public record InvalidationScope(
+        InvalidationKind kind,
+        long hash,
+        byte @Nullable [] prefix,
+        byte @Nullable [] tag,
+        @Nullable String site) {
     /** Longest prefix in bytes; a longer one stands for its host. */
     public static final int PREFIX_LENGTH_MAX = 2048;
 
+    private static InvalidationScope of(InvalidationKind kind, long hash) {
+        return new InvalidationScope(kind, hash, null, null, null);
+    }
+
     /** Everything. */
     public static InvalidationScope all() {
-        return new InvalidationScope(InvalidationKind.ALL, 0, null);
+        return of(InvalidationKind.ALL, 0);
     }
 
     /** Everything of a URL's host, in both schemes. */
     public static InvalidationScope host(TargetUri url) {
-        return new InvalidationScope(InvalidationKind.HOST, InvalidationTable.hostHash(url), null);
+        return of(InvalidationKind.HOST, InvalidationTable.hostHash(url));
     }
 
     /** What a URL's host has whose path and query begin as those of the URL. */
@@ -32,11 +43,22 @@ public record InvalidationScope(InvalidationKind kind, long hash, byte @Nullable
         boolean whole = prefix.length > PREFIX_LENGTH_MAX || (prefix.length == 1 && prefix[0] == '/');
         return whole
                 ? host(url)
-                : new InvalidationScope(InvalidationKind.PREFIX, InvalidationTable.hostHash(url), prefix);
+                : new InvalidationScope(InvalidationKind.PREFIX, InvalidationTable.hostHash(url), prefix, null, null);
     }
 
     /** The members of a cache group of a URL's origin (RFC 9875 s2.1). */
     public static InvalidationScope group(TargetUri origin, String name) {
-        return new InvalidationScope(InvalidationKind.GROUP, CacheGroups.hash(origin, name), null);
+        return of(InvalidationKind.GROUP, CacheGroups.hash(origin, name));
+    }
+
+    /** One URL, in both schemes; softly. */
+    public static InvalidationScope url(TargetUri url) {
+        return of(InvalidationKind.URL, InvalidationTable.urlHash(url));
+    }
+
+    /** The responses with a tag, on one site, in lower case, or on every site. */
+    public static InvalidationScope tag(byte[] tag, @Nullable String site) {
+        InvalidationKind kind = site == null ? InvalidationKind.TAG_EVERYWHERE : InvalidationKind.TAG;
+        return new InvalidationScope(kind, 0, null, tag, site);
     }
 }

@@ -3,7 +3,9 @@ package io.millrace.proxy.purge;
 import io.millrace.proxy.caching.Invalidations;
 import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.tags.Labels;
 import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.http.UriBytes;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,12 +15,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The stamps in force: one for everything, one for each host and each group that was ever invalidated, and short lists of
+ * The stamps in force: one for everything, one for each host, group, tag and URL that was ever invalidated, and short lists of
  * prefixes. Each of them in two, for what is gone and for what is stale. A response that was asked for under the newest stamp of
- * all is outdated by nothing, which costs one comparison; any other one probe in the hosts, and one for each of its groups.
+ * all is outdated by nothing, which costs one comparison; any other one probe in the hosts, and one for each of its groups and tags.
  *
- * <p>It is bounded. Where hosts or groups are more than it takes, it forgets those that a wider stamp covers; then it raises a
- * <em>floor</em>: the wide stamp of everything, or of all groups, to one that has half of the others below it, first of the soft
+ * <p>It is bounded. Where hosts, groups, tags or URLs are more than it takes, it forgets those that a wider stamp covers; then it raises a
+ * <em>floor</em>: the wide stamp of everything, of all groups or of all tags, to one that has half of the others below it, first of the soft
  * stamps alone, then of the hard ones. So what was asked for of late is not outdated by it, and there is room for as many again.
  *
  * <p>Thread-safe: read without a lock, changed under one.
@@ -29,29 +31,37 @@ public final class InvalidationTable implements Invalidations {
 
     private static final int HOSTS_MAX = 1 << 14;
     private static final int GROUPS_MAX = 1 << 16;
+    private static final int TAGS_MAX = 1 << 20;
+    private static final int URLS_MAX = 1 << 16;
 
     private static final Logger log = LoggerFactory.getLogger(InvalidationTable.class);
 
     private final ReentrantLock lock = new ReentrantLock();
     private final HashedStamps hosts;
-    private final HashedStamps groups;
+    private final LabelStamps groups;
+    private final TagStamps tags;
+    private final HashedStamps urls;
     private volatile PrefixStamps prefixes = PrefixStamps.NONE;
     private volatile long hard;
     private volatile long soft;
-    private volatile long groupsHard;
-    private volatile long groupsSoft;
     private volatile long stamped;
     /** The highest stamp given; set last, so that who asks under it finds what has it. */
     private volatile long newest;
 
     /** An empty table. */
     public InvalidationTable() {
-        this(HOSTS_MAX, GROUPS_MAX);
+        this(HOSTS_MAX, GROUPS_MAX, new TagStamps(TAGS_MAX), URLS_MAX);
     }
 
     InvalidationTable(int hostsMax, int groupsMax) {
+        this(hostsMax, groupsMax, new TagStamps(groupsMax), groupsMax);
+    }
+
+    private InvalidationTable(int hostsMax, int groupsMax, TagStamps tags, int urlsMax) {
         hosts = new HashedStamps(hostsMax);
-        groups = new HashedStamps(groupsMax);
+        groups = new LabelStamps(groupsMax);
+        urls = new HashedStamps(urlsMax);
+        this.tags = tags;
     }
 
     /** The stamp for what is asked for from now on. */
@@ -72,9 +82,27 @@ public final class InvalidationTable implements Invalidations {
         return hash ^ (hash >>> 32);
     }
 
+    /** Hash of a URL, its path in the normal form of cache keys; schemes are not told apart. */
+    static long urlHash(TargetUri url) {
+        byte[] bytes = url.targetBytes();
+        int from = url.pathStart();
+        int end = url.queryEnd();
+        if (UriBytes.hasEncodingsToNormalize(bytes, from, url.pathEnd())) {
+            bytes = PrefixStamps.normal(url);
+            from = 0;
+            end = bytes.length;
+        }
+        long hash = hostHash(url);
+        for (int at = from; at < end; at++) {
+            hash = (hash ^ (bytes[at] & 0xff)) * 0x100_0000_01B3L;
+        }
+        hash = (hash ^ (hash >>> 32)) * 0xD6E8_FEB8_6659_FD93L;
+        return hash ^ (hash >>> 32);
+    }
+
     @Override
-    public @Nullable Outdated of(TargetUri url, long stamp, long[] groupHashes) {
-        return stamp >= newest ? null : seek(url, stamp, groupHashes);
+    public @Nullable Outdated of(TargetUri url, long stamp, Labels labels) {
+        return stamp >= newest ? null : seek(url, stamp, labels);
     }
 
     @Override
@@ -88,9 +116,11 @@ public final class InvalidationTable implements Invalidations {
         InvalidationEntry prefix = prefixes.isEmpty() ? null : prefixes.find(host, url, stamp, true);
         first = earlier(first, prefix == null ? 0 : prefix.stamp(), stamp);
         for (long group : head.groups()) {
-            first = earlier(first, groups.soft(group), stamp);
+            first = earlier(first, groups.stamp(group, true), stamp);
         }
-        first = head.groups().length == 0 ? first : earlier(first, groupsSoft, stamp);
+        first = head.groups().length == 0 ? first : earlier(first, groups.floor(true), stamp);
+        first = Math.min(first, tags.firstSoft(url, stamp, head.tags()));
+        first = urls.hasAny(true) ? earlier(first, urls.soft(urlHash(url)), stamp) : first;
         first = earlier(first, soft, stamp);
         return first == Long.MAX_VALUE ? -1 : first >>> STAMP_BITS;
     }
@@ -100,11 +130,14 @@ public final class InvalidationTable implements Invalidations {
     }
 
     /** The narrow before the wide: a wide one is entered before those that it makes needless are taken out. */
-    private @Nullable Outdated seek(TargetUri url, long stamp, long[] groupHashes) {
+    private @Nullable Outdated seek(TargetUri url, long stamp, Labels labels) {
         long host = hostHash(url);
         PrefixStamps lists = prefixes;
-        Outdated found = seekSoft(url, stamp, groupHashes, host, lists);
-        if (isOutdatedByGroup(stamp, groupHashes, false)) {
+        Outdated found = seekSoft(url, stamp, labels, host, lists);
+        if (tags.outdate(url, stamp, labels.tags(), false)) {
+            found = Outdated.BY_TAG;
+        }
+        if (groups.outdate(labels.groups(), stamp, false)) {
             found = Outdated.BY_GROUP;
         }
         if (!lists.isEmpty() && lists.find(host, url, stamp, false) != null) {
@@ -119,9 +152,15 @@ public final class InvalidationTable implements Invalidations {
         return stamp < hard ? Outdated.BY_ALL : found;
     }
 
-    private @Nullable Outdated seekSoft(TargetUri url, long stamp, long[] groupHashes, long host, PrefixStamps lists) {
+    private @Nullable Outdated seekSoft(TargetUri url, long stamp, Labels labels, long host, PrefixStamps lists) {
         Outdated found = null;
-        if (isOutdatedByGroup(stamp, groupHashes, true)) {
+        if (urls.hasAny(true) && stamp < urls.soft(urlHash(url))) {
+            found = Outdated.STALE_BY_URL;
+        }
+        if (tags.outdate(url, stamp, labels.tags(), true)) {
+            found = Outdated.STALE_BY_TAG;
+        }
+        if (groups.outdate(labels.groups(), stamp, true)) {
             found = Outdated.STALE_BY_GROUP;
         }
         if (!lists.isEmpty() && lists.find(host, url, stamp, true) != null) {
@@ -131,15 +170,6 @@ public final class InvalidationTable implements Invalidations {
             found = Outdated.STALE_BY_HOST;
         }
         return stamp < soft ? Outdated.STALE_BY_ALL : found;
-    }
-
-    private boolean isOutdatedByGroup(long stamp, long[] groupHashes, boolean softly) {
-        for (long group : groupHashes) {
-            if (stamp < (softly ? groups.soft(group) : groups.hard(group))) {
-                return true;
-            }
-        }
-        return groupHashes.length > 0 && stamp < (softly ? groupsSoft : groupsHard);
     }
 
     /**
@@ -164,7 +194,46 @@ public final class InvalidationTable implements Invalidations {
         }
     }
 
+    /**
+     * As the other.
+     *
+     * @return what was entered: a host where it has too many prefixes
+     */
+    InvalidationEntry invalidate(InvalidationScope scope, boolean softly, long stampMin) {
+        if (scope.tag() == null) {
+            return invalidate(scope.kind(), softly, scope.hash(), scope.prefix(), stampMin);
+        }
+        lock.lock();
+        try {
+            return enter(tags.entry(scope, softly, Math.max(newest + 1, stampMin)));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The entry of the key of tag hashes, which the journal needs before any of a tag; null when it has it. */
+    @Nullable
+    InvalidationEntry announceKey(long stampMin) {
+        lock.lock();
+        try {
+            return tags.announceKey(Math.max(newest, stampMin));
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Enters what the journal has, in any order. */
+    void restore(List<InvalidationEntry> entries) {
+        for (boolean keys : new boolean[] {true, false}) {
+            for (InvalidationEntry entry : entries) {
+                if (keys == (entry.kind() == InvalidationKind.TAG_KEY)) {
+                    restore(entry);
+                }
+            }
+        }
+    }
+
+    /** Enters an entry of the journal, in any order but for keys of tags, which come first. */
     void restore(InvalidationEntry entry) {
         lock.lock();
         try {
@@ -188,14 +257,16 @@ public final class InvalidationTable implements Invalidations {
                 forgetCovered();
             }
             case ALL_GROUPS -> {
-                raiseAllGroups(stamp, entry.isSoft());
-                forgetCoveredGroups();
+                groups.raiseFloor(stamp, entry.isSoft());
+                groups.forgetCovered(hard, soft);
+            }
+            case ALL_TAGS -> {
+                tags.stamps().raiseFloor(stamp, entry.isSoft());
+                tags.stamps().forgetCovered(hard, soft);
             }
             case STAMPED -> stamped = Math.max(stamped, stamp);
             case HOST -> {
-                while (!hosts.raise(entry.hash(), stamp, entry.isSoft())) {
-                    makeRoomForHosts();
-                }
+                putHashed(hosts, entry, "hosts");
                 prefixes = prefixes.without(entry);
             }
             case PREFIX -> {
@@ -207,11 +278,29 @@ public final class InvalidationTable implements Invalidations {
             }
             case GROUP -> {
                 while (!groups.raise(entry.hash(), stamp, entry.isSoft())) {
-                    makeRoomForGroups();
+                    makeRoom(groups, "groups", "all of any group");
                 }
             }
+            case URL -> putHashed(urls, entry, "URLs");
+            case TAG, TAG_EVERYWHERE -> {
+                while (!tags.put(entry)) {
+                    makeRoom(tags.stamps(), "tags", "all that has a tag");
+                }
+            }
+            case TAGS -> {
+                for (InvalidationEntry one : TagStamps.unpacked(entry)) {
+                    put(one);
+                }
+            }
+            case TAG_KEY -> tags.adopt(entry);
         }
         return entry;
+    }
+
+    private void putHashed(HashedStamps to, InvalidationEntry entry, String what) {
+        while (!to.raise(entry.hash(), entry.stamp(), entry.isSoft())) {
+            makeRoom(to, what);
+        }
     }
 
     private void raiseAll(long stamp, boolean softly) {
@@ -222,45 +311,32 @@ public final class InvalidationTable implements Invalidations {
         }
     }
 
-    private void raiseAllGroups(long stamp, boolean softly) {
-        if (softly) {
-            groupsSoft = Math.max(groupsSoft, stamp);
-        } else {
-            groupsHard = Math.max(groupsHard, stamp);
-        }
-    }
-
     /** What the wide stamps cover is taken out after they were raised: who does not find it any more finds them. */
     private void forgetCovered() {
         soft = soft > hard ? soft : 0;
         hosts.forget(hard, soft);
+        urls.forget(hard, soft);
         prefixes = prefixes.above(hard, soft);
-        forgetCoveredGroups();
+        groups.forgetCovered(hard, soft);
+        tags.stamps().forgetCovered(hard, soft);
     }
 
-    private void forgetCoveredGroups() {
-        long gone = Math.max(hard, groupsHard);
-        groupsSoft = groupsSoft > gone ? groupsSoft : 0;
-        groups.forget(gone, Math.max(soft, groupsSoft));
-    }
-
-    private void makeRoomForHosts() {
+    private void makeRoom(HashedStamps in, String what) {
         forgetCovered();
-        for (boolean softly = true; !hosts.hasRoom(); softly = !softly) {
-            long floor = hosts.middle(softly);
+        for (boolean softly = true; !in.hasRoom(); softly = !softly) {
+            long floor = in.middle(softly);
             raiseAll(floor, softly);
             forgetCovered();
-            say("hosts", floor, softly, "everything");
+            say(what, floor, softly, "everything");
         }
     }
 
-    private void makeRoomForGroups() {
-        forgetCoveredGroups();
-        for (boolean softly = true; !groups.hasRoom(); softly = !softly) {
-            long floor = groups.middle(softly);
-            raiseAllGroups(floor, softly);
-            forgetCoveredGroups();
-            say("groups", floor, softly, "all of any group");
+    private void makeRoom(LabelStamps in, String what, String all) {
+        in.forgetCovered(hard, soft);
+        for (boolean softly = true; !in.hasRoom(); softly = !softly) {
+            long floor = in.raiseFloorToMedian(softly);
+            in.forgetCovered(hard, soft);
+            say(what, floor, softly, all);
         }
     }
 
@@ -281,11 +357,19 @@ public final class InvalidationTable implements Invalidations {
         try {
             List<InvalidationEntry> all = new ArrayList<>();
             add(all, InvalidationKind.ALL, 0, hard, soft);
-            add(all, InvalidationKind.ALL_GROUPS, 0, groupsHard, groupsSoft);
+            add(all, InvalidationKind.ALL_GROUPS, 0, groups.floor(false), groups.floor(true));
             add(all, InvalidationKind.STAMPED, 0, stamped, 0);
-            hosts.each((hash, hardStamp, softStamp) -> add(all, InvalidationKind.HOST, hash, hardStamp, softStamp));
-            groups.each((hash, hardStamp, softStamp) -> add(all, InvalidationKind.GROUP, hash, hardStamp, softStamp));
+            LabelStamps tagged = tags.stamps();
+            add(all, InvalidationKind.ALL_TAGS, 0, tagged.floor(false), tagged.floor(true));
+            for (boolean softly : new boolean[] {false, true}) {
+                hosts.each(
+                        softly, (hash, at) -> all.add(InvalidationEntry.of(InvalidationKind.HOST, softly, at, hash)));
+                urls.each(softly, (hash, at) -> all.add(InvalidationEntry.of(InvalidationKind.URL, softly, at, hash)));
+                groups.each(
+                        softly, (hash, at) -> all.add(InvalidationEntry.of(InvalidationKind.GROUP, softly, at, hash)));
+            }
             prefixes.addTo(all);
+            tags.addTo(all);
             return all;
         } finally {
             lock.unlock();
@@ -306,11 +390,15 @@ public final class InvalidationTable implements Invalidations {
     public int entries(InvalidationKind kind) {
         return switch (kind) {
             case ALL -> (hard > 0 ? 1 : 0) + (soft > 0 ? 1 : 0);
-            case ALL_GROUPS -> (groupsHard > 0 ? 1 : 0) + (groupsSoft > 0 ? 1 : 0);
+            case ALL_GROUPS -> groups.floors();
+            case ALL_TAGS -> tags.stamps().floors();
             case STAMPED -> stamped > 0 ? 1 : 0;
             case HOST -> hosts.size();
             case PREFIX -> prefixes.size();
             case GROUP -> groups.size();
+            case URL -> urls.size();
+            case TAG -> tags.stamps().size();
+            case TAG_EVERYWHERE, TAG_KEY, TAGS -> 0;
         };
     }
 }

@@ -14,7 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Invalidates hosts, prefixes, groups and everything: enters it in the table, where it counts at once, and in the store's
+ * Invalidates hosts, prefixes, groups, tags and everything, and URLs softly: enters it in the table, where it counts at once, and in the store's
  * journal, which makes it outlive the process. Stamps are no lower than the time of day, counted so finely that no sequence of them
  * gets ahead of it: one given after a journal was lost is higher than all that were in it.
  *
@@ -70,17 +70,23 @@ public final class Invalidator implements Journal.Owner {
      * Invalidates. When this returns nothing that was asked for before is found current; the reply comes when that survives a
      * crash.
      *
-     * @param scopes at least one
+     * @param scopes at least one; all of tags, or none
      * @param soft whether what is covered may be used again once it is validated
      */
     public void invalidate(List<InvalidationScope> scopes, boolean soft, Executor replyOn, Reply reply) {
         List<InvalidationEntry> entries = new ArrayList<>(scopes.size());
-        for (InvalidationScope scope : scopes) {
-            entries.add(table.invalidate(scope.kind(), soft, scope.hash(), scope.prefix(), stampOfNow()));
+        List<InvalidationEntry> appended = new ArrayList<>(scopes.size() + 1);
+        InvalidationEntry key = scopes.get(0).tag() == null ? null : table.announceKey(stampOfNow());
+        if (key != null) {
+            appended.add(key);
         }
-        AtomicInteger outstanding = new AtomicInteger(entries.size());
+        for (InvalidationScope scope : scopes) {
+            entries.add(table.invalidate(scope, soft, stampOfNow()));
+        }
+        appended.addAll(entries);
+        AtomicInteger outstanding = new AtomicInteger(appended.size());
         AtomicReference<@Nullable IOException> failure = new AtomicReference<>();
-        for (InvalidationEntry entry : entries) {
+        for (InvalidationEntry entry : appended) {
             journal.append(toJournal(entry), replyOn, problem -> {
                 if (problem != null) {
                     failure.compareAndSet(null, problem);
@@ -95,14 +101,16 @@ public final class Invalidator implements Journal.Owner {
     @Override
     public void recovered(List<Journal.Entry> found, Journal.Condition condition) {
         boolean damaged = condition == Journal.Condition.DAMAGED;
+        List<InvalidationEntry> entries = new ArrayList<>(found.size());
         for (Journal.Entry entry : found) {
             try {
-                table.restore(InvalidationEntry.read(entry.stamp(), entry.content()));
+                entries.add(InvalidationEntry.read(entry.stamp(), entry.content()));
             } catch (IllegalArgumentException e) {
                 log.error("the journal has an entry that cannot be read: {}", e.getMessage());
                 damaged = true;
             }
         }
+        table.restore(entries);
         if (damaged) {
             log.error("the journal of invalidations is damaged: everything stored so far counts as invalidated");
             table.invalidate(InvalidationKind.ALL, false, 0, null, stampOfNow());

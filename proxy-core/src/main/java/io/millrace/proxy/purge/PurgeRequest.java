@@ -1,5 +1,8 @@
 package io.millrace.proxy.purge;
 
+import io.millrace.proxy.caching.tags.TagList;
+import io.millrace.proxy.caching.tags.TagSyntax;
+import io.millrace.proxy.caching.tags.Tags;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.Method;
@@ -21,13 +24,19 @@ public sealed interface PurgeRequest {
     /** What the URL's host has whose path and query begin as those of the URL. */
     record Prefix(TargetUri url) implements PurgeRequest {}
 
+    /** What has one of these tags, on the site of the request's host. */
+    record Tagged(Tags tags) implements PurgeRequest {}
+
+    /** Something that means nothing; {@code what} names position or limit. */
+    record Malformed(String what) implements PurgeRequest {}
+
     /** Something that is not done here; {@code what} in a few words. */
     record Unsupported(String what) implements PurgeRequest {}
 
     /** How much is to go: by Proxy Cache Purge and WP Rocket the first, by the descendants of Varnish Caching the second. */
     List<FieldName> METHOD_FIELDS = List.of(FieldName.of("X-Purge-Method"), FieldName.of("X-VC-Purge-Method"));
 
-    /** Fields that ask for a pattern or a tag by being there. */
+    /** Fields that ask for a pattern, or for tags as a pattern, by being there. */
     List<FieldName> BEYOND_PATHS = List.of(
             FieldName.of("X-Purge-Regex"),
             FieldName.of("X-Ban-Regex"),
@@ -37,11 +46,22 @@ public sealed interface PurgeRequest {
             FieldName.of("X-Cache-Tags-Pattern"),
             FieldName.of("X-Magento-Tags-Pattern"),
             FieldName.of("X-LiteSpeed-Purge"),
-            FieldName.of("Cache-Tags"),
+            FieldName.of("Cache-Tags"));
+
+    /** Fields that name tags, in the dialects of Fastly, Varnish's xkey and Cloudflare. */
+    List<FieldName> TAG_FIELDS = List.of(
             FieldName.of("Surrogate-Key"),
             FieldName.of("xkey"),
             FieldName.of("xkey-purge"),
-            FieldName.of("xkey-softpurge"));
+            FieldName.of("xkey-softpurge"),
+            FieldName.of("Cache-Tag"),
+            FieldName.of("Edge-Cache-Tag"));
+
+    /** Fastly's field of a soft purge. */
+    FieldName SOFT_PURGE = FieldName.of("Fastly-Soft-Purge");
+
+    /** The field of a soft purge by tag, of FOSHttpCache. */
+    FieldName XKEY_SOFT_PURGE = FieldName.of("xkey-softpurge");
 
     /** Fields that have the patterns of a BAN, by FOSHttpCache. */
     List<FieldName> BAN_FIELDS = List.of(FieldName.of("X-Url"), FieldName.of("X-Host"), FieldName.of("X-Content-Type"));
@@ -60,6 +80,9 @@ public sealed interface PurgeRequest {
         if (beyond != null) {
             return new Unsupported(beyond.text() + " asks for a pattern or a tag");
         }
+        if (firstOf(TAG_FIELDS, fields) != null) {
+            return tagged(fields);
+        }
         boolean pattern = ban || PurgePattern.isOne(request.target());
         for (FieldName name : METHOD_FIELDS) {
             for (int line = fields.find(name); line >= 0; line = fields.next(name, line)) {
@@ -72,6 +95,28 @@ public sealed interface PurgeRequest {
             }
         }
         return pattern ? ofPattern(request.target()) : new Urls(urls(request.target()));
+    }
+
+    /** Whether the request asks for a soft purge. */
+    static boolean isSoft(RequestHead request) {
+        int line = request.fields().find(SOFT_PURGE);
+        return (line >= 0 && request.fields().valueEqualsIgnoreCase(line, "1"))
+                || request.fields().contains(XKEY_SOFT_PURGE);
+    }
+
+    private static PurgeRequest tagged(FieldSection fields) {
+        TagList list = new TagList();
+        for (FieldName name : TAG_FIELDS) {
+            TagSyntax syntax = TagSyntax.of(name.text());
+            for (int line = fields.find(name); line >= 0; line = fields.next(name, line)) {
+                list.add(fields.bytes(), fields.valueStart(line), fields.valueEnd(line), syntax);
+            }
+        }
+        String problem = list.problem();
+        if (problem != null) {
+            return new Malformed(problem);
+        }
+        return list.tags().isEmpty() ? new Malformed("the field of tags names none") : new Tagged(list.tags());
     }
 
     private static @Nullable FieldName firstOf(List<FieldName> names, FieldSection fields) {

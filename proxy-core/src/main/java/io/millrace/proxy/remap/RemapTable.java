@@ -199,6 +199,18 @@ public final class RemapTable {
         return concerned;
     }
 
+    /** The rules whose responses' tags are of one of these sites. */
+    public List<RemapRule> rulesOfSites(Set<String> sites) {
+        List<RemapRule> found = new ArrayList<>();
+        for (RemapRule rule : rules) {
+            String site = rule.config().site();
+            if (site != null && sites.contains(site)) {
+                found.add(rule);
+            }
+        }
+        return found;
+    }
+
     private boolean isLeftToOthers(TargetUri url) {
         return !(forward.matchRoot(url) instanceof Mapped mapped)
                 || mapped.rule().config().from().host() == null;

@@ -298,7 +298,8 @@ class AdminApiReferenceTest {
                 new Documented(
                         "PurgeReport",
                         new PurgeResource(
-                                url -> CompletableFuture.completedFuture(new PurgeService.PurgeReport(url, true, "d")),
+                                url -> CompletableFuture.completedFuture(
+                                        new PurgeService.PurgeReport(url, true, "d", "u1")),
                                 scope ->
                                         CompletableFuture.failedFuture(new AdminException(400, "bad-request", "none"))),
                         "",
@@ -319,7 +320,7 @@ class AdminApiReferenceTest {
                                         "k",
                                         "r",
                                         new LookupSource.Stored(
-                                                "disk", 200, false, 9, 5, 1, List.of("A"), "\"e\"", "d"),
+                                                "disk", 200, false, 9, 5, 1, List.of("A"), "\"e\"", "d", List.of("t")),
                                         "stale",
                                         List.of(new LookupSource.LookupReport(url, "k", "r", null, "none"))))),
                         "?url=http://h/",

@@ -67,7 +67,7 @@ class ForwardingTest {
         assertEquals("up 1\n", get("/metrics").body());
         assertEquals(MetricsResource.CONTENT_TYPE, get("/metrics").fields().get("content-type"));
         Response purged = HttpExchange.post(launcherSocket(), "/v1/cache/purge", "{\"url\":\"http://h/\"}");
-        assertEquals("{\"url\":\"http://h/\",\"purged\":false,\"detail\":\"nothing\"}", purged.body());
+        assertEquals("{\"url\":\"http://h/\",\"purged\":false,\"detail\":\"nothing\",\"id\":\"u1\",\"state\":\"done\",\"objects\":0}", purged.body());
         Response refused = HttpExchange.post(launcherSocket(), "/v1/cache/purge", "{}");
         assertEquals(400, refused.status());
         assertTrue(refused.body().contains("bad-request"), refused.body());
@@ -183,7 +183,8 @@ class ForwardingTest {
                 .resource(new StatusResource(() -> ResourcesTest.STATUS))
                 .resource(new MetricsResource(() -> "up 1\n"))
                 .resource(new PurgeResource(
-                        url -> CompletableFuture.completedFuture(new PurgeService.PurgeReport(url, false, "nothing")),
+                        url -> CompletableFuture.completedFuture(
+                                new PurgeService.PurgeReport(url, false, "nothing", "u1")),
                         scope -> CompletableFuture.failedFuture(new AdminException(400, "bad-request", "none"))))
                 .resource(new LookupResource((url, fields) -> CompletableFuture.completedFuture(
                         new LookupSource.LookupReport(url, null, null, null, "no rule"))))

@@ -227,7 +227,9 @@ class ResourcesTest {
     void purgeOfAUrl() throws IOException {
         Response response = post("/v1/cache/purge", "{\"url\": \"http://h/p\\u00e4\"}");
         assertEquals(200, response.status());
-        assertEquals("{\"url\":\"http://h/p\u00e4\",\"purged\":true,\"detail\":\"it was stored\"}", response.body());
+        assertEquals(
+                "{\"url\":\"http://h/p\u00e4\",\"purged\":true,\"detail\":\"it was stored\",\"id\":\"u1\",\"state\":\"done\",\"objects\":null}",
+                response.body());
     }
 
     @ParameterizedTest
@@ -237,13 +239,17 @@ class ResourcesTest {
                 "{\"host\":\"h:81\"}                                   | HOST   | h:81 null       | soft=false",
                 "{\"prefix\":\"http://h/a\",\"mode\":\"soft\"}     | PREFIX | null http://h/a | soft=true",
                 "{\"host\":\"h\",\"group\":\"g\",\"mode\":\"hard\"} | GROUP  | h g             | soft=false",
-                "{\"scope\":\"all\"}                                   | ALL    | null null       | soft=false"
+                "{\"scope\":\"all\"}                                   | ALL    | null null       | soft=false",
+                "{\"tags\":[\"a\",\"b\"],\"site\":\"s\"}           | TAG    | null null       | soft=false",
+                "{\"tags\":[\"a\"],\"mode\":\"soft\"}              | TAG    | null null       | soft=true",
+                "{\"url\":\"http://h/a\",\"mode\":\"soft\"}        | URL    | null http://h/a | soft=true"
             })
     void purgeOfMoreThanAUrl(String body, String scope, String target, String detail) throws IOException {
         Response response = post("/v1/cache/purge", body);
         assertEquals(200, response.status(), response.body());
         assertEquals(
-                "{\"scope\":\"" + scope + "\",\"target\":\"" + target + "\",\"stamp\":7,\"detail\":\"" + detail + "\"}",
+                "{\"scope\":\"" + scope + "\",\"target\":\"" + target + "\",\"stamp\":7,\"detail\":\"" + detail
+                        + "\",\"id\":\"s7\",\"state\":\"done\",\"objects\":null}",
                 response.body());
     }
 
@@ -269,7 +275,13 @@ class ResourcesTest {
                 "{\"url\":\"http://h/\"",
                 "{\"url\":\"http://h/\"} x",
                 "{\"url\":\"http://h/\",\"host\":\"h\"}",
-                "{\"url\":\"http://h/\",\"mode\":\"soft\"}",
+                "{\"url\":\"\",\"mode\":\"soft\"}",
+                "{\"url\":\"http://h/\",\"tags\":[\"a\"]}",
+                "{\"tags\":[]}",
+                "{\"tags\":\"a\"}",
+                "{\"tags\":[\"a\"],\"host\":\"h\"}",
+                "{\"site\":\"s\"}",
+                "{\"host\":\"h\",\"site\":\"s\"}",
                 "{\"host\":\"\"}",
                 "{\"host\":\"h\",\"prefix\":\"http://h/a\"}",
                 "{\"group\":\"g\"}",
@@ -290,7 +302,8 @@ class ResourcesTest {
                 "http://h/p?q=1",
                 "http://h/p?q=1",
                 "map http://h/ http://o/",
-                new Stored("ram", 200, true, 10, 60, 1234, List.of("Accept-Encoding"), "\"x\"", null),
+                new Stored(
+                        "ram", 200, true, 10, 60, 1234, List.of("Accept-Encoding"), "\"x\"", null, List.of("t1", "t2")),
                 "fresh for 50 s");
         Response response = get("/v1/cache/lookup?url=http%3A%2F%2Fh%2Fp%3Fq%3D1"
                 + "&header=Accept-Encoding:%20gzip,%20br&header=X:a:b");
@@ -299,7 +312,7 @@ class ResourcesTest {
                 "{\"url\":\"http://h/p?q=1\",\"key\":\"http://h/p?q=1\",\"rule\":\"map http://h/ http://o/\","
                         + "\"stored\":true,\"tier\":\"ram\",\"status\":200,\"fresh\":true,\"age_seconds\":10,"
                         + "\"freshness_lifetime_seconds\":60,\"ttl_seconds\":50,\"length\":1234,"
-                        + "\"vary\":[\"Accept-Encoding\"],\"etag\":\"\\\"x\\\"\",\"last_modified\":null,"
+                        + "\"vary\":[\"Accept-Encoding\"],\"etag\":\"\\\"x\\\"\",\"last_modified\":null,\"tags\":[\"t1\",\"t2\"],"
                         + "\"reason\":\"fresh for 50 s\"}",
                 response.body());
         assertEquals(List.of(new Field("Accept-Encoding", "gzip, br"), new Field("X", "a:b")), fields);
@@ -395,7 +408,7 @@ class ResourcesTest {
 
     private static CompletionStage<PurgeReport> purge(String url) {
         return url.startsWith("http")
-                ? CompletableFuture.completedFuture(new PurgeReport(url, true, "it was stored"))
+                ? CompletableFuture.completedFuture(new PurgeReport(url, true, "it was stored", "u1"))
                 : CompletableFuture.failedFuture(new AdminException(400, "bad-url", "not a URL"));
     }
 

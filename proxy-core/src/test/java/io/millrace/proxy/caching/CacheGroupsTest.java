@@ -119,7 +119,7 @@ final class CacheGroupsTest {
 
     @Test
     void anInvalidationDecidesBeforeFreshness() {
-        StoredHead stored = Heads.stored("Cache-Control: max-age=60").withStamp(5, Heads.target(URL));
+        StoredHead stored = Heads.stored("Cache-Control: max-age=60").withStamp(5, Heads.target(URL), null);
         assertSame(Reuse.FRESH, Reuse.of(Heads.get(), stored, NOW, CacheSettings.DEFAULTS));
         Reuse gone = Reuse.of(Heads.get(), stored, NOW, CacheSettings.DEFAULTS, Outdated.BY_HOST);
         assertEquals(new Reuse.Invalidated(Outdated.BY_HOST), gone);

@@ -9,11 +9,14 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.proxy.caching.settings.LifetimeSource;
+import io.millrace.proxy.caching.tags.TagRules;
+import io.millrace.proxy.http.FieldName;
 import io.millrace.store.CorruptHeadException;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Random;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
@@ -72,7 +75,7 @@ final class StoredHeadCodecTest {
 
     @Test
     void onlyWhatIsPinnedHasTheVersionThatSaysSo() throws CorruptHeadException {
-        StoredHead plain = Heads.stored("Cache-Control: max-age=60", "Cache-Groups: \"a\"");
+        StoredHead plain = Heads.stored("Cache-Control: max-age=60");
         StoredHead pinned = plain.withPin(1_900_000_000L);
         assertEquals(2, encode(plain)[0]);
         assertEquals(3, encode(pinned)[0]);
@@ -123,7 +126,7 @@ final class StoredHeadCodecTest {
     @Test
     void keepsStampAndGroups() throws CorruptHeadException {
         StoredHead head = Heads.stored("Cache-Groups: \"b\", \"a\", \"b\"")
-                .withStamp(0x1234_5678_9abc_def0L, Heads.get().target());
+                .withStamp(0x1234_5678_9abc_def0L, Heads.get().target(), null);
         StoredHead again = decode(encode(head));
         assertEquals(head, again);
         assertEquals(0x1234_5678_9abc_def0L, again.stamp());
@@ -133,8 +136,35 @@ final class StoredHeadCodecTest {
     }
 
     @Test
+    void onlyWhatHasTagsHasTheVersionThatKeepsThem() throws CorruptHeadException {
+        StoredHead tagged = Heads.stored("Cache-Control: max-age=60", "xkey: a b", "Cache-Groups: \"c\"");
+        assertEquals(4, encode(tagged)[0]);
+        assertEquals(-1, tagged.fields().find(FieldName.of("xkey")));
+        for (String site : new String[] {null, "shop", "caf\u00e9"}) {
+            StoredHead head = tagged.withStamp(7, Heads.get().target(), site).withPin(1_900_000_000L);
+            StoredHead again = decode(encode(head));
+            assertEquals(head, again);
+            assertEquals(List.of("a", "b", "c"), again.tags().texts());
+            assertEquals(site, again.tags().site());
+            assertEquals(1_900_000_000L, again.pinnedUntilSeconds());
+            assertEquals(head.heapBytes(), again.heapBytes());
+        }
+    }
+
+    /** A store of an earlier version has the fields in its heads: what they name can be purged. */
+    @Test
+    void tagsOfAnEarlierVersionAreReadFromTheFields() throws CorruptHeadException {
+        CacheSettings kept =
+                CacheSettings.builder().tags(TagRules.of(List.of(), false)).build();
+        StoredHead before = StoredHead.of(
+                Heads.get(), Heads.response(200, "Cache-Control: max-age=60", "Surrogate-Key: a b"), NOW, NOW, kept);
+        assertEquals(2, encode(before)[0]);
+        assertEquals(List.of("a", "b"), decode(encode(before)).tags().texts());
+    }
+
+    @Test
     void everyFlippedBitIsNoticed() {
-        byte[] bytes = encode(Heads.stored("ETag: \"a\"", "Vary: Foo", "Cache-Control: max-age=60"));
+        byte[] bytes = encode(Heads.stored("ETag: \"a\"", "Vary: Foo", "xkey: a b", "Cache-Control: max-age=60"));
         for (int bit = 0; bit < bytes.length * 8; bit++) {
             byte[] damaged = bytes.clone();
             damaged[bit / 8] ^= (byte) (1 << bit % 8);
@@ -154,12 +184,12 @@ final class StoredHeadCodecTest {
     }
 
     @ParameterizedTest
-    @ValueSource(bytes = {0, 4, 127, -1})
+    @ValueSource(bytes = {0, 5, 127, -1})
     void otherVersionsAreRefusedByName(byte version) {
         byte[] bytes = encode(Heads.stored("ETag: \"a\""));
         bytes[0] = version;
         CorruptHeadException refused = assertThrows(CorruptHeadException.class, () -> decode(bytes));
-        assertEquals("version of stored head: actual=" + version + ", expected=1 to 3", refused.getMessage());
+        assertEquals("version of stored head: actual=" + version + ", expected=1 to 4", refused.getMessage());
     }
 
     @Test

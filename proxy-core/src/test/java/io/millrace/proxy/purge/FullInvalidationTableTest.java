@@ -5,8 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.caching.Invalidations;
 import io.millrace.proxy.caching.Outdated;
+import io.millrace.proxy.caching.tags.Labels;
+import io.millrace.proxy.caching.tags.Tags;
 import io.millrace.proxy.http.TargetUri;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -27,6 +28,10 @@ final class FullInvalidationTableTest {
         return (TargetUri) TargetUri.parseAbsolute("http://h" + host + "/");
     }
 
+    private static Labels labels(long... groups) {
+        return Labels.of(groups, Tags.NONE);
+    }
+
     private InvalidationEntry host(int host, boolean soft) {
         return table.invalidate(InvalidationKind.HOST, soft, InvalidationTable.hostHash(url(host)), null, 0);
     }
@@ -36,11 +41,11 @@ final class FullInvalidationTableTest {
     }
 
     private Outdated ofHost(int host, long stamp) {
-        return table.of(url(host), stamp, Invalidations.NO_GROUPS);
+        return table.of(url(host), stamp, Labels.NONE);
     }
 
     private Outdated ofGroup(int group, long stamp) {
-        return table.of(url(0), stamp, new long[] {group});
+        return table.of(url(0), stamp, labels(group));
     }
 
     @ParameterizedTest
@@ -126,17 +131,17 @@ final class FullInvalidationTableTest {
             InvalidationTable restored = new InvalidationTable(MAX, MAX);
             List<InvalidationEntry> entries = new ArrayList<>(step % 2 == 0 ? table.inForce() : all);
             Collections.shuffle(entries, random);
-            entries.forEach(restored::restore);
+            restored.restore(entries);
             for (int probe = 0; probe < 20; probe++) {
                 TargetUri url = url(random.nextInt(60));
                 long stamp = Math.max(0, table.stamp() - random.nextInt(step / 2 + 2));
                 long[] groups = {1 + random.nextInt(60)};
                 String where = "seed " + SEED + " step " + step;
                 int least = severity(all, url, stamp, groups[0]);
-                assertTrue(severity(table.of(url, stamp, groups)) >= least, where);
-                assertTrue(severity(restored.of(url, stamp, groups)) >= least, where + ", restored");
+                assertTrue(severity(table.of(url, stamp, labels(groups))) >= least, where);
+                assertTrue(severity(restored.of(url, stamp, labels(groups))) >= least, where + ", restored");
                 if (table.stamp() - stamp < 2) {
-                    assertEquals(least, severity(table.of(url, stamp, groups)), where);
+                    assertEquals(least, severity(table.of(url, stamp, labels(groups))), where);
                 }
             }
         }

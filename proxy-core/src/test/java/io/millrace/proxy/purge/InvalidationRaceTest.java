@@ -2,7 +2,7 @@ package io.millrace.proxy.purge;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.millrace.proxy.caching.Invalidations;
+import io.millrace.proxy.caching.tags.Labels;
 import io.millrace.proxy.http.TargetUri;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -24,7 +24,7 @@ final class InvalidationRaceTest {
         Thread reader = new Thread(() -> {
             while (!over.get()) {
                 long stamp = gone.get();
-                if (table.of(URL, stamp, Invalidations.NO_GROUPS) == null) {
+                if (table.of(URL, stamp, Labels.NONE) == null) {
                     seen.incrementAndGet();
                 }
             }

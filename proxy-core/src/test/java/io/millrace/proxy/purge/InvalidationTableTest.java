@@ -4,10 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.millrace.proxy.caching.Invalidations;
 import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.Variance;
+import io.millrace.proxy.caching.tags.Labels;
+import io.millrace.proxy.caching.tags.Tags;
 import io.millrace.proxy.http.TargetUri;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -40,7 +41,7 @@ final class InvalidationTableTest {
     }
 
     private Outdated of(String url, long stamp, long... groups) {
-        return table.of(url(url), stamp, groups);
+        return table.of(url(url), stamp, Labels.of(groups, Tags.NONE));
     }
 
     @Test
@@ -165,7 +166,7 @@ final class InvalidationTableTest {
 
     @Test
     void aResponseIsStaleSinceTheFirstSoftOneThatCoversIt() {
-        StoredHead head = StoredHead.varyMarker(Variance.NONE, 1, 0).withStamp(100L << 20, url("http://h/a/b"));
+        StoredHead head = StoredHead.varyMarker(Variance.NONE, 1, 0).withStamp(100L << 20, url("http://h/a/b"), null);
         assertEquals(-1, table.staleSinceMillis(url("http://h/a/b"), head));
         softly(InvalidationKind.HOST, "http://h/", null, 50);
         softly(InvalidationKind.PREFIX, "http://h/", "/c", 150);
@@ -178,7 +179,7 @@ final class InvalidationTableTest {
         softly(InvalidationKind.PREFIX, "http://h/", "/a/b", 600);
         softly(InvalidationKind.PREFIX, "http://h/", "/a/", 700);
         softly(InvalidationKind.HOST, "http://h2/", null, 800);
-        StoredHead later = head.withStamp(550L << 20, url("http://h/a/b"));
+        StoredHead later = head.withStamp(550L << 20, url("http://h/a/b"), null);
         assertEquals(
                 700, table.staleSinceMillis(url("http://h/a/b"), later), "a shorter prefix takes a longer one's place");
         softly(InvalidationKind.PREFIX, "http://h/", "/a/b", 900);
@@ -220,7 +221,7 @@ final class InvalidationTableTest {
         prefix(table, "http://h/", "/b", false);
         table.invalidate(InvalidationKind.GROUP, false, 77, null, 0);
         TargetUri url = url("http://h/a/b?c");
-        long[] groups = {5, 6};
+        Labels groups = Labels.of(new long[] {5, 6}, Tags.NONE);
         com.sun.management.ThreadMXBean threads =
                 (com.sun.management.ThreadMXBean) java.lang.management.ManagementFactory.getThreadMXBean();
         int found = 0;
@@ -249,17 +250,18 @@ final class InvalidationTableTest {
                 if (step % 10 == 0) {
                     List<InvalidationEntry> entries = new ArrayList<>(tested.inForce());
                     java.util.Collections.shuffle(entries, random);
-                    entries.forEach(restored::restore);
+                    restored.restore(entries);
                 }
                 for (int probe = 0; probe < 10; probe++) {
                     String text = "http://h" + random.nextInt(4) + "/" + (char) ('a' + random.nextInt(3)) + "/x";
                     long stamp = random.nextInt(step + 3);
-                    long[] groups = random.nextBoolean() ? new long[] {1 + random.nextInt(5)} : Invalidations.NO_GROUPS;
+                    long[] groups = random.nextBoolean() ? new long[] {1 + random.nextInt(5)} : Labels.NONE.groups();
                     String where = "seed " + SEED + " round " + round + " step " + step;
                     String expected = expected(all, url(text), stamp, groups);
-                    assertEquals(expected, said(tested.of(url(text), stamp, groups)), where);
+                    assertEquals(expected, said(tested.of(url(text), stamp, Labels.of(groups, Tags.NONE))), where);
                     if (step % 10 == 0) {
-                        assertEquals(expected, said(restored.of(url(text), stamp, groups)), where);
+                        assertEquals(
+                                expected, said(restored.of(url(text), stamp, Labels.of(groups, Tags.NONE))), where);
                     }
                 }
             }
@@ -296,7 +298,7 @@ final class InvalidationTableTest {
                             entry.hash() == InvalidationTable.hostHash(url)
                                     && url.pathAndQuery()
                                             .startsWith(new String(entry.prefix(), StandardCharsets.ISO_8859_1));
-                        case STAMPED -> false;
+                        case STAMPED, TAG, TAG_EVERYWHERE, ALL_TAGS, URL, TAG_KEY, TAGS -> false;
                     };
             if (covers && stamp < entry.stamp()) {
                 said = entry.isSoft() && !said.equals("gone") ? "stale" : "gone";

@@ -3,6 +3,7 @@ package io.millrace.cli.command.cache;
 import io.millrace.cli.client.AdminClient;
 import io.millrace.cli.client.AdminClientException;
 import io.millrace.cli.client.AdminResponse;
+import io.millrace.cli.client.JsonObject;
 import io.millrace.cli.client.JsonText;
 import io.millrace.cli.command.ApiCommand;
 import io.millrace.cli.command.CommandFailure;
@@ -10,7 +11,9 @@ import io.millrace.cli.command.ExitCode;
 import io.millrace.cli.command.Invocation;
 import io.millrace.cli.command.TargetUrl;
 import io.millrace.cli.render.PurgeView;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -21,7 +24,7 @@ import picocli.CommandLine.Parameters;
         name = "purge",
         abbreviateSynopsis = true,
         description = {
-            "Remove what is stored for a URL, a host, a group, or everything.",
+            "Remove what is stored for a URL, a host, a group, tags, or everything.",
             "Of a URL every variant goes; --prefix takes all that begins as it does.",
             "The next request goes to the origin. Nothing stored is no failure."
         },
@@ -29,7 +32,8 @@ import picocli.CommandLine.Parameters;
             "",
             "Example: millctl purge http://www.example.com/logo.png",
             "         millctl purge --host www.example.com",
-            "         millctl purge --prefix http://www.example.com/blog/ --soft"
+            "         millctl purge --prefix http://www.example.com/blog/ --soft",
+            "         millctl purge --tag post-17 --tag archive --site www.example.com"
         })
 public final class PurgeCommand extends ApiCommand {
     @Parameters(paramLabel = "URL", arity = "0..1", description = "As clients ask for it, with http:// or https://.")
@@ -50,10 +54,22 @@ public final class PurgeCommand extends ApiCommand {
             description = "With --host: the members of a cache group (Cache-Groups, RFC 9875).")
     private @Nullable String group;
 
+    @Option(
+            names = "--tag",
+            paramLabel = "TAG",
+            description = "What has this tag (Surrogate-Key, xkey, Cache-Tag, Cache-Groups); may be repeated.")
+    private List<String> tags = new ArrayList<>();
+
+    @Option(
+            names = "--site",
+            paramLabel = "SITE",
+            description = "With --tag: tags of this site only, a host or the site of a rule; without, of every site.")
+    private @Nullable String site;
+
     @Option(names = "--all", description = "Everything that is stored.")
     private boolean all;
 
-    @Option(names = "--soft", description = "Not gone, but validated before it is used again; not for a single URL.")
+    @Option(names = "--soft", description = "Not gone, but validated before it is used again.")
     private boolean soft;
 
     public PurgeCommand(Invocation invocation) {
@@ -62,16 +78,16 @@ public final class PurgeCommand extends ApiCommand {
 
     @Override
     protected void check() throws CommandFailure {
-        int asked = (url == null ? 0 : 1) + (host == null ? 0 : 1) + (prefix == null ? 0 : 1) + (all ? 1 : 0);
+        int asked = (url == null ? 0 : 1) + (host == null ? 0 : 1) + (prefix == null ? 0 : 1);
+        asked += (all ? 1 : 0) + (tags.isEmpty() ? 0 : 1);
         if (asked != 1) {
-            throw new CommandFailure(ExitCode.USAGE, "one of URL, --host, --prefix and --all is needed");
+            throw new CommandFailure(ExitCode.USAGE, "one of URL, --host, --prefix, --tag and --all is needed");
         }
         if (group != null && host == null) {
             throw new CommandFailure(ExitCode.USAGE, "--group is of a host: --host HOST is missing");
         }
-        if (soft && url != null) {
-            throw new CommandFailure(
-                    ExitCode.USAGE, "a single URL goes for good: --soft is for --host, --prefix, --group and --all");
+        if (site != null && tags.isEmpty()) {
+            throw new CommandFailure(ExitCode.USAGE, "--site is of tags: --tag TAG is missing");
         }
         if (url != null || prefix != null) {
             TargetUrl.check(String.valueOf(url == null ? prefix : url));
@@ -92,8 +108,10 @@ public final class PurgeCommand extends ApiCommand {
         put(members, "group", group);
         put(members, "scope", all ? "all" : null);
         put(members, "mode", soft ? "soft" : null);
-        AdminResponse response = client.post("/v1/cache/purge", JsonText.object(members));
-        show(response, url == null ? PurgeView.scope(answered(response)) : PurgeView.lines(answered(response), url));
+        put(members, "site", site);
+        AdminResponse response = client.post("/v1/cache/purge", JsonText.purge(members, tags));
+        JsonObject report = answered(response);
+        show(response, url == null || report.has("scope") ? PurgeView.scope(report) : PurgeView.lines(report, url));
         return ExitCode.OK;
     }
 

@@ -19,8 +19,8 @@ import org.slf4j.LoggerFactory;
  * <p>The file is confined to the volume's thread; entries come from any.
  */
 final class VolumeJournal {
-    /** A file is written anew when it has more than twice the records that it began with, and so many. */
-    private static final int RECORDS_SPARED = 256;
+    /** A file is written anew when it has more than twice the bytes that it began with, and so many. */
+    private static final int BYTES_SPARED = 16 << 10;
 
     private static final Logger LOG = LoggerFactory.getLogger(VolumeJournal.class);
 
@@ -28,18 +28,18 @@ final class VolumeJournal {
     private final JournalFile file;
     private final Supplier<List<JournalEntry>> inForce;
     private final ConcurrentLinkedQueue<JournalAppend> waiting = new ConcurrentLinkedQueue<>();
-    private long recordsMax;
+    private long lengthMax;
     private volatile boolean behind;
 
     VolumeJournal(Volume volume, JournalFile file, Supplier<List<JournalEntry>> inForce) {
         this.volume = volume;
         this.file = file;
         this.inForce = inForce;
-        this.recordsMax = recordsMax(file.records());
+        this.lengthMax = lengthMax(file.length());
     }
 
-    private static long recordsMax(long records) {
-        return 2 * records + RECORDS_SPARED;
+    private static long lengthMax(long length) {
+        return 2 * length + BYTES_SPARED;
     }
 
     boolean isOf(Volume other) {
@@ -79,7 +79,7 @@ final class VolumeJournal {
         List<JournalEntry> all = inForce.get();
         file.rewrite(all);
         behind = false;
-        recordsMax = recordsMax(all.size());
+        lengthMax = lengthMax(file.length());
     }
 
     /** Not counted against the volume, whose content may lie elsewhere: who asked is told. */
@@ -124,7 +124,7 @@ final class VolumeJournal {
     }
 
     private void write(List<JournalAppend> batch) throws IOException {
-        if (!file.isAppendable() || file.records() >= recordsMax) {
+        if (!file.isAppendable() || file.length() >= lengthMax) {
             // What waits is in force already.
             rewrite();
             return;

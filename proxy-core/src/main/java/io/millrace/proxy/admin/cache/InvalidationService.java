@@ -1,6 +1,7 @@
 package io.millrace.proxy.admin.cache;
 
 import io.millrace.proxy.admin.resource.AdminException;
+import java.util.List;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
@@ -23,7 +24,11 @@ public interface InvalidationService {
         /** What begins as a URL does. */
         PREFIX,
         /** A cache group of a host (RFC 9875). */
-        GROUP
+        GROUP,
+        /** What has one of some tags, on one site or on every site. */
+        TAG,
+        /** One URL, softly. */
+        URL
     }
 
     /**
@@ -31,10 +36,23 @@ public interface InvalidationService {
      *
      * @param kind how much
      * @param host the host, with its port where that is not the usual one; null but for a host and a group
-     * @param text the URL of a prefix, or the name of a group; else null
+     * @param text the URL of a prefix or of a single URL, or the name of a group; else null
      * @param soft whether it may be used again once the origin has confirmed it
+     * @param tags at least one for tags; else none
+     * @param site the site of tags; null for every site
      */
-    record Scope(Kind kind, @Nullable String host, @Nullable String text, boolean soft) {}
+    record Scope(
+            Kind kind,
+            @Nullable String host,
+            @Nullable String text,
+            boolean soft,
+            List<String> tags,
+            @Nullable String site) {
+        /** Anything but tags. */
+        public Scope(Kind kind, @Nullable String host, @Nullable String text, boolean soft) {
+            this(kind, host, text, soft, List.of(), null);
+        }
+    }
 
     /**
      * What was done. Immutable.
@@ -44,5 +62,10 @@ public interface InvalidationService {
      * @param stamp what was asked of an origin under a lower one is outdated
      * @param detail a sentence for people
      */
-    record InvalidationReport(String scope, String target, long stamp, String detail) {}
+    record InvalidationReport(String scope, String target, long stamp, String detail) {
+        /** Name of this purge, unique in this store. */
+        public String id() {
+            return "s" + Long.toString(stamp, Character.MAX_RADIX);
+        }
+    }
 }

@@ -8,6 +8,7 @@ import io.millrace.proxy.admin.resource.AdminReply;
 import io.millrace.proxy.admin.resource.AdminRequest;
 import io.millrace.proxy.admin.resource.AdminResource;
 import io.millrace.proxy.admin.resource.AdminResponder;
+import io.millrace.proxy.admin.resource.Json;
 import java.util.List;
 import tools.jackson.core.JsonGenerator;
 
@@ -75,5 +76,6 @@ public final class LookupResource implements AdminResource {
         json.writeEndArray();
         json.writeStringProperty("etag", stored.etag());
         json.writeStringProperty("last_modified", stored.lastModified());
+        Json.strings(json, "tags", stored.tags());
     }
 }

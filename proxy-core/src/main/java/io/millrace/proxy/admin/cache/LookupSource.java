@@ -56,6 +56,7 @@ public interface LookupSource {
      * @param vary the field names that choose among variants
      * @param etag its entity tag, or null
      * @param lastModified its Last-Modified, or null
+     * @param tags its tags
      */
     record Stored(
             String tier,
@@ -66,5 +67,6 @@ public interface LookupSource {
             long length,
             List<String> vary,
             @Nullable String etag,
-            @Nullable String lastModified) {}
+            @Nullable String lastModified,
+            List<String> tags) {}
 }

@@ -10,22 +10,26 @@ import io.millrace.proxy.admin.resource.AdminRequest;
 import io.millrace.proxy.admin.resource.AdminResource;
 import io.millrace.proxy.admin.resource.AdminResponder;
 import io.millrace.proxy.admin.resource.Json;
+import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
 /**
  * {@code POST /v1/cache/purge}: makes what is stored for one URL unusable, or for a host, what begins as a URL does, a cache group,
- * or everything. Thread-safe.
+ * tags, or everything. Thread-safe.
  */
 public final class PurgeResource implements AdminResource {
     static final String PATH = "/v1/cache/purge";
 
-    private static final Set<String> MEMBERS = Set.of("url", "prefix", "host", "group", "scope", "mode");
+    private static final List<String> MEMBERS =
+            List.of("url", "prefix", "host", "group", "scope", "tags", "site", "mode");
+    /** The state of a purge that is in force on every event loop and durable. */
+    private static final String DONE = "done";
+
     private static final String NEEDED =
             "one of the members 'url' (an absolute http or https URL), 'prefix' (the same),"
-                    + " 'host', 'group' with 'host', and 'scope' with the value 'all' is needed";
+                    + " 'host', 'group' with 'host', 'tags', and 'scope' with the value 'all' is needed";
 
     private final PurgeService urls;
     private final InvalidationService scopes;
@@ -48,20 +52,17 @@ public final class PurgeResource implements AdminResource {
 
     @Override
     public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
-        Map<String, String> members = Json.strings(request.body(), MEMBERS);
-        boolean soft = isSoft(members.get("mode"));
-        String url = members.get("url");
-        if (url == null) {
+        Map<String, Object> members = Json.members(request.body());
+        Json.onlyMembers(members, MEMBERS);
+        boolean soft = isSoft(Json.member(members, "mode", String.class));
+        String url = Json.member(members, "url", String.class);
+        if (url == null || soft) {
             Scope scope = scope(members, soft);
             responder.replyWhen(scopes.invalidate(scope), report -> AdminReply.json(json -> write(json, report)));
             return;
         }
         if (url.isEmpty() || members.size() > (members.containsKey("mode") ? 2 : 1)) {
             throw new AdminException(400, "bad-request", NEEDED);
-        }
-        if (soft) {
-            throw new AdminException(
-                    400, "bad-request", "a single URL goes for good: 'mode' soft is for host, prefix, group and all");
         }
         responder.replyWhen(urls.purge(url), report -> AdminReply.json(json -> write(json, report)));
     }
@@ -76,7 +77,20 @@ public final class PurgeResource implements AdminResource {
         return true;
     }
 
-    private static Scope scope(Map<String, String> members, boolean soft) throws AdminException {
+    private static Scope scope(Map<String, Object> members, boolean soft) throws AdminException {
+        String url = text(members, "url");
+        List<String> tags = Json.list(members, "tags");
+        String site = text(members, "site");
+        int others = members.size() - (members.containsKey("mode") ? 1 : 0);
+        if (url != null && others == 1) {
+            return new Scope(Kind.URL, null, url, soft);
+        }
+        if (!tags.isEmpty() && others == (site == null ? 1 : 2)) {
+            return new Scope(Kind.TAG, null, null, soft, tags, site);
+        }
+        if (url != null || members.containsKey("tags") || site != null) {
+            throw new AdminException(400, "bad-request", NEEDED);
+        }
         String prefix = text(members, "prefix");
         String host = text(members, "host");
         String group = text(members, "group");
@@ -93,8 +107,8 @@ public final class PurgeResource implements AdminResource {
         throw new AdminException(400, "bad-request", NEEDED);
     }
 
-    private static @Nullable String text(Map<String, String> members, String name) throws AdminException {
-        String text = members.get(name);
+    private static @Nullable String text(Map<String, Object> members, String name) throws AdminException {
+        String text = Json.member(members, name, String.class);
         if (text != null && text.isEmpty()) {
             throw new AdminException(400, "bad-request", "the member '" + name + "' is empty");
         }
@@ -105,6 +119,14 @@ public final class PurgeResource implements AdminResource {
         json.writeStringProperty("url", report.url());
         json.writeBooleanProperty("purged", report.purged());
         json.writeStringProperty("detail", report.detail());
+        json.writeStringProperty("id", report.id());
+        json.writeStringProperty("state", DONE);
+        json.writeName("objects");
+        if (report.purged()) {
+            json.writeNull();
+        } else {
+            json.writeNumber(0);
+        }
     }
 
     private static void write(JsonGenerator json, InvalidationReport report) {
@@ -112,5 +134,8 @@ public final class PurgeResource implements AdminResource {
         json.writeStringProperty("target", report.target());
         json.writeNumberProperty("stamp", report.stamp());
         json.writeStringProperty("detail", report.detail());
+        json.writeStringProperty("id", report.id());
+        json.writeStringProperty("state", DONE);
+        json.writeNullProperty("objects");
     }
 }

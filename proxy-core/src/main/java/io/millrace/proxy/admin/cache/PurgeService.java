@@ -20,6 +20,7 @@ public interface PurgeService {
      * @param url the URL as it was understood
      * @param purged whether anything was stored
      * @param detail a sentence for people
+     * @param id name of this purge, unique in this store
      */
-    record PurgeReport(String url, boolean purged, String detail) {}
+    record PurgeReport(String url, boolean purged, String detail, String id) {}
 }

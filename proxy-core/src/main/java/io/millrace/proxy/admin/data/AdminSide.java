@@ -34,6 +34,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,6 +44,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 public final class AdminSide implements AutoCloseable, HealthSource, PurgeService {
+    /** Bits for the purges of one millisecond; above them is the time of day. */
+    private static final int PURGE_ID_BITS = 20;
+
+    private final AtomicLong purges = new AtomicLong();
     private final ProxyView proxy;
     private final Path socket;
     private final DrainRequest drain;
@@ -156,9 +161,17 @@ public final class AdminSide implements AutoCloseable, HealthSource, PurgeServic
             }
             loop.counters().increment(wasPresent ? Counter.PURGES_FOUND : Counter.PURGES_ABSENT);
             report.complete(new PurgeReport(
-                    target.asString(), wasPresent, wasPresent ? "every stored variant is gone" : "nothing was stored"));
+                    target.asString(),
+                    wasPresent,
+                    wasPresent ? "every stored variant is gone" : "nothing was stored",
+                    purgeId()));
         });
         return report;
+    }
+
+    private String purgeId() {
+        long now = proxy.shared().clock().millis() << PURGE_ID_BITS;
+        return "u" + Long.toString(purges.updateAndGet(last -> Math.max(last + 1, now)), Character.MAX_RADIX);
     }
 
     static AdminException notUrl(String url) {

@@ -149,7 +149,8 @@ public final class CacheInspection implements LookupSource {
                 length,
                 head.variance().selectors(),
                 head.entityTag(),
-                head.fields().get(FieldName.LAST_MODIFIED));
+                head.fields().get(FieldName.LAST_MODIFIED),
+                head.tags().texts());
         answer(inquiry, stored, reason(inquiry, head, nowMillis));
     }
 

@@ -2,17 +2,22 @@ package io.millrace.proxy.admin.data;
 
 import io.millrace.proxy.admin.cache.InvalidationService;
 import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.caching.tags.TagList;
 import io.millrace.proxy.exchange.decide.ScopesOfRules;
 import io.millrace.proxy.http.TargetResult;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.purge.InvalidationEntry;
+import io.millrace.proxy.purge.InvalidationKind;
 import io.millrace.proxy.purge.InvalidationScope;
 import io.millrace.proxy.remap.RemapTable;
 import io.millrace.proxy.server.ProxyView;
 import io.millrace.proxy.server.ServingLoop;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
@@ -30,13 +35,17 @@ public final class ScopedPurges implements InvalidationService {
 
     @Override
     public CompletionStage<InvalidationReport> invalidate(Scope scope) {
-        String asked = String.valueOf(scope.kind() == Kind.PREFIX ? scope.text() : scope.host());
-        String url = scope.kind() == Kind.PREFIX ? asked : "http://" + asked + "/";
+        boolean isOfUrl = scope.kind() == Kind.PREFIX || scope.kind() == Kind.URL;
+        String asked = String.valueOf(isOfUrl ? scope.text() : scope.host());
+        String url = isOfUrl ? asked : "http://" + asked + "/";
         if (scope.kind() == Kind.ALL) {
             return invalidate(List.of(InvalidationScope.all()), scope, Counter.PURGES_ALL, "everything");
         }
+        if (scope.kind() == Kind.TAG) {
+            return invalidateTags(scope);
+        }
         TargetResult parsed = TargetUri.parseAbsolute(url);
-        boolean isOfHost = scope.kind() != Kind.PREFIX;
+        boolean isOfHost = !isOfUrl;
         if (!(parsed instanceof TargetUri target)
                 || (isOfHost && (!target.path().equals("/") || target.hasQuery() || !target.isHostAndPort(asked)))) {
             String what = isOfHost ? "not a host, with its port where that is not the usual one: " : "not a URL: ";
@@ -56,6 +65,9 @@ public final class ScopedPurges implements InvalidationService {
                         scope,
                         Counter.PURGES_HOST,
                         target.authority());
+            case URL ->
+                invalidate(
+                        ScopesOfRules.urls(List.of(target), rules), scope, Counter.PURGES_URL_SOFT, target.asString());
             default ->
                 invalidate(
                         ScopesOfRules.of(target, rules.rulesUnder(target)),
@@ -65,12 +77,44 @@ public final class ScopedPurges implements InvalidationService {
         };
     }
 
+    private CompletionStage<InvalidationReport> invalidateTags(Scope scope) {
+        TagList list = new TagList();
+        for (String tag : scope.tags()) {
+            byte[] bytes = tag.getBytes(StandardCharsets.UTF_8);
+            list.addOne(bytes, 0, bytes.length);
+        }
+        String problem = list.problem();
+        if (problem != null || list.tags().isEmpty()) {
+            return refused(problem == null ? "a tag is empty" : problem);
+        }
+        String site = scope.site();
+        if (site != null && !isSite(site)) {
+            return refused("not a site, which is a host or the name that a rule has in site: " + site);
+        }
+        Set<String> sites = site == null ? Set.of() : Set.of(site.toLowerCase(Locale.ROOT));
+        String target = String.join(", ", scope.tags()) + (site == null ? " of every site" : " of " + site);
+        return invalidate(ScopesOfRules.tags(list.tags(), sites), scope, Counter.PURGES_TAG, target);
+    }
+
+    private static boolean isSite(String site) {
+        return TargetUri.parseAbsolute("http://" + site + "/") instanceof TargetUri url
+                && url.host().equalsIgnoreCase(site);
+    }
+
+    private static CompletionStage<InvalidationReport> refused(String why) {
+        return CompletableFuture.failedFuture(new AdminException(400, "bad-request", why + "; nothing was purged"));
+    }
+
     /** The group of the host's origins, of both schemes. */
     private static List<InvalidationScope> groups(RemapTable rules, TargetUri target, String name) {
         TargetUri other = target.inOtherScheme();
         List<InvalidationScope> scopes = new ArrayList<>(ScopesOfRules.group(target, rules.rulesUnder(target), name));
         scopes.addAll(ScopesOfRules.group(other, rules.rulesUnder(other), name));
         return scopes;
+    }
+
+    private static String word(InvalidationKind kind) {
+        return kind == InvalidationKind.TAG_EVERYWHERE ? InvalidationKind.TAG.text() : kind.text();
     }
 
     private CompletionStage<InvalidationReport> invalidate(
@@ -90,7 +134,7 @@ public final class ScopedPurges implements InvalidationService {
             String became = asked.soft()
                     ? "what was stored is stale: it is validated before it is used again"
                     : "what was stored is gone";
-            report.complete(new InvalidationReport(last.kind().text(), target, last.stamp(), became));
+            report.complete(new InvalidationReport(word(last.kind()), target, last.stamp(), became));
         });
         return report;
     }

@@ -40,6 +40,8 @@ public enum NoStoreReason {
     VARY_ANY("vary-any"),
     /** It names more than {@link CacheGroups#GROUPS_MAX} cache groups (RFC 9875 s2). */
     CACHE_GROUPS("cache-groups"),
+    /** Its tags break a limit: it could not be purged by all of them ({@link io.millrace.proxy.caching.tags.TagRules#problem}). */
+    TAGS("tags"),
     /** The status code asks for an explicit lifetime or {@code public}, and there is none (s3). */
     STATUS("status"),
     /** Neither a lifetime above 0 nor a validator: it could never be reused. */

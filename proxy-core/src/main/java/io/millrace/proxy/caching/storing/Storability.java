@@ -110,6 +110,9 @@ public sealed interface Storability {
         if (CacheGroups.areTooMany(response.fields())) {
             return NoStoreReason.CACHE_GROUPS;
         }
+        if (settings.tags().problem(response.fields()) != null) {
+            return NoStoreReason.TAGS;
+        }
         reason = ofLifetime(request, response, control, responseTimeMillis, settings);
         return reason == null && !settings.storing().allowsLength(declaredLength(response.fields()))
                 ? NoStoreReason.TOO_LARGE

@@ -5,6 +5,7 @@ import static io.millrace.proxy.config.key.ConfigKey.draft;
 import io.millrace.proxy.caching.LifetimeRules;
 import io.millrace.proxy.caching.settings.RequestRules;
 import io.millrace.proxy.caching.settings.StoringRules;
+import io.millrace.proxy.caching.tags.TagRules;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ValueType;
 import java.time.Duration;
@@ -105,6 +106,16 @@ public final class CacheRuleKeys {
             .like("proxy.config.http.cache.post_method")
             .says("Whether an answer to POST is stored for later GETs where it says that it stands for theirs: a"
                     + " lifetime, and the request's own URL in Content-Location.");
+    public static final ConfigKey<List<String>> TAGS_FIELDS = draft("cache.tags.fields", ValueType.FIELD_NAMES)
+            .defaultsTo(TagRules.DEFAULT_FIELDS)
+            .perRule()
+            .says(
+                    "Response fields that name the tags by which a response is purged: Surrogate-Key and xkey separate tags"
+                            + " by spaces, Cache-Tag and Edge-Cache-Tag by commas, other fields by either; empty for no tags.");
+    public static final ConfigKey<Boolean> TAGS_KEEP = draft("cache.tags.keep", ValueType.BOOLEAN)
+            .defaultsTo(false)
+            .perRule()
+            .says("Whether clients get these fields. Cache-Groups is always sent on.");
     public static final ConfigKey<Boolean> NEGATIVE_CACHING_ENABLED = draft(
                     "cache.negative_caching.enabled", ValueType.BOOLEAN)
             .defaultsTo(false)

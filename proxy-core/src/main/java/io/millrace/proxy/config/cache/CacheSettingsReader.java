@@ -7,6 +7,7 @@ import io.millrace.proxy.caching.StaleRules;
 import io.millrace.proxy.caching.Variance;
 import io.millrace.proxy.caching.settings.QueryRule;
 import io.millrace.proxy.caching.settings.StatusSet;
+import io.millrace.proxy.caching.tags.TagRules;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
@@ -30,7 +31,8 @@ final class CacheSettingsReader {
         storing(values, settings);
         lifetimes(values, settings);
         stale(values, settings);
-        return settings.key(key(values)).build();
+        TagRules tags = TagRules.of(values.get(CacheRuleKeys.TAGS_FIELDS), values.get(CacheRuleKeys.TAGS_KEEP));
+        return settings.key(key(values)).tags(tags).build();
     }
 
     private static KeyRules key(ConfigValues values) {

@@ -86,8 +86,13 @@ public final class RemapKeys {
             .says("Name of the group of origins that connections go to in place of the host of to, which is still what"
                     + " the Host field says.");
 
+    public static final ConfigKey<String> SITE = draft("remap[].site", ValueType.HOST)
+            .says(
+                    "Name of the site that the tags of this rule's responses are of; without it the client's host. Rules with"
+                            + " one site share its tags, and a purge by request needs purge.allow of all of them.");
+
     public static final List<ConfigKey<?>> OPTIONS =
-            List.of(STATUS, REFERERS, REFERER_REDIRECT, REWRITE_SET_COOKIE, ORIGINS, FilterKeys.RULE_FILTERS);
+            List.of(STATUS, REFERERS, REFERER_REDIRECT, REWRITE_SET_COOKIE, ORIGINS, SITE, FilterKeys.RULE_FILTERS);
 
     private static final Map<RemapVerb, ConfigKey<RuleUrl>> BY_VERB = new EnumMap<>(Map.of(
             RemapVerb.MAP, MAP,

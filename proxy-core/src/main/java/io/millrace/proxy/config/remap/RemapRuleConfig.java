@@ -44,6 +44,7 @@ import org.jspecify.annotations.Nullable;
  * @param purgeAllow whose PURGE requests are obeyed
  * @param cache the cache settings of this rule: its own over the general ones
  * @param origins the group of origins that connections go to; null for the host of {@code to}
+ * @param site the site that tags of its responses are of; null for the host of their URL
  * @param originTls TLS to the origin of {@code to}
  * @param originHttp2 whether HTTP/2 is spoken with the origin of {@code to}
  * @param isForwarding whether it stands for all hosts that no rule maps and that clients name themselves: then {@code to} is a placeholder
@@ -65,6 +66,7 @@ public record RemapRuleConfig(
         List<AddressRange> purgeAllow,
         CacheConfig cache,
         @Nullable String origins,
+        @Nullable String site,
         OriginTlsConfig originTls,
         OriginConfig.Http2 originHttp2,
         boolean isForwarding,
@@ -144,6 +146,7 @@ public record RemapRuleConfig(
                 settings.purgeAllow,
                 settings.cache,
                 origins,
+                element.find(RemapKeys.SITE),
                 settings.originTls,
                 settings.originHttp2,
                 forwarding,

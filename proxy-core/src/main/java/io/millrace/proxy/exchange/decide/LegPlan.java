@@ -136,7 +136,12 @@ public final class LegPlan {
      * @param before the head of which it is a new edition, or of the part that it completes, which the origin has confirmed
      */
     public StoredHead stamped(StoredHead head, @Nullable StoredHead before) {
-        return head.withStamp(before == null ? stamp : Math.max(stamp, before.stamp()), keyUrl);
+        return restamped(head, before == null ? stamp : Math.max(stamp, before.stamp()));
+    }
+
+    /** A head with that stamp, its groups and tags being those of this URL and its site. */
+    public StoredHead restamped(StoredHead head, long number) {
+        return head.withStamp(number, keyUrl, mapped.rule().config().site());
     }
 
     /** The protocols that the connection may switch to, as Upgrade has them; null for none. */

@@ -1,5 +1,6 @@
 package io.millrace.proxy.exchange.forward;
 
+import io.millrace.proxy.caching.tags.TagRules;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldNames;
 import io.millrace.proxy.http.FieldSection;
@@ -60,11 +61,17 @@ public final class ResponseHeads {
      *
      * @param from its head as the client is to see it
      * @param nowMillis the time of day: what is shared with a later request is older by then
+     * @param tags which fields of tags the client does not get; null to pass all on
      * @param answersHead whether the request was HEAD: the length announced is then that of a GET's content
      */
     public static OutboundHead fetched(
-            OutboundHead head, FetchedResponse response, ResponseHead from, long nowMillis, boolean answersHead) {
-        FieldSection.Builder fields = endToEnd(from.fields(), head.ownFields());
+            OutboundHead head,
+            FetchedResponse response,
+            ResponseHead from,
+            long nowMillis,
+            boolean answersHead,
+            @Nullable TagRules tags) {
+        FieldSection.Builder fields = endToEnd(from.fields(), head.ownFields(), tags);
         if (!from.fields().contains(FieldName.DATE)) {
             fields.add(FieldName.DATE, HttpDates.format(Math.floorDiv(response.responseMillis(), 1000L)));
         }
@@ -93,9 +100,16 @@ public final class ResponseHeads {
     }
 
     private static FieldSection.Builder endToEnd(FieldSection from, FieldSection.Builder fields) {
+        return endToEnd(from, fields, null);
+    }
+
+    private static FieldSection.Builder endToEnd(
+            FieldSection from, FieldSection.Builder fields, @Nullable TagRules tags) {
         HopByHop hopByHop = HopByHop.of(from);
         for (int line = 0; line < from.size(); line++) {
-            if (!hopByHop.contains(from, line) && !MADE_ANEW.contains(from, line)) {
+            if (!hopByHop.contains(from, line)
+                    && !MADE_ANEW.contains(from, line)
+                    && (tags == null || !tags.isRemoved(from, line))) {
                 fields.addLine(from, line);
             }
         }

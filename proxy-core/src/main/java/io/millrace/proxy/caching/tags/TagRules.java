@@ -1,0 +1,143 @@
+package io.millrace.proxy.caching.tags;
+
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.structured.BareItem;
+import io.millrace.proxy.http.structured.Member;
+import io.millrace.proxy.http.structured.StructuredFields;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which response fields name tags, and whether clients see these fields. Cache-Groups is never removed: it is for the caches
+ * downstream too (RFC 9875). Immutable.
+ */
+public final class TagRules {
+    /** The field names of a cache that nobody configured. */
+    public static final List<String> DEFAULT_FIELDS =
+            List.of("Surrogate-Key", "xkey", "Cache-Tag", "Edge-Cache-Tag", "Cache-Groups");
+
+    /** The rules of a cache that nobody configured. */
+    public static final TagRules DEFAULTS = of(DEFAULT_FIELDS, false);
+
+    /** Most tags of one response, and of one purge. */
+    public static final int TAGS_MAX = 1000;
+
+    /** Longest tag in bytes. */
+    public static final int TAG_LENGTH_MAX = 1024;
+
+    private final FieldName[] names;
+    private final TagSyntax[] syntaxes;
+    private final boolean keep;
+
+    private TagRules(FieldName[] names, TagSyntax[] syntaxes, boolean keep) {
+        this.names = names;
+        this.syntaxes = syntaxes;
+        this.keep = keep;
+    }
+
+    /**
+     * Rules.
+     *
+     * @param fields names of the fields; none for no tags
+     * @param keep whether clients get the fields
+     */
+    public static TagRules of(List<String> fields, boolean keep) {
+        FieldName[] names = fields.stream().map(FieldName::of).toArray(FieldName[]::new);
+        TagSyntax[] syntaxes = fields.stream().map(TagSyntax::of).toArray(TagSyntax[]::new);
+        return new TagRules(names, syntaxes, keep);
+    }
+
+    /** Whether a response has a field with tags other than Cache-Groups. */
+    public boolean areNamedIn(FieldSection fields) {
+        for (int i = 0; i < names.length; i++) {
+            if (syntaxes[i] != TagSyntax.STRINGS && fields.contains(names[i])) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether clients do not get a line. */
+    public boolean isRemoved(FieldSection fields, int line) {
+        if (keep || fields.isWellKnown(line)) {
+            return false;
+        }
+        for (int i = 0; i < names.length; i++) {
+            if (syntaxes[i] != TagSyntax.STRINGS && fields.isNamed(line, names[i])) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The tags of a response, each once; {@link Tags#NONE} where it names none. */
+    public Tags read(FieldSection fields) {
+        TagList list = isAnyIn(fields) ? list(fields) : null;
+        return list == null ? Tags.NONE : list.tags();
+    }
+
+    /** Why a response cannot be stored with its tags; null when it can. */
+    public @Nullable String problem(FieldSection fields) {
+        return isAnyIn(fields) ? list(fields).problem() : null;
+    }
+
+    private boolean isAnyIn(FieldSection fields) {
+        for (FieldName name : names) {
+            if (fields.contains(name)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private TagList list(FieldSection fields) {
+        TagList list = new TagList();
+        for (int i = 0; i < names.length; i++) {
+            if (syntaxes[i] == TagSyntax.STRINGS) {
+                addStrings(fields, names[i], list);
+                continue;
+            }
+            for (int line = fields.find(names[i]); line >= 0; line = fields.next(names[i], line)) {
+                list.add(fields.bytes(), fields.valueStart(line), fields.valueEnd(line), syntaxes[i]);
+            }
+        }
+        return list;
+    }
+
+    private static void addStrings(FieldSection fields, FieldName name, TagList list) {
+        List<Member> members = StructuredFields.list(fields, name);
+        if (members == null) {
+            return;
+        }
+        for (Member member : members) {
+            // A list with anything but strings counts as absent (RFC 9875 s2).
+            if (!(member instanceof Member.Item item) || !(item.value() instanceof BareItem.SfString)) {
+                return;
+            }
+        }
+        for (Member member : members) {
+            if (member instanceof Member.Item item && item.value() instanceof BareItem.SfString string) {
+                byte[] bytes = string.value().getBytes(StandardCharsets.ISO_8859_1);
+                list.addOne(bytes, 0, bytes.length);
+            }
+        }
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof TagRules that && keep == that.keep && Arrays.equals(names, that.names);
+    }
+
+    @Override
+    public int hashCode() {
+        return Arrays.hashCode(names) * 31 + Boolean.hashCode(keep);
+    }
+
+    @Override
+    public String toString() {
+        return Arrays.toString(names) + (keep ? " kept" : "");
+    }
+}

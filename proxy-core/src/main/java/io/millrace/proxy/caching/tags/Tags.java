@@ -1,0 +1,173 @@
+package io.millrace.proxy.caching.tags;
+
+import io.millrace.proxy.http.TargetUri;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The tags of one stored response and the site that they are of. Hashes are computed at the first lookup that needs them: a
+ * response without tags, and one that no tag purge could outdate, never costs one.
+ *
+ * <p>Thread-safe; but for the remembered hashes immutable.
+ */
+public final class Tags {
+    /** No tags. */
+    public static final Tags NONE = new Tags(null, new byte[0], 0);
+
+    /** Most tags that are kept of one response: those of a field, and groups that an update adds. */
+    public static final int COUNT_MAX = 4096;
+
+    /** Ends each tag in {@link #packed}. */
+    static final byte SEPARATOR = '\n';
+
+    private static final long[] NO_HASHES = {};
+
+    private final @Nullable String site;
+    private final byte[] packed;
+    private final int count;
+    /** Computed on demand; a race computes them twice, to the same numbers. */
+    private volatile @Nullable Hashes hashes;
+
+    /** Hashes under one key, of one host. */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    private record Hashes(TagKey key, long site, long[] tags) {}
+
+    Tags(@Nullable String site, byte[] packed, int count) {
+        this.site = site;
+        this.packed = packed;
+        this.count = count;
+    }
+
+    /**
+     * What {@link #packed} gave.
+     *
+     * @param site null for the host of the URL
+     * @throws IllegalArgumentException when the bytes are no tags
+     */
+    public static Tags ofPacked(@Nullable String site, byte[] packed) {
+        int count = 0;
+        for (byte b : packed) {
+            count += b == SEPARATOR ? 1 : 0;
+        }
+        if (count > COUNT_MAX || packed.length == 0 || packed[packed.length - 1] != SEPARATOR) {
+            throw new IllegalArgumentException("number of tags: actual=" + count + ", limit=" + COUNT_MAX);
+        }
+        return new Tags(site, packed, count);
+    }
+
+    /** The site that a rule names; null for the host of the URL that the response is stored for. */
+    public @Nullable String site() {
+        return site;
+    }
+
+    /** The tags, each followed by a line feed; borrowed, and never to be changed. */
+    public byte[] packed() {
+        return packed;
+    }
+
+    public int count() {
+        return count;
+    }
+
+    public boolean isEmpty() {
+        return count == 0;
+    }
+
+    /** The same tags on that site. */
+    public Tags onSite(@Nullable String other) {
+        return isEmpty() || Objects.equals(site, other) ? this : new Tags(other, packed, count);
+    }
+
+    /** These and others. */
+    public Tags and(Tags others) {
+        if (others.isEmpty() || Arrays.equals(packed, others.packed)) {
+            return this;
+        }
+        TagList list = new TagList();
+        list.add(packed);
+        list.add(others.packed);
+        return list.tags().onSite(site);
+    }
+
+    /** The bytes of each tag. */
+    public List<byte[]> each() {
+        List<byte[]> each = new ArrayList<>(count);
+        int start = 0;
+        for (int at = 0; at < packed.length; at++) {
+            if (packed[at] == SEPARATOR) {
+                each.add(Arrays.copyOfRange(packed, start, at));
+                start = at + 1;
+            }
+        }
+        return each;
+    }
+
+    /** Texts, for people. */
+    public List<String> texts() {
+        List<String> texts = new ArrayList<>(count);
+        for (byte[] tag : each()) {
+            texts.add(new String(tag, StandardCharsets.UTF_8));
+        }
+        return texts;
+    }
+
+    /**
+     * Hashes of the tags on every site, see {@link TagKey}; borrowed. Allocates at the first call only.
+     *
+     * @param url that the response is stored for, the same at every call
+     */
+    public long[] hashes(TagKey key, TargetUri url) {
+        return isEmpty() ? NO_HASHES : of(key, url).tags;
+    }
+
+    /** Hash of the site. */
+    public long siteHash(TagKey key, TargetUri url) {
+        return of(key, url).site;
+    }
+
+    private Hashes of(TagKey key, TargetUri url) {
+        Hashes known = hashes;
+        if (known == null || known.key != key) {
+            known = compute(key, site == null ? url.host() : site);
+            hashes = known;
+        }
+        return known;
+    }
+
+    private Hashes compute(TagKey key, String of) {
+        long[] tags = new long[count];
+        int number = 0;
+        int start = 0;
+        for (int at = 0; at < packed.length; at++) {
+            if (packed[at] == SEPARATOR) {
+                tags[number++] = key.tag(packed, start, at);
+                start = at + 1;
+            }
+        }
+        return new Hashes(key, key.site(of), tags);
+    }
+
+    /** Bytes of heap that this retains, its hashes included. */
+    public int heapBytes() {
+        return isEmpty() ? 0 : 136 + packed.length + 8 * count + (site == null ? 0 : 56 + site.length());
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof Tags that && Objects.equals(site, that.site) && Arrays.equals(packed, that.packed);
+    }
+
+    @Override
+    public int hashCode() {
+        return Arrays.hashCode(packed);
+    }
+
+    @Override
+    public String toString() {
+        return texts() + (site == null ? "" : " of " + site);
+    }
+}

@@ -1,0 +1,121 @@
+package io.millrace.proxy.purge;
+
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/**
+ * Stamps by 64-bit hash: open addressing in one array, of 24 to 36 bytes a stamp. Stamps only rise; removal makes a new array.
+ *
+ * <pre>
+ *   slot: hash (0: empty) | stamp
+ * </pre>
+ *
+ * <p>Read on any thread without a lock; changed under the lock of its owner.
+ */
+final class StampTable {
+    private static final int SLOT_LONGS = 2;
+    private static final int SLOTS_MIN = 16;
+
+    private volatile AtomicLongArray slots = new AtomicLongArray(SLOT_LONGS * SLOTS_MIN);
+    private volatile int size;
+
+    int size() {
+        return size;
+    }
+
+    /** Bytes of heap of the array. */
+    long bytes() {
+        return 8L * slots.length();
+    }
+
+    /** The stamp of a hash, 0 for none. */
+    long stamp(long hash) {
+        if (size == 0) {
+            return 0;
+        }
+        AtomicLongArray now = slots;
+        int at = find(now, notZero(hash));
+        return now.get(at) == 0 ? 0 : now.get(at + 1);
+    }
+
+    /** Raises a stamp. */
+    void raise(long hash, long stamp) {
+        long key = notZero(hash);
+        int at = find(slots, key);
+        if (slots.get(at) != 0) {
+            slots.set(at + 1, Math.max(slots.get(at + 1), stamp));
+            return;
+        }
+        int count = slots.length() / SLOT_LONGS;
+        if (3L * (size + 1) > 2L * count) {
+            slots = copy(slots, count + count / 2, 0);
+            at = find(slots, key);
+        }
+        // The stamp first: a reader that finds the hash finds the stamp.
+        slots.set(at + 1, stamp);
+        slots.set(at, key);
+        size = size + 1;
+    }
+
+    /** Takes out the stamps up to one, which a wider stamp in force already covers. */
+    void forget(long upTo) {
+        AtomicLongArray from = slots;
+        int left = 0;
+        for (int at = 0; at < from.length(); at += SLOT_LONGS) {
+            left += isLeft(from, at, upTo) ? 1 : 0;
+        }
+        if (left == size) {
+            return;
+        }
+        slots = copy(from, Math.max(SLOTS_MIN, left + left / 2 + 1), upTo);
+        size = left;
+    }
+
+    private static boolean isLeft(AtomicLongArray slots, int at, long upTo) {
+        return slots.get(at) != 0 && slots.get(at + 1) > upTo;
+    }
+
+    private static AtomicLongArray copy(AtomicLongArray from, int count, long upTo) {
+        AtomicLongArray to = new AtomicLongArray(SLOT_LONGS * count);
+        for (int at = 0; at < from.length(); at += SLOT_LONGS) {
+            if (isLeft(from, at, upTo)) {
+                int place = find(to, from.get(at));
+                to.setPlain(place, from.get(at));
+                to.setPlain(place + 1, from.get(at + 1));
+            }
+        }
+        return to;
+    }
+
+    interface Visitor {
+        void visit(long hash, long stamp);
+    }
+
+    void each(Visitor visitor) {
+        AtomicLongArray now = slots;
+        for (int at = 0; at < now.length(); at += SLOT_LONGS) {
+            if (now.get(at) != 0) {
+                visitor.visit(now.get(at), now.get(at + 1));
+            }
+        }
+    }
+
+    /** Where the key is, or the empty slot where it would be. */
+    private static int find(AtomicLongArray slots, long key) {
+        int count = slots.length() / SLOT_LONGS;
+        int slot = (int) (((key * 0x9E37_79B9_7F4A_7C15L >>> 32) * count) >>> 32);
+        while (true) {
+            long there = slots.get(slot * SLOT_LONGS);
+            if (there == 0 || there == key) {
+                return slot * SLOT_LONGS;
+            }
+            slot++;
+            if (slot == count) {
+                slot = 0;
+            }
+        }
+    }
+
+    private static long notZero(long hash) {
+        return hash == 0 ? 1 : hash;
+    }
+}

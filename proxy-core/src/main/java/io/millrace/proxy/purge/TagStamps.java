@@ -1,0 +1,215 @@
+package io.millrace.proxy.purge;
+
+import io.millrace.proxy.caching.tags.TagKey;
+import io.millrace.proxy.caching.tags.Tags;
+import io.millrace.proxy.http.TargetUri;
+import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Stamps of purged tags, and the secret key of their hashes. The journal has the key as soon as a tag was purged; an entry under
+ * another key, as of a storage path of another machine, counts for every tag.
+ *
+ * <p>Read on any thread without a lock; changed under the lock of its owner.
+ */
+final class TagStamps {
+    /** Pairs of hash and stamp in one entry of the journal. */
+    private static final int PAIRS_MAX = 250;
+
+    private static final int PAIR_BYTES = 16;
+
+    private final LabelStamps stamps;
+    private volatile TagKey key;
+    /** Stamp of the journal's entry of the key; 0 while it has none. */
+    private volatile long keyStamp;
+    /** Whether any stamp is of a tag on every site. */
+    private volatile boolean everywhere;
+
+    /** At most so many stamps. */
+    TagStamps(int entriesMax) {
+        stamps = new LabelStamps(entriesMax);
+        key = newKey();
+    }
+
+    private static TagKey newKey() {
+        byte[] bytes = new byte[TagKey.LENGTH];
+        new SecureRandom().nextBytes(bytes);
+        return TagKey.of(bytes);
+    }
+
+    private int keyId() {
+        return key.hashCode();
+    }
+
+    LabelStamps stamps() {
+        return stamps;
+    }
+
+    /** Whether a purge outdates a response with these tags that was asked for under a stamp. */
+    boolean outdate(TargetUri url, long stamp, Tags tags, boolean softly) {
+        if (tags.isEmpty()) {
+            return false;
+        }
+        if (stamp < stamps.floor(softly)) {
+            return true;
+        }
+        if (!stamps.hasAny(softly)) {
+            return false;
+        }
+        TagKey now = key;
+        boolean all = everywhere;
+        long site = tags.siteHash(now, url);
+        for (long hash : tags.hashes(now, url)) {
+            if (stamp < stamps.stamp(hash ^ site, softly) || (all && stamp < stamps.stamp(hash, softly))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Of the soft stamps of these tags the lowest beyond one; {@link Long#MAX_VALUE} for none. */
+    long firstSoft(TargetUri url, long beyond, Tags tags) {
+        long first = Long.MAX_VALUE;
+        if (tags.isEmpty()) {
+            return first;
+        }
+        first = lower(first, stamps.floor(true), beyond);
+        if (!stamps.hasAny(true)) {
+            return first;
+        }
+        TagKey now = key;
+        long site = tags.siteHash(now, url);
+        for (long hash : tags.hashes(now, url)) {
+            first = lower(first, stamps.stamp(hash ^ site, true), beyond);
+            first = lower(first, stamps.stamp(hash, true), beyond);
+        }
+        return first;
+    }
+
+    private static long lower(long first, long stamp, long beyond) {
+        return stamp > beyond ? Math.min(first, stamp) : first;
+    }
+
+    /** The entry of a purge of one tag, on one site or on every site. */
+    InvalidationEntry entry(InvalidationScope scope, boolean softly, long stamp) {
+        byte[] tag = Objects.requireNonNull(scope.tag(), "tag");
+        long hash = key.tag(tag, 0, tag.length);
+        String site = scope.site();
+        return site == null
+                ? InvalidationEntry.ofTag(InvalidationKind.TAG_EVERYWHERE, softly, stamp, hash, keyId())
+                : InvalidationEntry.ofTag(InvalidationKind.TAG, softly, stamp, hash ^ key.site(site), keyId());
+    }
+
+    /**
+     * Enters a purge of a tag.
+     *
+     * @return false when there is no room for it
+     */
+    boolean put(InvalidationEntry entry) {
+        if (entry.keyId() != keyId()) {
+            stamps.raiseFloor(entry.stamp(), entry.isSoft());
+            return true;
+        }
+        if (!stamps.raise(entry.hash(), entry.stamp(), entry.isSoft())) {
+            return false;
+        }
+        everywhere |= entry.kind() == InvalidationKind.TAG_EVERYWHERE;
+        return true;
+    }
+
+    /** The entry of the key, where the journal has none yet; null else. */
+    @Nullable
+    InvalidationEntry announceKey(long stamp) {
+        if (keyStamp != 0) {
+            return null;
+        }
+        keyStamp = stamp;
+        return keyEntry();
+    }
+
+    private InvalidationEntry keyEntry() {
+        return InvalidationEntry.ofBytes(InvalidationKind.TAG_KEY, false, keyStamp, 0, keyId(), key.bytes());
+    }
+
+    /** Takes the key of the journal; of several the one that came first, and then what was under this one counts for every tag. */
+    void adopt(InvalidationEntry entry) {
+        TagKey found = TagKey.of(entry.prefix());
+        boolean same = found.equals(key);
+        if (same || keyStamp == 0 || entry.stamp() < keyStamp) {
+            keyStamp = same && keyStamp != 0 ? Math.min(keyStamp, entry.stamp()) : entry.stamp();
+            if (!same) {
+                abandon();
+                key = found;
+            }
+        }
+    }
+
+    private void abandon() {
+        for (boolean softly : new boolean[] {false, true}) {
+            long[] highest = {0};
+            stamps.each(softly, (hash, stamp) -> highest[0] = Math.max(highest[0], stamp));
+            stamps.raiseFloor(highest[0], softly);
+        }
+        stamps.forgetCovered(0, 0);
+        everywhere = false;
+    }
+
+    /** Adds all that is in force, the key first. */
+    void addTo(List<InvalidationEntry> all) {
+        if (keyStamp != 0) {
+            all.add(keyEntry());
+        }
+        for (boolean softly : new boolean[] {false, true}) {
+            Pairs pairs = new Pairs(softly, all);
+            stamps.each(softly, pairs::add);
+            pairs.end();
+        }
+    }
+
+    /** Packs stamps into entries. */
+    private final class Pairs {
+        private final boolean softly;
+        private final List<InvalidationEntry> to;
+        private final ByteBuffer pairs = ByteBuffer.allocate(PAIRS_MAX * PAIR_BYTES);
+        private long highest;
+
+        Pairs(boolean softly, List<InvalidationEntry> to) {
+            this.softly = softly;
+            this.to = to;
+        }
+
+        void add(long hash, long stamp) {
+            pairs.putLong(hash).putLong(stamp);
+            highest = Math.max(highest, stamp);
+            if (!pairs.hasRemaining()) {
+                end();
+            }
+        }
+
+        void end() {
+            if (pairs.position() > 0) {
+                byte[] bytes = Arrays.copyOf(pairs.array(), pairs.position());
+                long flag = everywhere ? 1 : 0;
+                to.add(InvalidationEntry.ofBytes(InvalidationKind.TAGS, softly, highest, flag, keyId(), bytes));
+                pairs.clear();
+                highest = 0;
+            }
+        }
+    }
+
+    /** The single entries that one of {@link InvalidationKind#TAGS} stands for. */
+    static InvalidationEntry[] unpacked(InvalidationEntry packed) {
+        ByteBuffer pairs = ByteBuffer.wrap(packed.prefix());
+        InvalidationEntry[] entries = new InvalidationEntry[pairs.remaining() / PAIR_BYTES];
+        InvalidationKind kind = packed.hash() == 0 ? InvalidationKind.TAG : InvalidationKind.TAG_EVERYWHERE;
+        for (int i = 0; i < entries.length; i++) {
+            long hash = pairs.getLong();
+            entries[i] = InvalidationEntry.ofTag(kind, packed.isSoft(), pairs.getLong(), hash, packed.keyId());
+        }
+        return entries;
+    }
+}
