@@ -6,9 +6,9 @@ import static io.millrace.proxy.http2.Http2Client.HEADERS;
 import static io.millrace.proxy.http2.Http2Client.PING;
 import static io.millrace.proxy.http2.Http2Client.block;
 
+import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.origins.Http2Keys;
-import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.http2.Http2Client;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

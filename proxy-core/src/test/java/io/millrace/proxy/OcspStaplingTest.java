@@ -1,5 +1,6 @@
 package io.millrace.proxy;
 
+import io.millrace.proxy.admin.data.TlsAdmin;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;

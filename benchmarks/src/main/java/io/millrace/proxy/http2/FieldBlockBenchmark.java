@@ -1,12 +1,12 @@
 package io.millrace.proxy.http2;
 
-import io.millrace.proxy.http2.hpack.HpackDecoder;
-import io.millrace.proxy.http2.frame.Http2Exception;
-import io.millrace.proxy.http2.frame.Frames;
 import io.millrace.bench.StoredResponses;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.http.OutboundHead;
 import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http2.frame.Frames;
+import io.millrace.proxy.http2.frame.Http2Exception;
+import io.millrace.proxy.http2.hpack.HpackDecoder;
 import io.millrace.proxy.observe.CacheStatus;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;

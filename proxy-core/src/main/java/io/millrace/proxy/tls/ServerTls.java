@@ -2,6 +2,7 @@ package io.millrace.proxy.tls;
 
 import io.millrace.proxy.acme.AcmeRecord;
 import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.TlsSettingsInForce;
 import io.millrace.proxy.config.access.ListenerConfig;
 import io.millrace.proxy.config.tls.AcmeConfig;
 import io.millrace.proxy.config.tls.ServerTlsConfig;
@@ -326,8 +327,8 @@ public final class ServerTls implements AutoCloseable {
     }
 
     /** The settings in force for the names of a certificate of the report. */
-    public List<ServerTlsConfig.InForce> settings(TlsReport.Line line) {
-        return ServerTlsConfig.inForce(
+    public List<TlsSettingsInForce.Setting> settings(TlsReport.Line line) {
+        return TlsSettingsInForce.of(
                 whole, line.element(), line.isOwn() ? line.files().certificate() : null);
     }
 

@@ -1,5 +1,7 @@
 package io.millrace.proxy.config;
 
+import io.millrace.proxy.config.yaml.ConfigResult;
+import io.millrace.proxy.config.yaml.ConfigLoader;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -46,8 +48,8 @@ class SettingsInForceTest {
         ConfigResult result = ConfigLoader.parse(FILE, "millrace.yaml", directory, Map.of());
         assertTrue(result.config() != null, result::text);
         List<String> found = new ArrayList<>();
-        for (ServerTlsConfig.InForce each :
-                ServerTlsConfig.inForce(result.config(), element, own == null ? null : directory.resolve(own))) {
+        for (TlsSettingsInForce.Setting each :
+                TlsSettingsInForce.of(result.config(), element, own == null ? null : directory.resolve(own))) {
             if (each.name().equals(name)) {
                 found.add(each.value() + " " + each.source() + (each.address() == null ? "" : " " + each.address()));
             }

@@ -8,9 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 
 import io.millrace.proxy.acme.AcmeRecord;
 import io.millrace.proxy.config.tls.ServerTlsConfig;
+import io.millrace.proxy.config.tls.TlsConfig;
 import io.millrace.proxy.config.tls.TlsConfig.Certificates;
 import io.millrace.proxy.config.tls.TlsConfig.UnknownName;
-import io.millrace.proxy.config.tls.TlsConfig;
 import io.millrace.proxy.tls.CertificateFault.Kind;
 import io.millrace.proxy.tls.TestAuthority.Made;
 import io.millrace.proxy.tls.ocsp.OcspExtensions;

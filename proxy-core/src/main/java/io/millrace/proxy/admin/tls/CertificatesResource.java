@@ -1,7 +1,5 @@
 package io.millrace.proxy.admin.tls;
 
-import io.millrace.proxy.admin.tls.CertificatesSource.Setting;
-import io.millrace.proxy.admin.tls.CertificatesSource.Staple;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.resource.AdminReply;
 import io.millrace.proxy.admin.resource.AdminRequest;
@@ -10,6 +8,8 @@ import io.millrace.proxy.admin.resource.AdminResponder;
 import io.millrace.proxy.admin.tls.CertificatesSource.Automatic;
 import io.millrace.proxy.admin.tls.CertificatesSource.Certificate;
 import io.millrace.proxy.admin.tls.CertificatesSource.Directory;
+import io.millrace.proxy.admin.tls.CertificatesSource.Setting;
+import io.millrace.proxy.admin.tls.CertificatesSource.Staple;
 import java.util.List;
 import java.util.Locale;
 import tools.jackson.core.JsonGenerator;

@@ -1,0 +1,134 @@
+package io.millrace.proxy.config;
+
+import io.millrace.proxy.config.access.ListenerConfig;
+import io.millrace.proxy.config.key.ConfigKey;
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.ConfigValues;
+import io.millrace.proxy.config.origins.Http2Keys;
+import io.millrace.proxy.config.tls.ServerTlsKeys;
+import io.millrace.proxy.config.tls.TlsKeys;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** TLS settings in force for a certificate's names on each listening address, with the section of the configuration that sets each. No state. */
+public final class TlsSettingsInForce {
+    private TlsSettingsInForce() {}
+
+    /**
+     * A setting in force for some names, for people.
+     *
+     * @param source section of the configuration that sets it, such as {@code listen[0].tls}; {@code default} for none
+     * @param address where it holds; null for every address
+     */
+    public record Setting(
+            String name,
+            String value,
+            String source,
+            @Nullable String address) {}
+
+    /**
+     * Every setting in force for the names of a certificate, and where it comes from. Those that the TLS library decides are left out.
+     *
+     * @param element index in {@code tls.certificates}; no element has it for an automatic certificate
+     * @param own certificate of a listening address; null for those that addresses share
+     */
+    public static List<Setting> of(ProxyConfig config, int element, @Nullable Path own) {
+        ConfigValues all = config.values();
+        List<ConfigValues> elements = all.elements(TlsKeys.CERTIFICATES);
+        Sourced names = own == null && element < elements.size()
+                ? new Sourced(elements.get(element), ServerTlsKeys.NAME, "tls.certificates[" + element + "]")
+                : null;
+        Map<String, List<Setting>> byName = new LinkedHashMap<>();
+        List<ConfigValues> listeners = all.elements(ConfigKeys.LISTEN);
+        int addresses = 0;
+        for (int i = 0; i < listeners.size(); i++) {
+            ListenerConfig listener = ListenerConfig.from(listeners.get(i), all);
+            ListenerConfig.Tls tls = listener.tls();
+            if (tls == null || !Objects.equals(tls.certificate(), own)) {
+                continue;
+            }
+            addresses++;
+            Sourced address = new Sourced(listeners.get(i), ServerTlsKeys.LISTEN, "listen[" + i + "].tls");
+            List<Sourced> sections = new ArrayList<>();
+            if (names != null) {
+                sections.add(names);
+            }
+            sections.add(address);
+            sections.add(new Sourced(all, ServerTlsKeys.GENERAL, "tls"));
+            for (Setting each : inForce(sections, listener)) {
+                byName.computeIfAbsent(each.name(), name -> new ArrayList<>()).add(each);
+            }
+        }
+        List<Setting> settings = new ArrayList<>();
+        for (List<Setting> each : byName.values()) {
+            Setting first = each.get(0);
+            boolean same = each.size() == addresses
+                    && each.stream()
+                            .allMatch(one -> one.value().equals(first.value())
+                                    && one.source().equals(first.source()));
+            if (same) {
+                settings.add(new Setting(first.name(), first.value(), first.source(), null));
+            } else {
+                settings.addAll(each);
+            }
+        }
+        return settings;
+    }
+
+    /** The settings of one section of the file. */
+    private record Sourced(ConfigValues values, ServerTlsKeys.Section keys, String source) {}
+
+    /** @param sections the one that goes before the others first, the general one last */
+    private static List<Setting> inForce(List<Sourced> sections, ListenerConfig listener) {
+        String address = listener.address().toString();
+        List<Setting> settings = new ArrayList<>();
+        Sourced general = sections.get(sections.size() - 1);
+        Sourced hsts = first(sections, each -> each.values.isSet(each.keys.hstsMaxAge()));
+        Sourced authorities = first(sections, each -> each.values.isSet(each.keys.caFile()));
+        for (int i = 0; i < general.keys.all().size(); i++) {
+            int key = i;
+            ConfigKey<?> named = general.keys.all().get(i);
+            Sourced from =
+                    first(sections, each -> each.values.isSet(each.keys.all().get(key)));
+            if (named.path().startsWith("tls.hsts.")) {
+                // Sections are not mixed.
+                from = hsts != null && hsts.values.isSet(hsts.keys.all().get(key)) ? hsts : null;
+            } else if (named.equals(general.keys.crlFile())
+                    && authorities != null
+                    && from != null
+                    && authorities.source.startsWith("tls.certificates")
+                    && !from.source.equals(authorities.source)) {
+                from = null;
+            }
+            String name = named.path().substring("tls.".length());
+            if (from != null) {
+                settings.add(new Setting(
+                        name, String.valueOf(from.values.text(from.keys.all().get(key))), from.source, address));
+            } else if (named.defaultValue() != null && !name.startsWith("hsts.")) {
+                settings.add(new Setting(name, String.valueOf(general.values.text(named)), "default", address));
+            }
+        }
+        settings.add(http2(sections.get(0), listener, address, sections));
+        return settings;
+    }
+
+    private static Setting http2(Sourced most, ListenerConfig listener, String address, List<Sourced> sections) {
+        if (listener.http2() && most.keys.equals(ServerTlsKeys.NAME) && most.values.isSet(TlsKeys.NAME_HTTP2)) {
+            return new Setting("http2", String.valueOf(most.values.get(TlsKeys.NAME_HTTP2)), most.source, address);
+        }
+        Sourced own = sections.get(sections.size() - 2);
+        boolean set = own.values.isSet(Http2Keys.LISTEN);
+        String source = set ? own.source.substring(0, own.source.indexOf('.')) : "default";
+        return new Setting("http2", String.valueOf(listener.http2()), source, address);
+    }
+
+    private static @Nullable Sourced first(List<Sourced> sections, Predicate<Sourced> test) {
+        return sections.stream().filter(test).findFirst().orElse(null);
+    }
+}
