@@ -36,7 +36,7 @@ class Fleet:
         return servers
 
     def drop(self, server):
-        """Ends a server that failed, so that the next case starts it anew."""
+        """Ends a server that failed, so that the next case starts it again."""
         self._end((server.name, server.small_ram))
 
     def why_left_out(self, names, case):

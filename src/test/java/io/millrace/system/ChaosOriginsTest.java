@@ -139,7 +139,7 @@ class ChaosOriginsTest {
         assertEquals(bodies.get(target).length, stale.body().length);
     }
 
-    /** How often traffic returned after so many checks. */
+    /** How often traffic returned after this many checks. */
     private Map<Integer, Long> histogram() {
         return origins.stream()
                 .flatMap(origin -> origin.returns().stream())

@@ -11,7 +11,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Ports on loopback for servers that are started later, or anew. They lie below those that the kernel gives to outgoing connections:
+ * Ports on loopback for servers that are started later, or again. They lie below those that the kernel gives to outgoing connections:
  * one of these would take a port between its choice and its use, and the server finds it taken. Any thread.
  */
 public final class FreePorts {

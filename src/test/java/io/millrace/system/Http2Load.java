@@ -51,7 +51,7 @@ final class Http2Load implements AutoCloseable {
     private volatile boolean stopped;
     private volatile boolean killing;
 
-    /** Asks for one path, whose response has so many bytes of content. */
+    /** Asks for one path, whose response has this many bytes of content. */
     Http2Load(int port, String path, int contentLength) {
         this.port = port;
         this.contentLength = contentLength;
@@ -88,7 +88,7 @@ final class Http2Load implements AutoCloseable {
         return connections.get();
     }
 
-    /** Waits until so many more responses have come, whole and right. */
+    /** Waits until this many more responses have come, whole and right. */
     void awaitMoreAnswers(long more) {
         long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(WAIT_MILLIS);
         for (long wanted = answers.get() + more; answers.get() < wanted && System.nanoTime() < end; ) {

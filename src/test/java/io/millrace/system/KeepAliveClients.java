@@ -60,7 +60,7 @@ final class KeepAliveClients {
         responseLengthMax = longest + 8 * 1024;
     }
 
-    /** Runs the load on so many threads, each with its share of the clients. */
+    /** Runs the load on this many threads, each with its share of the clients. */
     Outcome run(int threads, Duration duration) throws IOException, InterruptedException {
         List<Loop> loops = new ArrayList<>();
         int connected = 0;

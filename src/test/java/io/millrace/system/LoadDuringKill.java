@@ -71,7 +71,7 @@ final class LoadDuringKill implements AutoCloseable {
         deaths.add(death);
     }
 
-    /** Waits until so many more answers than now were right. */
+    /** Waits until this many more answers than now were right. */
     void awaitMoreAnswers(long count) {
         long enough = answers.get() + count;
         await(count + " more answers")

@@ -150,7 +150,7 @@ class OriginPoliciesTest {
         }
     }
 
-    /** Who answered so many requests, in order. */
+    /** Who answered this many requests, in order. */
     private static String askedInTurn(String group, int times) throws IOException {
         StringBuilder names = new StringBuilder();
         for (int i = 0; i < times; i++) {

@@ -38,16 +38,16 @@ final class PackedProduct
     private static final Map<Boolean, Path> UNPACKED = new ConcurrentHashMap<>();
 
     private final boolean leakDetection;
-    private final boolean anew;
+    private final boolean again;
     private final List<MillraceProcess> ofClass = new ArrayList<>();
     private final List<MillraceProcess> ofTest = new ArrayList<>();
     private final List<Path> directories = new ArrayList<>();
     private boolean inTest;
     private Path home = Path.of("");
 
-    private PackedProduct(boolean leakDetection, boolean anew) {
+    private PackedProduct(boolean leakDetection, boolean again) {
         this.leakDetection = leakDetection;
-        this.anew = anew;
+        this.again = again;
     }
 
     /** The product with nothing changed. */
@@ -67,7 +67,7 @@ final class PackedProduct
 
     @Override
     public void beforeAll(ExtensionContext context) throws IOException {
-        if (anew) {
+        if (again) {
             home = unpack(newDirectory());
             return;
         }

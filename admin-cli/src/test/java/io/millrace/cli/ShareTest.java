@@ -17,7 +17,7 @@ import picocli.CommandLine;
 
 /**
  * What the product brings along for man and for shells is what the commands are now. With {@code -Dmillrace.golden.write=true} it
- * is written anew.
+ * is rewritten.
  */
 final class ShareTest {
     private static final Path SHARE = Path.of("../dist/src/main/dist/share");

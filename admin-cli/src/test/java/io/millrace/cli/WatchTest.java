@@ -45,7 +45,7 @@ final class WatchTest {
         return new Surroundings(Map.of(), directory, directory.resolve("run"), null, false);
     }
 
-    /** Looks so many times more than once. */
+    /** Looks this many times more than once. */
     private Run run(int more, String... arguments) {
         return Run.of(
                 surroundings(),

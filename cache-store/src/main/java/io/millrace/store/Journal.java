@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Short facts that outlive the process beside the objects: each storage path has all of them. What an entry says is the owner's;
- * the store keeps it, and writes the journal anew when it has grown to more than twice what is in force.
+ * the store keeps it, and rewrites the journal when it has grown to more than twice what is in force.
  *
  * <p>Thread-safe.
  */

@@ -72,7 +72,7 @@ public interface StoredObject<H> {
     ByteBuf residentBody();
 
     /**
-     * What is in RAM of the body from {@code position} on, at most so many bytes, retained for the caller; null when that
+     * What is in RAM of the body from {@code position} on, at most this many bytes, retained for the caller; null when that
      * is to be {@link #read}. Never blocks.
      */
     @Nullable

@@ -125,7 +125,7 @@ final class DirectoryStorage implements AcmeStorage {
     @Override
     public Optional<Lease> lease(String name) throws IOException {
         Path file = file("locks/" + name + ".lock");
-        // A storage that was emptied while the launcher runs is used again; one that is gone is not made anew.
+        // A storage that was emptied while the launcher runs is used again; one that is gone is not rebuilt.
         if (Files.isDirectory(root)) {
             makeDirectories(root);
         }

@@ -313,7 +313,7 @@ final class NameIssuance {
         try {
             return storage.get("records/" + AcmeRecord.fileName(name)).map(AcmeRecord::parse);
         } catch (IllegalArgumentException e) {
-            LOG.warn("ACME: the record of {} is damaged and is written anew: {}", name, e.getMessage());
+            LOG.warn("ACME: the record of {} is damaged and is rewritten: {}", name, e.getMessage());
             return Optional.empty();
         }
     }

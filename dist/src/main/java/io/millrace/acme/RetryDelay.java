@@ -9,7 +9,7 @@ final class RetryDelay {
 
     private RetryDelay() {}
 
-    /** The pause after so many failures in a row, at least one. */
+    /** The pause after this many failures in a row, at least one. */
     static long seconds(int failures) {
         int doubled = Math.min(Math.max(failures, 1) - 1, 20);
         return Math.min(FIRST_SECONDS << doubled, MAX_SECONDS);

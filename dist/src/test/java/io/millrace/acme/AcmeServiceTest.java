@@ -350,7 +350,7 @@ class AcmeServiceTest {
         Files.move(directory, away);
         pass(60 * DAY);
         assertEquals(1, issuer.orders.size());
-        assertTrue(Files.notExists(directory), "a storage that is not mounted is not made anew");
+        assertTrue(Files.notExists(directory), "a storage that is not mounted is not rebuilt");
         Files.createDirectory(directory);
         pass(60);
         assertEquals("certificate 2", Files.readString(certificate()));

@@ -17,7 +17,7 @@ import picocli.CommandLine;
 
 /**
  * What the product brings along of {@code millrace} for man and for shells is what its commands are now. With
- * {@code -Dmillrace.golden.write=true} it is written anew.
+ * {@code -Dmillrace.golden.write=true} it is rewritten.
  */
 final class ShareTest {
     private static final Path SHARE = Path.of("src/main/dist/share");

@@ -17,7 +17,7 @@ public record ReloadReport(List<Setting> settings) {
     public enum Result {
         /** In use now. */
         APPLIED,
-        /** In use in a proxy that is built anew; this one goes on with the old value. */
+        /** In use in a proxy that is rebuilt; this one goes on with the old value. */
         NEEDS_NEW_PROXY
     }
 

@@ -43,7 +43,7 @@ class DifferentialTest {
         }
     }
 
-    /** All histories at once, a step of each in turn; between the turns the proxy is started anew and knows what is on disk. */
+    /** All histories at once, a step of each in turn; between the turns the proxy is restarted and knows what is on disk. */
     @Test
     void proxyAndModelAgreeOverRestarts_rfc9111(@TempDir Path directory) throws Exception {
         origin = new HistoryOrigin(() -> now);

@@ -81,7 +81,7 @@ class Http2Test extends Http2Fixture {
         assertArrayEquals(content, response.content());
     }
 
-    /** The origin gets an HTTP/1.1 request of which each part was encoded anew. */
+    /** The origin gets an HTTP/1.1 request of which each part was re-encoded. */
     @Test
     void originsGetOneUnambiguousRequest() throws Exception {
         start(request -> request.ok("Cache-Control: no-store\r\n", RawInput.latin1(request.head())));

@@ -68,7 +68,7 @@ class LiveHealthTest {
         return group.hosts().get(0).health().state();
     }
 
-    /** How many of so many requests the first host gets. */
+    /** How many of this many requests the first host gets. */
     private int requestsOf(int count) throws IOException {
         int before = requests.get();
         for (int i = 0; i < count; i++) {

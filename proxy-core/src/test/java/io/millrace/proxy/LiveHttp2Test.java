@@ -78,7 +78,7 @@ class LiveHttp2Test {
         });
     }
 
-    /** Whether a connection lives after so many of something. */
+    /** Whether a connection lives after this many of something. */
     private String after(int times, Some some) throws IOException {
         try (Http2Client client = client()) {
             for (int i = 0; i < times; i++) {

@@ -36,7 +36,7 @@ class LiveOriginsTest {
         return "'" + origin.url() + "'";
     }
 
-    /** Who answers for so many URLs. */
+    /** Who answers for this many URLs. */
     private Set<String> whoAnswers(int urls, String path) throws IOException {
         Set<String> who = new TreeSet<>();
         for (int i = 0; i < urls; i++) {

@@ -245,7 +245,7 @@ final class LiveProxy implements BeforeEachCallback, AfterEachCallback {
         return RawClient.field(text(fresh()), name);
     }
 
-    /** How often the origin is asked for what one client asks for so many times. */
+    /** How often the origin is asked for what one client asks for this many times. */
     int fetchesOf(int requests, String path, String... fields) throws IOException {
         int before = proxy.origin().requests();
         for (int i = 0; i < requests; i++) {

@@ -55,7 +55,7 @@ class LostWhileSentTest {
         return "Cache-Control: max-age=1000\r\nETag: " + tag + "\r\n";
     }
 
-    /** An origin that knows ranges and If-Range; stops after so many bytes of content until the latch is open. */
+    /** An origin that knows ranges and If-Range; stops after this many bytes of content until the latch is open. */
     private void answer(RawOrigin.Exchange request, int before, CountDownLatch go) throws Exception {
         String range = RawClient.field(request.head(), "range");
         String ifRange = RawClient.field(request.head(), "if-range");

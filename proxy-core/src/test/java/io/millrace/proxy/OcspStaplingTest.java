@@ -1,10 +1,10 @@
 package io.millrace.proxy;
 
-import io.millrace.proxy.admin.data.TlsAdmin;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.admin.data.TlsAdmin;
 import io.millrace.proxy.config.yaml.ConfigLoader;
 import io.millrace.proxy.config.yaml.ConfigResult;
 import io.millrace.proxy.tls.OpenSslResponder;

@@ -43,7 +43,7 @@ class PartialFaultsTest {
         return "Range: bytes=" + first + "-" + last + "\r\n";
     }
 
-    /** An origin that answers ranges with at most so many bytes. */
+    /** An origin that answers ranges with at most this many bytes. */
     private void answer(RawOrigin.Exchange request, String fields) throws IOException {
         String range = RawClient.field(request.head(), "range");
         asked.add(range == null ? "whole" : range.substring("bytes=".length()));

@@ -94,7 +94,7 @@ public final class ProxyExtension implements BeforeEachCallback, AfterEachCallba
         return clock.get();
     }
 
-    /** Makes one look at the clock throw, after so many others. */
+    /** Makes one look at the clock throw, after this many others. */
     void failClockAt(int look) {
         faultAfter.set(look);
     }

@@ -85,7 +85,7 @@ class StaleResponseTest {
         assertEquals(2, proxy.origin().requests());
     }
 
-    /** RFC 9111 s4.3.4: the 304 selects nothing that is stored, so the request is made anew. */
+    /** RFC 9111 s4.3.4: the 304 selects nothing that is stored, so the request is rebuilt. */
     @Test
     void confirmationOfAnotherRepresentationIsAskedAgain_rfc9111_s4_3_4() throws Exception {
         startStale(OLD, request -> {

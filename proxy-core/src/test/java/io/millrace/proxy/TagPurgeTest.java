@@ -307,7 +307,7 @@ class TagPurgeTest {
             int version = versions.get(tag);
             // Slower than a purge, now and then.
             if (request.number() % 3 == 0) {
-                Thread.yield();
+                java.util.concurrent.locks.LockSupport.parkNanos(200_000);
             }
             request.ok(FRESH + "xkey: k" + tag + " all\r\n" + vary, RawInput.latin1(String.valueOf(version)));
         });

@@ -42,7 +42,7 @@ public final class MetricRates {
         return sum;
     }
 
-    /** What counters have risen by in a second, together; one that fell has begun anew. */
+    /** What counters have risen by in a second, together; one that fell has started again. */
     public double rate(String name, String... labels) {
         double sum = 0;
         for (MetricSample sample : after) {

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a log that grows, across its rotation: when the name is another file's, the new one is read from its beginning, and the old
- * one for a while longer, since who writes it may notice later; when the file has become shorter, it is read anew. Confined to one
+ * one for a while longer, since who writes it may notice later; when the file has become shorter, it is read again. Confined to one
  * thread.
  */
 public final class LogFollower implements AutoCloseable {
@@ -90,7 +90,7 @@ public final class LogFollower implements AutoCloseable {
     /**
      * The last lines that are wanted, out of the last 16 MiB; what follows is left to {@link #poll}.
      *
-     * @param count at most so many
+     * @param count at most this many
      */
     public List<String> last(int count, Predicate<String> wanted) throws IOException {
         ArrayDeque<String> last = new ArrayDeque<>();

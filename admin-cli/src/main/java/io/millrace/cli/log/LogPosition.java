@@ -12,7 +12,7 @@ import java.util.zip.GZIPInputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How far a log was read: behind so many bytes, of which the last are these. The bytes and not the file's name or number say which
+ * How far a log was read: behind this many bytes, of which the last are these. The bytes and not the file's name or number say which
  * file it is, so that it is found again when it was renamed, compressed, or copied and cut. Immutable.
  *
  * @param bytes read, of what is in it when it is not compressed

@@ -114,7 +114,7 @@ public final class ProgressFile implements AutoCloseable {
             return logs;
         } catch (IllegalArgumentException e) {
             throw new IOException(
-                    file + " holds no positions in logs (" + e.getMessage() + "); remove it to begin anew", e);
+                    file + " holds no positions in logs (" + e.getMessage() + "); remove it to start again", e);
         }
     }
 

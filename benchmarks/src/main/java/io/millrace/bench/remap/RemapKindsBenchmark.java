@@ -43,7 +43,7 @@ public class RemapKindsBenchmark {
     private final TargetUri[] urls = new TargetUri[URLS];
     private int next;
 
-    /** Reads a configuration of so many rules and draws URLs that they match. */
+    /** Reads a configuration of this many rules and draws URLs that they match. */
     @Setup(Level.Trial)
     public void load() {
         table = table(rules);

@@ -70,7 +70,7 @@ final class Machine {
         }
     }
 
-    /** Bytes per second that {@code dd bs=1M conv=fdatasync} writes to a file of so many MiB in the directory. */
+    /** Bytes per second that {@code dd bs=1M conv=fdatasync} writes to a file of this many MiB in the directory. */
     static double ddBytesPerSecond(Path directory, long mebibytes) throws IOException, InterruptedException {
         Path file = directory.resolve("dd");
         long start = System.nanoTime();

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * as much as an average object of the trace has of it. A volume has {@value #SEGMENTS} segments, of which one is always
  * just being filled; that costs the store what it costs.
  *
- * <p>An object of which only some blocks are left is a miss, and stored anew.
+ * <p>An object of which only some blocks are left is a miss, and stored again.
  *
  * <p>Confined to one thread.
  */
@@ -59,7 +59,7 @@ final class StoreReplay {
     }
 
     /**
-     * Replays with so many bytes of RAM and disk; 0 leaves a tier out.
+     * Replays with this many bytes of RAM and disk; 0 leaves a tier out.
      *
      * @param directory an empty one
      */

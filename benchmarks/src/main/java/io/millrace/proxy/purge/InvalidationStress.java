@@ -2,6 +2,7 @@ package io.millrace.proxy.purge;
 
 import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.tags.Labels;
+import io.millrace.proxy.caching.tags.Tags;
 import io.millrace.proxy.http.TargetUri;
 import org.jspecify.annotations.Nullable;
 import org.openjdk.jcstress.annotations.Actor;
@@ -18,7 +19,7 @@ public final class InvalidationStress {
     private static final long HOST = InvalidationTable.hostHash(URL);
     private static final long OTHER = InvalidationTable.hostHash(url("http://other/"));
     private static final long GROUP = 77;
-    private static final long[] GROUPS = {GROUP};
+    private static final Labels GROUPS = Labels.of(new long[] {GROUP}, Tags.NONE);
 
     private InvalidationStress() {}
 

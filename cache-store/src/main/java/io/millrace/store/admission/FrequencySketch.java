@@ -39,7 +39,7 @@ final class FrequencySketch {
     /** Longs still to be halved in the present ageing. */
     private int toAge;
 
-    /** A sketch of about so many longs. */
+    /** A sketch of about this many longs. */
     FrequencySketch(long longsWanted) {
         int count = LONGS_MIN;
         while (count < LONGS_MAX && count < longsWanted) {
@@ -87,7 +87,7 @@ final class FrequencySketch {
         return z ^ (z >>> 29);
     }
 
-    /** Halves counters when it is time for a cache of so many objects; a bounded number of them for each call. */
+    /** Halves counters when it is time for a cache of this many objects; a bounded number of them for each call. */
     void age(long objects) {
         long most = (long) COUNTS_PER_LONG * longs.length();
         long enough = Math.min(most, Math.max(COUNTS_MIN, COUNTS_PER_OBJECT * objects));

@@ -39,7 +39,7 @@ final class ReuseHistory {
     private volatile int sampleShift;
     private double sinceForgotten;
 
-    /** An empty history of so many classes, for a ring of so many segments, with about so many slots. */
+    /** An empty history of this many classes, for a ring of this many segments, with about this many slots. */
     ReuseHistory(int classes, int segments, long slotsWanted) {
         turn = segments;
         int count = SLOTS_MIN;

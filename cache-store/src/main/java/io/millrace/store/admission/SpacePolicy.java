@@ -64,7 +64,7 @@ public final class SpacePolicy implements KeepPolicy {
     /** One bit for each class of new objects that is taken. */
     private volatile int taken = -1;
 
-    /** A policy that knows nothing yet, for a volume of so many bytes. */
+    /** A policy that knows nothing yet, for a volume of this many bytes. */
     public SpacePolicy(AdmissionRule rule, long bytes, int segments) {
         this.rule = rule;
         this.segments = segments;

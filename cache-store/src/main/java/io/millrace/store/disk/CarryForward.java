@@ -58,9 +58,9 @@ final class CarryForward {
     /** Records read to be looked at before one record of a caller. */
     private static final int READS_MAX = 32;
 
-    /** When something is to be carried, one part in so many of a segment is carried ahead: not a little each time. */
+    /** When something is to be carried, one part in this many of a segment is carried ahead: not a little each time. */
     private static final int AHEAD_SHARE = 64;
-    /** Of a segment, one part in so many is how exactly is hit what is to be pinned in it: records have lengths. */
+    /** Of a segment, one part in this many is how exactly is hit what is to be pinned in it: records have lengths. */
     private static final int PIN_MARGIN_SHARE = 16;
     /** Segments of which something is carried early, before one is given up. */
     private static final int EARLY_MAX = 4;

@@ -9,7 +9,7 @@ public interface KeepPolicy {
     /** Highest worth; what is pinned is above all. */
     int WORTH_MAX = 253;
 
-    /** A segment was begun in a ring that is full, of so many objects: questions about the records of the oldest follow. */
+    /** A segment was begun in a ring that is full, of this many objects: questions about the records of the oldest follow. */
     void segmentBegun(long objects);
 
     /**

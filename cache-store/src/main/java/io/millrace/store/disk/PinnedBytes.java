@@ -60,7 +60,7 @@ final class PinnedBytes {
         bytes.set(segment, pinnedBytes);
     }
 
-    /** The sealed segment begun next after that sequence that has more than so many bytes pinned; -1 when there is none. */
+    /** The sealed segment begun next after that sequence that has more than this many bytes pinned; -1 when there is none. */
     int nextAbove(long most, long sequence, long nowSeconds) {
         int found = -1;
         for (int segment = 0; segment < table.usable(); segment++) {

@@ -46,7 +46,7 @@ final class RetiredEntries {
         }
     }
 
-    /** Goes on by so many entries; false when none is left. */
+    /** Goes on by this many entries; false when none is left. */
     boolean step(int count) {
         SegmentSummary left = records;
         if (left == null) {

@@ -46,9 +46,9 @@ public final class SegmentLog {
     private static final Logger LOG = LoggerFactory.getLogger(SegmentLog.class);
     /** Records up to this length are put together and written at once. */
     private static final int SINGLE_WRITE_BYTES = 128 * 1024;
-    /** Of the ring, one part in so many may be given up and still pinned; beyond it a writer must wait. */
+    /** Of the ring, one part in this many may be given up and still pinned; beyond it a writer must wait. */
     static final int PINNED_SHARE = 2;
-    /** The last part of a segment, one in so many: when it is reached, others force what was written so far. */
+    /** The last part of a segment, one in this many: when it is reached, others force what was written so far. */
     private static final int FORCE_EARLY_SHARE = 8;
     /** Entries of a segment given up that are taken out of the index between tasks. */
     private static final int RETIRED_STEP = 2048;

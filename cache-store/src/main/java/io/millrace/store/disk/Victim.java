@@ -50,7 +50,7 @@ final class Victim {
         return early;
     }
 
-    /** Whether so many more bytes may be carried early: a little more than was planned, at the end. */
+    /** Whether this many more bytes may be carried early: a little more than was planned, at the end. */
     boolean mayLose(int bytes, long margin) {
         return toLose > 0 && bytes <= toLose + margin;
     }

@@ -49,7 +49,7 @@ final class VolumeMembership {
         return !superblock.members().contains(superblock.volumeId());
     }
 
-    /** Cuts the file off behind so many segments. */
+    /** Cuts the file off behind this many segments. */
     void cutOff(int segmentCount) throws IOException {
         superblock = superblock.withSegments(segmentCount).write(file);
         file.resize(superblock.fileBytes());

@@ -62,7 +62,7 @@ public final class VolumeScrub {
     }
 
     /**
-     * Verifies records until about so many bytes were read.
+     * Verifies records until about this many bytes were read.
      *
      * @param now seconds since the epoch
      */
@@ -74,7 +74,7 @@ public final class VolumeScrub {
         }
         long pinned = volume.pin(segment);
         if (pinned != tag) {
-            // Given up, and perhaps begun anew: what is there now is another segment.
+            // Given up, and perhaps started again: what is there now is another segment.
             if (pinned != 0) {
                 volume.unpin(segment);
             }

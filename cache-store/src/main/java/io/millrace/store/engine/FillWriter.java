@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 final class FillWriter<H> implements ObjectWriter<H> {
     /** Blocks that may be open at once: more would be ranges all over the body, each with a buffer of its own. */
     private static final int OPEN_BLOCKS_MAX = 8;
-    /** Blocks after which a partial object's head record is written anew, at the latest. */
+    /** Blocks after which a partial object's head record is rewritten, at the latest. */
     private static final int RECORD_INTERVAL_BLOCKS = 64;
 
     private final ObjectChanges<H> changes;

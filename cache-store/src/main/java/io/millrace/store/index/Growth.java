@@ -37,7 +37,7 @@ final class Growth {
     }
 
     /**
-     * Goes on by so many bytes, or slots.
+     * Goes on by this many bytes, or slots.
      *
      * @return the new table when it is in place, null before
      * @throws IOException when the table cannot be made; {@link #discard} is next

@@ -327,7 +327,7 @@ public final class MappedIndex {
     private void noteDamage(SlotTable current, long hashHigh, long hashLow) {
         if (!current.isDamaged() && Probing.isDoubtful(current, hashHigh, hashLow)) {
             current.damaged();
-            LOG.warn("{}: index has damaged slots, the next start makes it anew", name);
+            LOG.warn("{}: index has damaged slots, the next start rebuilds it", name);
         }
     }
 

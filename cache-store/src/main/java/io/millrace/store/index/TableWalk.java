@@ -39,7 +39,7 @@ final class TableWalk {
         return slot > 0;
     }
 
-    /** Walks on by so many slots, and takes out what it finds; false at the end of the table. */
+    /** Walks on by this many slots, and takes out what it finds; false at the end of the table. */
     boolean step(MappedIndex index, SlotTable current, int slots) {
         if (current != table) {
             table = current;

@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
  * The inventory of one volume: key hash to {@link InventoryEntry}, in a Chronicle Map in a file of fixed size.
  *
  * <p>The map's locks lie in its file and outlive a process that was killed. So only one thread of one process ever
- * touches it, and what was not closed in order is deleted and made anew, never recovered.
+ * touches it, and what was not closed in order is deleted and rebuilt, never recovered.
  *
  * <p>An entry that does not fit is dropped and counted.
  *
@@ -38,7 +38,7 @@ public final class Inventory {
     private static final int HASH_BYTES = 16;
     /** Fixed part, a URL of usual length, what its owner says of it. */
     private static final int VALUE_BYTES_EXPECTED = 200;
-    /** A listing goes on by segment: so many entries wait for it at most, about. */
+    /** A listing goes on by segment: this many entries wait for it at most, about. */
     private static final long ENTRIES_PER_SEGMENT = 2048;
 
     private static final int SEGMENTS_MIN = 16;
@@ -141,7 +141,7 @@ public final class Inventory {
             return new Inventory(
                     io, directory, volumeId, map(directory, state.entriesMax()), state.entriesMax(), length, state);
         } catch (InventoryException e) {
-            LOG.info("{}: inventory is made anew: {}", directory, e.getMessage());
+            LOG.info("{}: inventory is rebuilt: {}", directory, e.getMessage());
             return null;
         }
     }

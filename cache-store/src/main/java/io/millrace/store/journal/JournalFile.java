@@ -13,7 +13,7 @@ import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * The file {@code journal} of a storage path: a header, and records that are appended and forced, until the whole is written
- * anew beside it and renamed. Little-endian.
+ * again beside it and renamed. Little-endian.
  *
  * <pre>
  *    0  8  magic "MRJOURN\0"
@@ -117,7 +117,7 @@ public final class JournalFile {
         return found;
     }
 
-    /** Whether records may be appended: else it must be {@link #rewrite written anew} first. */
+    /** Whether records may be appended: else it must be {@link #rewrite rewritten} first. */
     public boolean isAppendable() {
         return state == State.SOUND && !torn;
     }
@@ -193,13 +193,13 @@ public final class JournalFile {
     }
 
     /**
-     * Appends records and forces them. When it fails the file must be written anew.
+     * Appends records and forces them. When it fails the file must be rewritten.
      *
      * @throws IOException when they may not be there
      */
     public void append(List<JournalEntry> added) throws IOException {
         if (!isAppendable()) {
-            throw new IllegalStateException(path() + ": to be written anew first");
+            throw new IllegalStateException(path() + ": to be rewritten first");
         }
         torn = true;
         ByteBuffer out = encoded(added, 0, sequence, tag);

@@ -72,7 +72,7 @@ final class BodyArena {
         Arrays.fill(heads, NONE);
     }
 
-    /** A block for so many bytes; the region's memory is the caller's from {@link #offset} on until it gives the place back. */
+    /** A block for this many bytes; the region's memory is the caller's from {@link #offset} on until it gives the place back. */
     long allocate(int length) {
         int need = blockLength(length);
         long place = cut(need);
@@ -115,7 +115,7 @@ final class BodyArena {
         return length(regionOf(place), (int) place);
     }
 
-    /** What a block for so many bytes takes at least. */
+    /** What a block for this many bytes takes at least. */
     static int bytesFor(int length) {
         return blockLength(length);
     }

@@ -78,7 +78,7 @@ public final class MemoryBudget {
 
     /** Who gives memory back when others need it. */
     interface Tenant {
-        /** Frees about so many bytes at once; false when there is nothing left to give. */
+        /** Frees about this many bytes at once; false when there is nothing left to give. */
         boolean giveWay(long bytes);
 
         /** Bytes that it gave up and that still are in use, once those that are not have been freed. */
@@ -130,7 +130,7 @@ public final class MemoryBudget {
         return bytesMax - idle;
     }
 
-    /** A tenant took in buffers of so many bytes. */
+    /** A tenant took in buffers of this many bytes. */
     void replaced(long bytes) {
         replaced.add(bytes);
     }
@@ -180,7 +180,7 @@ public final class MemoryBudget {
     }
 
     /**
-     * Sets so many bytes more aside for the part, to be given back by {@link #release}; false when there are none. Makes
+     * Sets this many bytes more aside for the part, to be given back by {@link #release}; false when there are none. Makes
      * the RAM tier give way when that is needed; does not block beyond that. A no is not counted.
      */
     public boolean reserve(Part part, long bytes) {

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class RamTable {
     private static final int LOCKS = 64;
-    /** One chain for so many bytes of budget: 4 bytes of heap for an entry of the smallest usual size. */
+    /** One chain for this many bytes of budget: 4 bytes of heap for an entry of the smallest usual size. */
     static final int BYTES_PER_CHAIN = 1024;
 
     private static final int CHAINS_MIN = 1 << 6;

@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RamTier<E extends RamEntry> {
     private static final int BATCH_SIZE_MAX = 32;
-    /** One hit of a batch for so many bytes: a small tier would not be what it was when a long batch is full. */
+    /** One hit of a batch for this many bytes: a small tier would not be what it was when a long batch is full. */
     private static final int BYTES_PER_BATCHED = 1 << 20;
 
     private static final int BATCHES_MAX = 128;
@@ -43,7 +43,7 @@ public final class RamTier<E extends RamEntry> {
     private static final int BATCHES_PER_WAKE_MIN = 8;
 
     private static final int BATCHES_PER_WAKE_MAX = 32;
-    /** Between them, one hit of these for so many entries: where there are few, others would have gone before the policy hears. */
+    /** Between them, one hit of these for this many entries: where there are few, others would have gone before the policy hears. */
     private static final int ENTRIES_PER_WAITING_HIT = 128;
 
     /** Of the heap that entries may have, what is kept free when they have all of it: so that few of them have to go often. */
@@ -200,7 +200,7 @@ public final class RamTier<E extends RamEntry> {
         onHit = listener;
     }
 
-    /** Whether a body of so many bytes may be kept at all. */
+    /** Whether a body of this many bytes may be kept at all. */
     public boolean isEnabled() {
         return bytesMax > 0;
     }
@@ -483,7 +483,7 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /**
-     * At most so many entries, those with the most hits lately first; not retained. Counts hits half from then on. Looks
+     * At most this many entries, those with the most hits lately first; not retained. Counts hits half from then on. Looks
      * at every entry, without a lock.
      */
     @SuppressWarnings("unchecked") // only entries of this kind are put in

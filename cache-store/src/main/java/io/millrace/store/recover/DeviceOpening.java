@@ -37,7 +37,7 @@ final class DeviceOpening {
     }
 
     /**
-     * What the volume on it is, null when it must be made anew and may be.
+     * What the volume on it is, null when it must be rebuilt and may be.
      *
      * @throws IOException when it must not be touched, or does not fit the configuration
      */

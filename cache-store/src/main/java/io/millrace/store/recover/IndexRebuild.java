@@ -40,7 +40,7 @@ final class IndexRebuild implements VolumeUpkeep.Rebuild {
     private static final int STEP_RECORDS = 1000;
     /** Bytes of records verified in a step. */
     private static final int STEP_BYTES = 1 << 20;
-    /** Of the newest segments, so many may hold what was not forced: one is forced while the next is written. */
+    /** Of the newest segments, this many may hold what was not forced: one is forced while the next is written. */
     private static final int UNFORCED_SEGMENTS = 2;
 
     private final Path directory;

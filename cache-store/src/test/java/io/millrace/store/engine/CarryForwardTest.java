@@ -48,7 +48,7 @@ class CarryForwardTest {
         return test.store.statistics().volumes().get(0).ring();
     }
 
-    /** Writes objects that nobody asks for, so many rings long; reads the given ones four times in each. */
+    /** Writes objects that nobody asks for, this many rings long; reads the given ones four times in each. */
     private void rounds(int rounds, String... hot) {
         for (int quarter = 0; quarter < 4 * rounds; quarter++) {
             for (String key : hot) {

@@ -155,7 +155,7 @@ class DeviceVolumeTest {
         assertTrue(used.contains("format counts once and was used"), used);
         assertTrue(used.endsWith(INDEX + "/device"), used);
         assertArrayEquals(before, io.content(DEVICE));
-        // Taken out of the configuration, it can be given anew.
+        // Taken out of the configuration, it can be given again.
         assertNotNull(error(io, DEVICE, 0, INDEX, false));
         assertNull(error(io, DEVICE, 0, INDEX, true));
     }

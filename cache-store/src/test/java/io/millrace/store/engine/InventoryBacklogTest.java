@@ -97,7 +97,7 @@ class InventoryBacklogTest {
         writer.complete(body.length);
     }
 
-    /** Stores what is not kept until so many segments more were given up. */
+    /** Stores what is not kept until this many segments more were given up. */
     private void turn(TestStore test, int segments) {
         long until = given(test) + segments;
         while (given(test) < until) {

@@ -74,7 +74,7 @@ class PinnedObjectsTest {
         object.release();
     }
 
-    /** Writes objects that nobody asks for, so many rings long; asks for nothing else. */
+    /** Writes objects that nobody asks for, this many rings long; asks for nothing else. */
     private void turns(double turns) {
         long bytes = (long) (turns * SEGMENT_BYTES * SEGMENTS);
         for (long written = 0; written < bytes; written += COLD_BYTES) {

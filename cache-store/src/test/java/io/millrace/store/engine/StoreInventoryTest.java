@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The inventory: what it lists, and that it is there again, or made anew, whatever happened to it. */
+/** The inventory: what it lists, and that it is there again, or rebuilt, whatever happened to it. */
 class StoreInventoryTest {
     @TempDir
     private Path directory;
@@ -332,7 +332,7 @@ class StoreInventoryTest {
         }
     }
 
-    /** Several times: what finds no room while the entries are written anew depends on how the threads take turns. */
+    /** Several times: what finds no room while the entries are rewritten depends on how the threads take turns. */
     @RepeatedTest(5)
     void staysSmallWhileTheRingTurns() {
         try (TestStore test = new TestStore(config(1, 1 << 20).segmentBytes(128 << 10), new SystemFileIo())) {

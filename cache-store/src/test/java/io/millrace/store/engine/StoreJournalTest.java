@@ -159,7 +159,7 @@ class StoreJournalTest {
         Random random = new Random(repetition.getCurrentRepetition());
         FaultyFileIo io = new FaultyFileIo();
         TestStore test = new TestStore(one(), io).withoutCheck();
-        // Few in force, so that the file is written anew again and again.
+        // Few in force, so that the file is rewritten again and again.
         Facts facts = new Facts(test, 3);
         io.killAfterWrites(repetition.getCurrentRepetition() * 13L, random);
         long answered = 0;

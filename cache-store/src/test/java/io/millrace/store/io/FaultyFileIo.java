@@ -42,7 +42,7 @@ public final class FaultyFileIo implements FileIo {
         content.forEach((path, file) -> files.put(path, file.copy()));
     }
 
-    /** After so many more writes the process dies in the middle of one: nothing works from then on. */
+    /** After this many more writes the process dies in the middle of one: nothing works from then on. */
     public void killAfterWrites(long writes, Random random) {
         lock.lock();
         try {

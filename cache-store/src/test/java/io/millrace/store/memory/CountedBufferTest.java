@@ -51,7 +51,7 @@ class CountedBufferTest {
         return new CountingAllocator(new BodyPool(null, BUDGET_BYTES, region::of), budget, Part.FILLING);
     }
 
-    /** Gives so many bytes of a mark; before that it does what it is told. */
+    /** Gives this many bytes of a mark; before that it does what it is told. */
     private record Source(int length, byte mark, Runnable before) implements ScatteringByteChannel {
         @Override
         public int read(ByteBuffer target) {

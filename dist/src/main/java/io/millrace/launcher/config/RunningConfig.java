@@ -270,7 +270,7 @@ public final class RunningConfig {
         }
     }
 
-    /** Whether what serves has {@code running} for certain: a worker that was started anew has it, and is asked nothing. */
+    /** Whether what serves has {@code running} for certain: a worker that was restarted has it, and is asked nothing. */
     private boolean goesBack(Current running) {
         try {
             worker.reload(running.plan().config()).join();

@@ -2,7 +2,7 @@ package io.millrace.launcher.process;
 
 /**
  * Tells a hung worker from a live one by the time of its last beat. When the check itself comes late, it was the launcher
- * that stood still (a paused virtual machine, a laptop asleep), and the worker gets a whole timeout anew.
+ * that stood still (a paused virtual machine, a laptop asleep), and the worker gets a whole timeout again.
  *
  * <p>Confined to one thread; the time comes from the caller, in nanoseconds of one monotonic clock.
  */

@@ -128,7 +128,7 @@ public sealed interface ControlMessage {
      */
     record Reloaded(long request, List<SettingChange> settings) implements ControlMessage {}
 
-    /** Open the log files anew: somebody has moved them away. */
+    /** Open the log files again: somebody has moved them away. */
     record ReopenLogs() implements ControlMessage {}
 
     /** Send the descriptors to the descriptor socket: a new launcher wants them back. */

@@ -26,7 +26,7 @@ final class WarmUpLoad implements AutoCloseable {
     /** Of responses that are fetched once; small, since each of them is written to disk. */
     private static final int[] MISS_SIZES = {200, 1000, 4000, 1000, 200, 4000, 1000, 16_000};
 
-    /** One cycle in so many stores a big response. */
+    /** One cycle in this many stores a big response. */
     private static final int BIG_MISS_CYCLES = 8;
 
     /** Stored responses of each kind that are asked for again. */
@@ -35,7 +35,7 @@ final class WarmUpLoad implements AutoCloseable {
     /** Together they are larger than the RAM tier, so that some are read from disk. */
     private static final int BIG_KEYS = 24;
 
-    /** One response in so many may have another status than expected. */
+    /** One response in this many may have another status than expected. */
     private static final int UNEXPECTED_SHARE = 10;
 
     private static final String PLAIN = "Host: warm-up.invalid\r\n";
@@ -194,7 +194,7 @@ final class WarmUpLoad implements AutoCloseable {
         exchange(mixed.subList(0, 1), 400, n -> bytes("GET / HTTP/1.1\r\nBad Field: x\r\n\r\n"));
     }
 
-    /** One connection of each kind begins anew. */
+    /** One connection of each kind starts again. */
     private void reconnect() {
         int turn = (int) (number % HIT_CLIENTS);
         hitting.get(turn).close();

@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Sample directories in {@code src/test/resources/ats}; {@code -Dmillrace.golden.write=true} writes what is expected of them anew. */
+/** Sample directories in {@code src/test/resources/ats}; {@code -Dmillrace.golden.write=true} writes what is expected of them again. */
 final class AtsGoldenTest {
     private static final Path SAMPLES = Path.of("src/test/resources/ats");
     private static final Path EXPECTED = Path.of("src/test/resources/ats-expected");

@@ -105,7 +105,7 @@ class WorkerChangeTest extends ConfigChangesFixture {
         assertEquals(1000, command.config().worker().heartbeatIntervalMillis(), "its patience is 10 s");
     }
 
-    /** They let nobody through to where it listens: that stays until it is started anew, and so does what they know of it. */
+    /** They let nobody through to where it listens: that stays until it is restarted, and so does what they know of it. */
     @Test
     void workersKnowWhereThisLauncherListens() throws Exception {
         Path token = Files.writeString(directory.resolve("token"), "0123456789abcdef");

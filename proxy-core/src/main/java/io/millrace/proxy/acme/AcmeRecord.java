@@ -176,7 +176,7 @@ public record AcmeRecord(
         return all;
     }
 
-    /** Null where the file was replaced just now, or is damaged; the launcher writes it anew. */
+    /** Null where the file was replaced just now, or is damaged; the launcher writes it again. */
     private static @Nullable AcmeRecord read(Path file) throws IOException {
         try {
             return parse(Files.readString(file));

@@ -402,7 +402,7 @@ public final class StoredHead {
         return fieldsStart;
     }
 
-    /** The stored fields, read anew at every call: for validation and merging, not for hits. */
+    /** The stored fields, read again at every call: for validation and merging, not for hits. */
     public FieldSection fields() {
         FieldSection fields = FieldSection.parse(wire, fieldsStart, wire.length);
         assert fields != null : "a stored head's fields are well formed";
@@ -489,7 +489,7 @@ public final class StoredHead {
         // Object with its twenty-odd fields, two array headers; half the wire head again for the 304's.
         return 256
                 + names
-                + (labels == Labels.NONE ? 0 : 40 + 8 * labels.groups().length)
+                + (labels.groups().length == 0 ? 0 : 40 + 8 * labels.groups().length)
                 + labels.tags().heapBytes()
                 + varyValues.length
                 + wire.length

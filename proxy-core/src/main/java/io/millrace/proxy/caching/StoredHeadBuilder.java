@@ -22,7 +22,7 @@ final class StoredHeadBuilder {
     /** How long past its lifetime a response with a validator is worth keeping: 30 days. */
     private static final long VALIDATABLE_SECONDS = 30L * 86_400;
 
-    /** Never stored: RFC 9111 s3.1, and Age, which is made anew for every answer. */
+    /** Never stored: RFC 9111 s3.1, and Age, which is rebuilt for every answer. */
     static final FieldName[] NOT_STORED = {
         FieldName.AGE,
         FieldName.PROXY_AUTHENTICATE,

@@ -56,7 +56,7 @@ public final class HostAddresses implements AutoCloseable {
     private boolean nothingWarned = true;
     private long warnedNanos;
 
-    /** Asks by what the factory makes, anew whenever the settings are others than before. */
+    /** Asks by what the factory makes, again whenever the settings are others than before. */
     public HostAddresses(EventLoop eventLoop, Supplier<DnsSettings> settings, NameLookup.Factory factory) {
         this.eventLoop = eventLoop;
         this.settings = settings;
@@ -278,7 +278,7 @@ public final class HostAddresses implements AutoCloseable {
         return queries.remove(name, query);
     }
 
-    /** The settings in force; others than before mean that all is asked anew. */
+    /** The settings in force; others than before mean that all is asked again. */
     @SuppressWarnings("ReferenceEquality") // the quick way: others may still be equal
     private DnsSettings settings() {
         DnsSettings now = settings.get();

@@ -39,7 +39,7 @@ final class ServiceRecords {
         };
     }
 
-    /** Other settings: all is asked anew. What is being asked answers those who wait for it. */
+    /** Other settings: all is asked again. What is being asked answers those who wait for it. */
     void follow(DnsSettings now) {
         settings = now;
         known.clear();

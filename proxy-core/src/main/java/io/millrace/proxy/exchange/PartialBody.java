@@ -271,7 +271,7 @@ final class PartialBody implements ContentSource, BlockFetch.End {
         }
     }
 
-    /** Ends the writer: what was claimed and did not come is given up with it, and may be claimed anew. */
+    /** Ends the writer: what was claimed and did not come is given up with it, and may be claimed again. */
     private void keep() {
         ObjectWriter<StoredHead> extension = writer;
         writer = null;

@@ -250,7 +250,7 @@ public final class ExplanationText {
                     case WHEN_TO_REVALIDATE -> "cache.when_to_revalidate";
                     case AUTHORIZATION -> "cache.reuse_with_authorization";
                 };
-        String validators = head.hasValidator() ? "" : "; without a validator it is fetched anew";
+        String validators = head.hasValidator() ? "" : "; without a validator it is fetched again";
         long onError = head.staleIfErrorSeconds();
         String error = onError > 0 ? "; should the origin fail, stale-if-error has " + onError + " s" : "";
         step("reuse", "to be validated: " + reason.text() + validators + error, by);

@@ -434,7 +434,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
         }
     }
 
-    /** Sets the deadline for what is awaited now: anew when that has changed, and with every piece of content. */
+    /** Sets the deadline for what is awaited now: restarted when that has changed, and with every piece of content. */
     private void armDeadline() {
         PooledCall current = call;
         if (state != State.ACTIVE || current == null) {

@@ -43,7 +43,7 @@ final class OriginPool {
         }
     }
 
-    /** An origin with all but one of so many parts of its connections in use is crowded. */
+    /** An origin with all but one of this many parts of its connections in use is crowded. */
     private static final int CROWDED_PARTS = 8;
 
     private final PooledOriginClient client;

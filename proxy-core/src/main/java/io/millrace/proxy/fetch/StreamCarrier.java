@@ -253,7 +253,7 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
         return true;
     }
 
-    /** Sets the deadline for what is awaited now: anew when that has changed, and with every piece of content. */
+    /** Sets the deadline for what is awaited now: restarted when that has changed, and with every piece of content. */
     private void armDeadline() {
         if (over) {
             return;

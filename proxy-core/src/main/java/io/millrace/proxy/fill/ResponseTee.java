@@ -42,7 +42,7 @@ public final class ResponseTee {
     private static final int AT_ONCE_BYTES_MAX = StoredObject.READ_LENGTH_MAX;
     /** Where a piece for one of many may end, though it is longer: all who are slow keep the same bytes of it, unless each keeps a copy. */
     private static final int SHARED_BYTES_MAX = 1 << 20;
-    /** How many are many: among so many it is no more for each than a piece of its own. */
+    /** From this many on, each gets no more than one piece of its own. */
     private static final int SHARING_READERS_MIN = SHARED_BYTES_MAX / AT_ONCE_BYTES_MAX;
     /** The window of a body that is not stored, until its readers have taken {@link #BUFFERED_BYTES_MAX}. */
     private static final int FIRST_WINDOW_BYTES = 16 * 1024;

@@ -150,7 +150,7 @@ final class ChannelVisit {
     void stay() {
         leaving = false;
         connection.intake().regulateReading();
-        // What was half sent meanwhile: a channel that is registered anew no longer waits for room to send.
+        // What was half sent meanwhile: a channel that is registered again no longer waits for room to send.
         channel.flush();
     }
 }

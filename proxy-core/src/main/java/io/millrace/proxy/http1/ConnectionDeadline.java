@@ -29,13 +29,13 @@ final class ConnectionDeadline {
     private Waiting waiting = Waiting.HEADER;
     private long sinceNanos = UNSET;
 
-    /** Waits for something else, or for the same thing anew. */
+    /** Waits for something else, or for the same thing with a new deadline. */
     void await(Waiting what) {
         waiting = what;
         sinceNanos = UNSET;
     }
 
-    /** The time begins anew. */
+    /** Restarts the time. */
     void restart() {
         sinceNanos = UNSET;
     }

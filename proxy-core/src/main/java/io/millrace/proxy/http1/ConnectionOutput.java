@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to the channel's event loop.
  */
 final class ConnectionOutput {
-    /** Content of up to so many bytes is copied behind its head: cheaper than a buffer of its own on its way. */
+    /** Content of up to this many bytes is copied behind its head: cheaper than a buffer of its own on its way. */
     private static final int JOINED_BYTES_MAX = 4096;
 
     private final ChannelHandlerContext ctx;
@@ -126,7 +126,7 @@ final class ConnectionOutput {
         return watch.isStuck(ctx.channel(), nowNanos, timeoutNanos);
     }
 
-    /** Whether the client takes less than so many bytes a second. */
+    /** Whether the client takes less than this many bytes a second. */
     boolean isBelow(long bytesPerSecond, long nowNanos) {
         return watch.isBelow(ctx.channel(), bytesPerSecond, nowNanos);
     }

@@ -42,7 +42,7 @@ final class FrameProcessor implements FrameReader.Receiver {
         requests = new RequestOpener(connection, home);
     }
 
-    /** The connection's window has been announced as so many bytes. */
+    /** The connection's window has been announced as this many bytes. */
     void receiveWindow(int bytes) {
         receiveWindow = bytes;
         receiveWindowMax = bytes;

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 public final class HeadEncoder {
     /** Stored heads whose encoding is kept; a power of two. */
     private static final int KEPT = 1024;
-    /** Longer stored heads are encoded anew each time. */
+    /** Longer stored heads are re-encoded each time. */
     private static final int KEPT_BYTES_MAX = 4096;
 
     private static final int STATUS_LINE_MIN = 15;

@@ -38,7 +38,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
 
     /** Content of requests that the client may send on this connection before this side has taken any. */
     private static final int RECEIVE_WINDOW = 1024 * 1024;
-    /** While so many bytes wait in the channel the client is not read. */
+    /** While this many bytes wait in the channel the client is not read. */
     private static final int UNSENT_BYTES_MAX = 256 * 1024;
 
     private final Http2Loop home;

@@ -371,7 +371,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         return !gone && content.isSendable();
     }
 
-    /** Sends one frame of at most so many bytes of content, of which some wait. Returns those that were sent. */
+    /** Sends one frame of at most this many bytes of content, of which some wait. Returns those that were sent. */
     int send(int most) {
         ByteBuf piece = content.take(most);
         int length = piece.readableBytes();

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Turns the fields of one block into a request head, under the rules of RFC 9113 s8.2 and s8.3 (s8.1 for trailers).
  *
- * <p>Fields are laid out as lines of HTTP/1.1, each encoded anew: the authority as Host, cookies joined into one line. A
+ * <p>Fields are laid out as lines of HTTP/1.1, each re-encoded: the authority as Host, cookies joined into one line. A
  * head that this gives is a view, good until the next {@link #begin}. One per event loop.
  *
  * <p>Confined to one event loop.

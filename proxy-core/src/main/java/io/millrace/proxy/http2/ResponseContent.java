@@ -64,7 +64,7 @@ final class ResponseContent {
         return queuedBytes < (blocked || window <= 0 ? 1 : QUEUED_BYTES_MAX / 2);
     }
 
-    /** Takes out what the next frame is to have, at most so many bytes; only where it {@link #isSendable}. Passes ownership. */
+    /** Takes out what the next frame is to have, at most this many bytes; only where it {@link #isSendable}. Passes ownership. */
     ByteBuf take(int most) {
         ArrayDeque<ByteBuf> waiting = queue;
         if (waiting == null) {

@@ -23,7 +23,7 @@ public final class UncacheableKeys {
 
     private final AtomicLongArray slots = new AtomicLongArray(SLOTS);
 
-    /** Remembers the key for so many seconds. */
+    /** Remembers the key for this many seconds. */
     public void add(StoreKey key, long nowMillis, long seconds) {
         if (seconds > 0) {
             slots.set(slot(key), mark(key) | ((seconds(nowMillis) + seconds) & LOW));

@@ -123,7 +123,7 @@ public final class InFlightMemory {
         return usedBytes;
     }
 
-    /** The level with so many bytes in use. */
+    /** The level with this many bytes in use. */
     MemoryLevel level(long used) {
         if (exhausted) {
             return MemoryLevel.FULL;

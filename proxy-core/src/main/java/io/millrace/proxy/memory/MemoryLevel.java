@@ -18,7 +18,7 @@ public enum MemoryLevel {
     private static final long TIGHT_PARTS = 12;
     private static final long FULL_PARTS = 15;
 
-    /** The level of a budget of which so many bytes are in use. */
+    /** The level of a budget of which this many bytes are in use. */
     static MemoryLevel of(long usedBytes, long budgetBytes) {
         if (usedBytes < threshold(budgetBytes, SCARCE_PARTS)) {
             return PLENTY;

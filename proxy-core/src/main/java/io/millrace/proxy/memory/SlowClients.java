@@ -27,7 +27,7 @@ public final class SlowClients {
     /** A client that takes something is closed for memory after so long at the earliest: before, its rate is unknown. */
     static final long RATE_KNOWN_NANOS = TimeUnit.SECONDS.toNanos(2);
 
-    /** One in so many clients is closed at a time at least. */
+    /** One in this many clients is closed at a time at least. */
     private static final int CLOSED_PART = 8;
 
     /** How much others want the origin connection that a client's response holds. */

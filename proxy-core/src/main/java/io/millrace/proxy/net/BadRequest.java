@@ -13,7 +13,7 @@ public enum BadRequest {
     /** The request target is none of the four forms (RFC 9112 s3.2). */
     TARGET(400, "malformed request target"),
     /** An https URL whose host the connection's certificate does not have (RFC 9110 s7.4). */
-    MISDIRECTED(421, "the connection's certificate does not cover the host: connect anew for it"),
+    MISDIRECTED(421, "the connection's certificate does not cover the host: open a new connection for it"),
     /** Extended CONNECT for another protocol than WebSocket (RFC 8441 s4). */
     TUNNEL(501, "extended CONNECT is supported for the protocol websocket only"),
     /** The request line is longer than limits.request_line. */

@@ -132,7 +132,7 @@ public final class SendWatch {
     }
 
     /**
-     * Whether it surely takes less than so many bytes a second. What the kernel may keep for it counts as taken, so it takes
+     * Whether it surely takes less than this many bytes a second. What the kernel may keep for it counts as taken, so it takes
      * longer to be sure of a client for which the kernel keeps much.
      */
     public boolean isBelow(Channel channel, long bytesPerSecond, long nowNanos) {

@@ -42,7 +42,7 @@ public final class ViaCodes {
     }
 
     private static final int LETTER_BITS = 5;
-    /** More different texts than all outcomes together have in practice; beyond it they are made anew each time. */
+    /** More different texts than all outcomes together have in practice; beyond it they are rebuilt each time. */
     private static final int TEXTS_MAX = 1024;
 
     private final LongObjectHashMap<AsciiString> texts = new LongObjectHashMap<>();

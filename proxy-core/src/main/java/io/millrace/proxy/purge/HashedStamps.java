@@ -12,7 +12,7 @@ final class HashedStamps {
     private final StampTable hard = new StampTable();
     private final StampTable soft = new StampTable();
 
-    /** At most so many stamps. */
+    /** At most this many stamps. */
     HashedStamps(int entriesMax) {
         this.entriesMax = entriesMax;
     }

@@ -11,7 +11,7 @@ final class LabelStamps {
     private volatile long hardFloor;
     private volatile long softFloor;
 
-    /** At most so many stamps. */
+    /** At most this many stamps. */
     LabelStamps(int entriesMax) {
         stamps = new HashedStamps(entriesMax);
     }

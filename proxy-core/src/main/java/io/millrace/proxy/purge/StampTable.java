@@ -38,6 +38,7 @@ final class StampTable {
     }
 
     /** Raises a stamp. */
+    @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes at a time
     void raise(long hash, long stamp) {
         long key = notZero(hash);
         int at = find(slots, key);
@@ -102,7 +103,7 @@ final class StampTable {
     /** Where the key is, or the empty slot where it would be. */
     private static int find(AtomicLongArray slots, long key) {
         int count = slots.length() / SLOT_LONGS;
-        int slot = (int) (((key * 0x9E37_79B9_7F4A_7C15L >>> 32) * count) >>> 32);
+        int slot = (int) ((((key * 0x9E37_79B9_7F4A_7C15L) >>> 32) * count) >>> 32);
         while (true) {
             long there = slots.get(slot * SLOT_LONGS);
             if (there == 0 || there == key) {

@@ -29,7 +29,7 @@ final class TagStamps {
     /** Whether any stamp is of a tag on every site. */
     private volatile boolean everywhere;
 
-    /** At most so many stamps. */
+    /** At most this many stamps. */
     TagStamps(int entriesMax) {
         stamps = new LabelStamps(entriesMax);
         key = newKey();

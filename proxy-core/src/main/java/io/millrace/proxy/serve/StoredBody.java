@@ -98,7 +98,7 @@ public final class StoredBody implements ContentSource {
         return (int) Math.min(StoredObject.READ_LENGTH_MAX - at % StoredObject.READ_LENGTH_MAX, end - at);
     }
 
-    /** The piece with those behind it that are in RAM too, as far as all of them are no more than so many bytes. */
+    /** The piece with those behind it that are in RAM too, as far as all of them are no more than this many bytes. */
     private ByteBuf withThoseBehind(ByteBuf first, int bytesMax) {
         List<ByteBuf> parts = null;
         int bytes = first.readableBytes();

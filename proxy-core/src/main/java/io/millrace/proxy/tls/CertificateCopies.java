@@ -118,7 +118,12 @@ record CertificateCopies(Path storage, Path records, Path directory) {
             log.debug("no record of {}", name, e);
         }
         try {
-            return CertificateReader.authorities(copy).get(0).getNotAfter().getTime() <= nowMillis;
+            return CertificateReader.authorities(copy)
+                            .get(0)
+                            .getNotAfter()
+                            .toInstant()
+                            .toEpochMilli()
+                    <= nowMillis;
         } catch (CertificateFault e) {
             return true;
         }

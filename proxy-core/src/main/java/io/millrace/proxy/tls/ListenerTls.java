@@ -58,7 +58,7 @@ public final class ListenerTls implements TlsNames {
         if (!choosesByName) {
             CertificateSet only = store.index().find(null);
             SslContext ready = only == null ? null : contexts.ready(only);
-            if (ready != null) {
+            if (only != null && ready != null) {
                 try {
                     return watched(contexts.newHandler(only, ready, allocator), told, contexts.settings(), null);
                 } finally {

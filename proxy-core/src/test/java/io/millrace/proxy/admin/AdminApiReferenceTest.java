@@ -95,8 +95,8 @@ class AdminApiReferenceTest {
 
         @Override
         public CompletionStage<ReloadReport> reload() {
-            return CompletableFuture.completedFuture(
-                    new ReloadReport(false, List.of(new Setting("k", Result.REJECTED, "d")), List.of(PROBLEM)));
+            return CompletableFuture.completedFuture(new ReloadReport(
+                    false, List.of(new ConfigControl.Setting("k", Result.REJECTED, "d")), List.of(PROBLEM)));
         }
     };
 
@@ -167,7 +167,8 @@ class AdminApiReferenceTest {
                 List.of("c"),
                 List.of("n"),
                 List.of("max_version: TLSv1.2"),
-                List.of(new Setting("max_version", "TLSv1.2", "tls.certificates[0]", "127.0.0.1:443")),
+                List.of(new CertificatesSource.Setting(
+                        "max_version", "TLSv1.2", "tls.certificates[0]", "127.0.0.1:443")),
                 3,
                 "p",
                 4,

@@ -51,7 +51,7 @@ public final class Heads {
         return StoredHead.of(get(), response, NOW, NOW, CacheSettings.DEFAULTS);
     }
 
-    /** The HTTP date so many seconds from now. */
+    /** The HTTP date this many seconds from now. */
     public static String date(long secondsFromNow) {
         return HttpDates.format(NOW_SECONDS + secondsFromNow);
     }

@@ -113,9 +113,9 @@ final class KnobsTest {
     @Test
     void imsOnClientNoCacheOffFetchesAnew() {
         RequestHead request = Heads.get("Cache-Control: no-cache");
-        CacheSettings anew = CacheSettings.builder().imsOnClientNoCache(false).build();
+        CacheSettings again = CacheSettings.builder().imsOnClientNoCache(false).build();
         assertInstanceOf(Reuse.Validate.class, Reuse.of(request, Heads.stored(FRESH), NOW, CacheSettings.DEFAULTS));
-        assertInstanceOf(Reuse.NotUsable.class, Reuse.of(request, Heads.stored(FRESH), NOW, anew));
+        assertInstanceOf(Reuse.NotUsable.class, Reuse.of(request, Heads.stored(FRESH), NOW, again));
     }
 
     @Test

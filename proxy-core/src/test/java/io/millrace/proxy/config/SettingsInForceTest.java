@@ -1,10 +1,10 @@
 package io.millrace.proxy.config;
 
-import io.millrace.proxy.config.yaml.ConfigResult;
-import io.millrace.proxy.config.yaml.ConfigLoader;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.config.yaml.ConfigLoader;
+import io.millrace.proxy.config.yaml.ConfigResult;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

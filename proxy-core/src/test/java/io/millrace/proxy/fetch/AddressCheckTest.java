@@ -74,14 +74,14 @@ class AddressCheckTest extends FetchFixture {
         }
     }
 
-    /** The answer that was held against the check is the one that is connected to; another answer is held against it anew. */
+    /** The answer that was held against the check is the one that is connected to; another answer is held against it again. */
     @Test
     void nameServerThatChangesItsMindGainsNothing() throws Exception {
         String last = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok";
         try (ScriptedOrigin origin = ScriptedOrigin.running(ScriptedOrigin.answering(last))) {
             assertEquals("ok", fetch(get("rebinding.test", origin.port())).content());
             assertEquals(List.of("rebinding.test"), asked);
-            // Another client remembers nothing, and asks anew.
+            // Another client remembers nothing, and asks again.
             OriginClient another =
                     onLoop(() -> configure(OriginClient.builder(loop)).build());
             RecordedResponse response = new RecordedResponse();

@@ -392,7 +392,7 @@ class GroupTriesTest {
         assertEquals(1, order(true, T).get(0));
     }
 
-    /** Whoever names a group anew has not thereby mended its hosts. */
+    /** A group that is defined again keeps the failures of its hosts. */
     @Test
     void whatIsKnownOfAHostGoesWithItWhenItsGroupHasAnotherName() {
         apply(settings -> settings);

@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 public final class SegmentPins {
     private final AtomicIntegerArray counts;
 
-    /** Pins for so many segments, none set. */
+    /** Pins for this many segments, none set. */
     public SegmentPins(int segments) {
         counts = new AtomicIntegerArray(segments);
     }

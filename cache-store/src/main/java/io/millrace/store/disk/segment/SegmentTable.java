@@ -80,7 +80,7 @@ public final class SegmentTable {
         usable = segments;
     }
 
-    /** Bytes of the auxiliary area for so many segments. */
+    /** Bytes of the auxiliary area for this many segments. */
     public static int auxiliaryBytes(int segments) {
         return (segments * ENTRY_BYTES + AREA_STEP_BYTES - 1) / AREA_STEP_BYTES * AREA_STEP_BYTES;
     }

@@ -103,7 +103,7 @@ public record Superblock(
 
     /**
      * Makes all before the segments that of a volume which holds nothing: both copies are there, and neither is valid.
-     * So who is interrupted while making a volume of a device finds it to be one, to be made anew.
+     * So who is interrupted while making a volume of a device finds it to be one, to be rebuilt.
      */
     public static void writeUnfinished(StoreFile file) throws IOException {
         ByteBuffer out = ByteBuffer.allocate((int) SEGMENTS_AT).order(ByteOrder.LITTLE_ENDIAN);

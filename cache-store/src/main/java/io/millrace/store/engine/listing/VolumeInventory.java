@@ -33,11 +33,11 @@ import org.slf4j.LoggerFactory;
  */
 final class VolumeInventory<H> {
     private static final Logger LOG = LoggerFactory.getLogger(VolumeInventory.class);
-    /** Bytes of volume for each entry that a new inventory has room for; it is made anew when objects are smaller. */
+    /** Bytes of volume for each entry that a new inventory has room for; it is rebuilt when objects are smaller. */
     private static final long BYTES_PER_ENTRY = 32 * 1024;
     /** As above, for the most that it ever has room for. */
     private static final long BYTES_PER_ENTRY_MIN = 2 * 1024;
-    /** Entries that do not count which are put up with: so many, and one part of the objects. */
+    /** Entries that do not count which are put up with: this many, and one part of the objects. */
     private static final long STALE_MAX = 256;
 
     private static final long STALE_PART = 8;
@@ -437,7 +437,7 @@ final class VolumeInventory<H> {
             return;
         }
         try {
-            // Else it was begun anew before it was pinned.
+            // Else it was started again before it was pinned.
             if (volume.segmentBegunAfter(filledTo) != segment) {
                 return;
             }
@@ -484,7 +484,7 @@ final class VolumeInventory<H> {
                 open.abandon();
             }
         } catch (IOException | RuntimeException | Error e) {
-            LOG.warn("{}: inventory is not closed, it will be written anew: {}", volume.directory(), e.toString());
+            LOG.warn("{}: inventory is not closed, it will be rewritten: {}", volume.directory(), e.toString());
         }
     }
 }

@@ -29,7 +29,7 @@ public final class ReadPool {
     /** Calls of {@link #resume} since one of them set to work; that one looks again for the others. */
     private final AtomicInteger resuming = new AtomicInteger();
 
-    /** A read that allocates so many bytes. */
+    /** A read that allocates this many bytes. */
     private record Read(int bytes, Runnable task, Runnable refused) {}
 
     /** Starts the threads. Reads allocate within the budget. */
@@ -81,7 +81,7 @@ public final class ReadPool {
     }
 
     /**
-     * As {@link #execute}, for a task that allocates about so many bytes; it waits for its turn and for memory. What it
+     * As {@link #execute}, for a task that allocates about this many bytes; it waits for its turn and for memory. What it
      * allocates is counted when it runs, and until then set aside.
      *
      * @param refused runs instead of the task, on any thread, when there is no place to wait

@@ -19,7 +19,7 @@ final class ResidentPiece extends RamEntry {
         length = content.readableBytes();
     }
 
-    /** At most so many bytes from {@code from} on, retained for the caller, who holds a reference to this. */
+    /** At most this many bytes from {@code from} on, retained for the caller, who holds a reference to this. */
     ByteBuf slice(int from, int count) {
         return body().retainedSlice(start + from, Math.min(count, length - from));
     }

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * <p>The file is confined to the volume's thread; entries come from any.
  */
 final class VolumeJournal {
-    /** A file is written anew when it has more than twice the bytes that it began with, and so many. */
+    /** A file is rewritten when it has more than twice the bytes that it began with, and more than this many. */
     private static final int BYTES_SPARED = 16 << 10;
 
     private static final Logger LOG = LoggerFactory.getLogger(VolumeJournal.class);

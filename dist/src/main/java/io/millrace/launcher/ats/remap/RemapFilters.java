@@ -240,7 +240,7 @@ final class RemapFilters {
         }
     }
 
-    /** A name that no other filter has: one that was deleted may be defined anew, and not every name is one here. */
+    /** A name that no other filter has: one that was deleted may be defined again, and not every name is one here. */
     String freeName(String name) {
         String word = name.replaceAll("[^A-Za-z0-9._-]", "-");
         String free = word.startsWith(IpAllowFilters.NAME_PREFIX) ? "own-" + word : word;

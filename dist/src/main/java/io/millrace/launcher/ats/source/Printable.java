@@ -18,7 +18,7 @@ public final class Printable {
                 && (c & 0xfffe) != 0xfffe;
     }
 
-    /** At most so many characters, with dots at the end of what is cut. */
+    /** At most this many characters, with dots at the end of what is cut. */
     public static String cut(String text, int length) {
         String clean = text(text);
         return clean.length() <= length ? clean : clean.substring(0, length - 3) + "...";

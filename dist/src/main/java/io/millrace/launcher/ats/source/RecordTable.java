@@ -238,7 +238,7 @@ public final class RecordTable {
                 "log.rolling_min_count",
                 Kind.INTEGER,
                 null,
-                "Traffic Server keeps at least so many, Millrace at most; 0 keeps all",
+                "Traffic Server keeps at least this many, Millrace at most; 0 keeps all",
                 "log.access.rotate_keep");
     }
 }

@@ -60,7 +60,7 @@ public interface ServerSource {
     /**
      * Threads of a moment. Immutable.
      *
-     * @param threads at most so many
+     * @param threads at most this many
      * @param left how many more there are
      */
     record ThreadReport(List<ThreadView> threads, int left) {}

@@ -3,7 +3,7 @@ package io.millrace.proxy.caching.key;
 import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.TargetUri;
 
-/** Which URLs look as if a program made the answer anew each time, as Traffic Server has it. No state. */
+/** Which URLs look as if a program made the answer again each time, as Traffic Server has it. No state. */
 public final class DynamicUrls {
 
     private static final byte[] CGI = {'c', 'g', 'i'};

@@ -36,7 +36,7 @@ public sealed interface Reuse {
     /** It is stale, and may be served because the origin, or this proxy, has more to do than it can: serve it. */
     record ServeStaleUnderLoad() implements Reuse {}
 
-    /** It must be validated first, or fetched anew when it has no validator. */
+    /** It must be validated first, or fetched again when it has no validator. */
     record Validate(ValidateReason reason) implements Reuse {}
 
     /** It is no answer to this request: go on as if nothing were stored. */
@@ -91,7 +91,7 @@ public sealed interface Reuse {
         COOKIES("cookies"),
         /** The request has Authorization, and nothing in the response lets it answer then ({@link RequestRules#authorized}). */
         AUTHORIZATION("authorization"),
-        /** The request says {@code no-cache} and is to be fetched anew ({@link RequestRules#imsOnNoCache}). */
+        /** The request says {@code no-cache} and is to be fetched again ({@link RequestRules#imsOnNoCache}). */
         REQUEST_NO_CACHE("request-no-cache");
 
         private final String text;

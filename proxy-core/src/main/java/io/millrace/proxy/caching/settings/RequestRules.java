@@ -6,7 +6,7 @@ package io.millrace.proxy.caching.settings;
  * @param ignoreNoCache whether the client's no-cache, no-store and Pragma are ignored
  * @param ignoreMaxAge whether the client's max-age is ignored
  * @param imsOnNoCache whether a client's no-cache, where it is honoured, validates the stored response rather than
- *     fetching anew
+ *     fetching again
  * @param authorized which stored responses answer a request with Authorization
  */
 public record RequestRules(

@@ -94,7 +94,7 @@ public record StoringRules(
         return maxObjectBytes == 0 || length <= maxObjectBytes;
     }
 
-    /** Bytes of content that may be stored where its storage takes so many. */
+    /** Bytes of content that may be stored where its storage takes this many. */
     public long storedBytesMax(long storageBytes) {
         return maxObjectBytes == 0 ? storageBytes : Math.min(maxObjectBytes, storageBytes);
     }

@@ -129,6 +129,7 @@ public final class Tags {
         return of(key, url).site;
     }
 
+    @SuppressWarnings("ReferenceEquality") // a key is loaded once; another instance only means hashing again
     private Hashes of(TagKey key, TargetUri url) {
         Hashes known = hashes;
         if (known == null || known.key != key) {

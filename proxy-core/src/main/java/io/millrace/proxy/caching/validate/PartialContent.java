@@ -71,7 +71,7 @@ public record PartialContent(
 
     /**
      * The part that field and content agree on. Content that is shorter than its field says is believed in one case: the request
-     * asked for so many bytes at the end, and there is no strong validator, so that it is never put together with other parts.
+     * asked for this many bytes at the end, and there is no strong validator, so that it is never put together with other parts.
      * Then it counts from the field's first position, and ends the representation.
      */
     private static @Nullable ContentRange agreed(

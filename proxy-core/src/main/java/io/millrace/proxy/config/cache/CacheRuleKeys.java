@@ -49,7 +49,7 @@ public final class CacheRuleKeys {
             .defaultsTo(true)
             .perRule()
             .like("proxy.config.http.cache.ims_on_client_no_cache")
-            .says("Whether a client's no-cache has the stored response validated; false fetches it anew.");
+            .says("Whether a client's no-cache has the stored response validated; false fetches it again.");
     public static final ConfigKey<Boolean> IGNORE_SERVER_NO_CACHE = draft(
                     "cache.ignore_server_no_cache", ValueType.BOOLEAN)
             .defaultsTo(false)

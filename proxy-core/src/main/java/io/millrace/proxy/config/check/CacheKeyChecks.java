@@ -61,7 +61,7 @@ public final class CacheKeyChecks {
                         : "lets a client decide what others get, if an answer depends on what keys leave out");
     }
 
-    /** A stored head names at most so many: one with more would never be found again. */
+    /** A stored head names at most this many: one with more would never be found again. */
     private void checkSelectors(ConfigValues own, Variance selectors, String prefix) {
         int count = selectors.selectors().size();
         boolean cookies = own.isSet(CacheKeyKeys.COOKIES);

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * other. A redirection is lost as well when rules that map take all its requests, wherever they stand.
  */
 public final class RuleReachability {
-    /** Beyond so many pairs of an expression and a host they are not tried on each other. */
+    /** Beyond this many pairs of an expression and a host they are not tried on each other. */
     private static final long PAIRS_MAX = 1_000_000;
 
     /** Rules that compete with each other; the host is an expression, a name, or null for all; the client is that of rules for answers. */

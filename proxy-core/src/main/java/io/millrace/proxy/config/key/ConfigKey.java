@@ -18,7 +18,7 @@ public final class ConfigKey<T> {
         LIVE,
         /** A new worker starts beside the old one, which drains. */
         ROLLING,
-        /** The launcher itself must be started anew; its sockets and its worker stay. */
+        /** The launcher itself must be restarted; its sockets and its worker stay. */
         RELAUNCH;
 
         /** In lower case, as reports and the reference show it. */

@@ -191,7 +191,7 @@ public record RemapRuleConfig(
         }
     }
 
-    /** The expression that the whole of the host must match, compiled anew at every call. */
+    /** The expression that the whole of the host must match, compiled again at every call. */
     public Pattern hostPattern() {
         if (!verb.isRegex()) {
             throw new IllegalStateException("no expression: " + this);

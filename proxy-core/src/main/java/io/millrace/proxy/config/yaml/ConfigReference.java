@@ -154,7 +154,7 @@ public final class ConfigReference {
             - Where a key takes words that Traffic Server numbers, its number does as well.
             - A relative path starts at the directory of the file that names it.
             - `change` says what a new value takes: *live*, the running worker takes it over; *rolling*, a new worker starts
-              beside the old one, which drains; *relaunch*, the launcher must be started anew. None refuses a connection.
+              beside the old one, which drains; *relaunch*, the launcher must be restarted. None refuses a connection.
               What is live holds on connections and in tunnels that are open too; a request that has begun ends with the
               settings with which it began.
             - Keys with a star may also stand in an element of `remap`, under the same name, and then hold for the requests

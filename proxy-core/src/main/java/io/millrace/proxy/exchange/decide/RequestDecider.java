@@ -54,7 +54,7 @@ public final class RequestDecider {
             "an https URL needs a connection with TLS, or a trusted proxy that says so";
 
     private static final String NOT_ADMITTED =
-            "the host needs a client certificate that this connection has not shown: connect anew for it";
+            "the host needs a client certificate that this connection has not shown: open a new connection for it";
 
     private static final byte[] CHALLENGE_PATH = ChallengeAnswers.PATH.getBytes(StandardCharsets.US_ASCII);
 

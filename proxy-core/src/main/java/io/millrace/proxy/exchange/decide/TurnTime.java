@@ -16,7 +16,7 @@ public final class TurnTime {
         this.clock = clock;
     }
 
-    /** The time is read anew when it is asked for next. */
+    /** The time is read again when it is asked for next. */
     public void forget() {
         known = false;
     }

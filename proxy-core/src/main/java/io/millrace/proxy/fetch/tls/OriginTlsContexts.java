@@ -28,7 +28,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * TLS contexts for origins, one for each different setting, made anew when one of its files changes.
+ * TLS contexts for origins, one for each different setting, rebuilt when one of its files changes.
  *
  * <p>All event loops share them, and with them the sessions that they resume. A faulty file leaves the context of before
  * in use; a setting that never had a good one has no connections. Thread-safe.

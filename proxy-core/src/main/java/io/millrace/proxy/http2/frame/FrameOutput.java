@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to the channel's event loop. The buffer is owned here until it is written to the channel.
  */
 public final class FrameOutput {
-    /** Content of up to so many bytes is copied behind its frame header. */
+    /** Content of up to this many bytes is copied behind its frame header. */
     private static final int JOINED_BYTES_MAX = 4096;
 
     private static final int BUFFER_BYTES = 2048;
@@ -35,7 +35,7 @@ public final class FrameOutput {
         this.turn = turn;
     }
 
-    /** The buffer to append whole frames to, with room for so many bytes; borrowed until the next call of anything here. */
+    /** The buffer to append whole frames to, with room for this many bytes; borrowed until the next call of anything here. */
     public ByteBuf room(int bytes) {
         ByteBuf buffer = gathered;
         if (buffer != null && buffer.readableBytes() + bytes > GATHERED_BYTES_MAX && buffer.isReadable()) {

@@ -144,7 +144,7 @@ public final class HpackDecoder {
         return decodedEnd;
     }
 
-    /** Reads an integer with a prefix of so many bits (RFC 7541 s5.1). */
+    /** Reads an integer with a prefix of this many bits (RFC 7541 s5.1). */
     private int integer(int prefix) throws Http2Exception {
         int max = (1 << prefix) - 1;
         int value = in[position++] & max;

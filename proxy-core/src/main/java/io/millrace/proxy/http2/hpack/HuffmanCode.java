@@ -140,7 +140,7 @@ public final class HuffmanCode {
         return ENDS[state] ? end : MALFORMED;
     }
 
-    /** Room that the decoding of so many bytes needs at most. */
+    /** Room that the decoding of this many bytes needs at most. */
     public static int decodedMax(int length) {
         return length * 8 / 5 + 1;
     }

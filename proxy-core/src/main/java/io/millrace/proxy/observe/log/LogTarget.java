@@ -11,7 +11,7 @@ interface LogTarget {
     /** Opens what is not open, follows a rotation by others, and rotates when it is time. */
     void maintain(long nowMillis) throws IOException;
 
-    /** Whether nothing lies before the next byte written: then a line cut by a failure begins anew. */
+    /** Whether nothing lies before the next byte written: then a line cut by a failure starts again. */
     boolean isAtStart();
 
     /** Appends bytes and moves the buffer's position past those that were written. */

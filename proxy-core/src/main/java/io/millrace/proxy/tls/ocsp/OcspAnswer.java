@@ -7,6 +7,7 @@ import java.security.GeneralSecurityException;
 import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
 import java.time.DateTimeException;
+import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
@@ -158,7 +159,7 @@ final class OcspAnswer {
             if (purposes == null || !purposes.contains(OCSP_SIGNING)) {
                 return "the responder's certificate is not for OCSP signing";
             }
-            responder.checkValidity(new Date(nowMillis));
+            responder.checkValidity(Date.from(Instant.ofEpochMilli(nowMillis)));
             responder.verify(issuer.getPublicKey());
             return responder.getIssuerX500Principal().equals(issuer.getSubjectX500Principal())
                     ? null

@@ -35,7 +35,7 @@ class OpenFilesLimitTest {
         assertNull(OpenFilesLimit.warning(10_000_000, List.of("something else")));
     }
 
-    /** No Linux system lets a process open so many. */
+    /** No Linux system lets a process open this many. */
     @Test
     void configurationThatAsksForMoreIsWarnedOf() {
         String warning = OpenFilesLimit.warning(Integer.MAX_VALUE);

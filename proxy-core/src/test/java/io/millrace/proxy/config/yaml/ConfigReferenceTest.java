@@ -10,7 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
-/** Run with {@code -Dmillrace.docs.write=true} to write the page anew. */
+/** Run with {@code -Dmillrace.docs.write=true} to rewrite the page. */
 final class ConfigReferenceTest {
     private static final Path PAGE = Path.of("../docs/reference/configuration.md");
 
@@ -23,7 +23,7 @@ final class ConfigReferenceTest {
         assertEquals(
                 ConfigReference.page(),
                 Files.exists(PAGE) ? Files.readString(PAGE) : "",
-                "docs/reference/configuration.md is out of date; write it anew with -Dmillrace.docs.write=true");
+                "docs/reference/configuration.md is out of date; rewrite it with -Dmillrace.docs.write=true");
     }
 
     @Test
