@@ -21,11 +21,13 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -202,15 +204,17 @@ class Http2FlowTest extends Http2Fixture {
         assertArrayEquals(content, client.response(1).content());
     }
 
-    /** A client that shares a fetch and takes nothing holds back no other. */
+    /** A client that shares a fetch and takes nothing holds back no other: it reads from the volume later. */
     @Test
-    void aFollowerWithAClosedWindowHoldsBackNobody() throws Exception {
+    void aFollowerWithAClosedWindowHoldsBackNobody(@TempDir Path directory) throws Exception {
         byte[] content = ProxyExtension.content(3_000_000);
-        start(request -> {
-            request.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nContent-Length: 3000000\r\n\r\n");
-            go.await();
-            request.send(content);
-        });
+        start(
+                request -> {
+                    request.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nContent-Length: 3000000\r\n\r\n");
+                    go.await();
+                    request.send(content);
+                },
+                config -> config.storage(directory, 96 << 20));
         Http2Client slow = client();
         slow.frame(SETTINGS, 0, 0, setting(4, 0)).get(1, "/shared");
         slow.await(HEADERS);
