@@ -24,7 +24,7 @@ import picocli.CommandLine.Parameters;
         name = "purge",
         abbreviateSynopsis = true,
         description = {
-            "Remove what is stored for a URL, a host, a group, tags, or everything.",
+            "Remove what is stored for a URL, host, group, tags, or everything.",
             "Of a URL every variant goes; --prefix takes all that begins as it does.",
             "The next request goes to the origin. Nothing stored is no failure."
         },
