@@ -215,7 +215,7 @@ final class PurgeExchange implements RequestHandler {
         }
     }
 
-    /** What was asked for, or more where a table was full. */
+    /** The scope for people: the one asked for, or a wider one where a table was full. */
     private String words(InvalidationEntry entry) {
         return switch (entry.kind()) {
             case HOST -> "all of host " + request.target().authority();

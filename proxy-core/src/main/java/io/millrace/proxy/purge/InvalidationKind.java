@@ -1,12 +1,12 @@
 package io.millrace.proxy.purge;
 
-/** What an invalidation covers. */
+/** The scope of an invalidation. */
 public enum InvalidationKind {
     /** Everything. */
     ALL(1, "all"),
     /** Everything of one host. */
     HOST(2, "host"),
-    /** What a host has under paths that begin so. */
+    /** Every URL of a host whose path and query begin with the given text. */
     PREFIX(3, "prefix"),
     /** The members of one cache group of one origin (RFC 9875). */
     GROUP(4, "group"),
@@ -17,9 +17,9 @@ public enum InvalidationKind {
      * may have had one before.
      */
     STAMPED(6, "journal-lost"),
-    /** What has a tag on one site. */
+    /** Responses with a tag on one site. */
     TAG(7, "tag"),
-    /** What has a tag on any site. */
+    /** Responses with a tag on any site. */
     TAG_EVERYWHERE(8, "tag-everywhere"),
     /** Everything that has a tag: instead of more tags than are told apart. */
     ALL_TAGS(9, "all-tags"),

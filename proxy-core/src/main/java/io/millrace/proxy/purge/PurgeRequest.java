@@ -12,7 +12,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a PURGE or BAN on a client listener asks for, in the dialects that content management systems speak to Varnish. Immutable.
+ * The scope of a PURGE or BAN request, in the dialects that content management systems use with Varnish. Immutable.
  */
 public sealed interface PurgeRequest {
     /** Single URLs. */
@@ -21,10 +21,10 @@ public sealed interface PurgeRequest {
     /** All of the URL's host. */
     record Host(TargetUri url) implements PurgeRequest {}
 
-    /** What the URL's host has whose path and query begin as those of the URL. */
+    /** Every URL of the host whose path and query begin with those of this one. */
     record Prefix(TargetUri url) implements PurgeRequest {}
 
-    /** What has one of these tags, on the site of the request's host. */
+    /** Responses with one of these tags, on the site of the request's host. */
     record Tagged(Tags tags) implements PurgeRequest {}
 
     /** Something that means nothing; {@code what} names position or limit. */

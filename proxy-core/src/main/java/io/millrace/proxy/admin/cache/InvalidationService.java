@@ -21,11 +21,11 @@ public interface InvalidationService {
         ALL,
         /** All of a host. */
         HOST,
-        /** What begins as a URL does. */
+        /** Every URL that begins with the given one. */
         PREFIX,
         /** A cache group of a host (RFC 9875). */
         GROUP,
-        /** What has one of some tags, on one site or on every site. */
+        /** Responses with one of the tags, on one site or on every site. */
         TAG,
         /** One URL, softly. */
         URL

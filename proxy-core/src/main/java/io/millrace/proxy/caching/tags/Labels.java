@@ -1,7 +1,7 @@
 package io.millrace.proxy.caching.tags;
 
 /**
- * What a response belongs to besides its URL: cache groups of its origin and tags of its site. Immutable.
+ * The cache groups and the tags of a response. Immutable.
  *
  * @param groups hashes of its cache groups (RFC 9875), in rising order; borrowed, and never to be changed
  * @param tags its tags

@@ -38,7 +38,7 @@ public final class TagKey {
         return new TagKey((long) LONGS.get(bytes, 0), (long) LONGS.get(bytes, 8));
     }
 
-    /** What {@link #of} takes. */
+    /** The key in the form that {@link #of} reads. */
     public byte[] bytes() {
         byte[] bytes = new byte[LENGTH];
         LONGS.set(bytes, 0, k0);

@@ -92,7 +92,7 @@ public final class TagList {
         return problem;
     }
 
-    /** What was collected. */
+    /** The tags collected so far. */
     public Tags tags() {
         return seen.isEmpty() ? Tags.NONE : new Tags(null, packed.toByteArray(), seen.size());
     }

@@ -43,7 +43,7 @@ public final class Tags {
     }
 
     /**
-     * What {@link #packed} gave.
+     * Reads the form that {@link #packed} writes.
      *
      * @param site null for the host of the URL
      * @throws IllegalArgumentException when the bytes are no tags
