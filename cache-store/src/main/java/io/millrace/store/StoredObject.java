@@ -72,8 +72,8 @@ public interface StoredObject<H> {
     ByteBuf residentBody();
 
     /**
-     * What is in RAM of the body from {@code position} on, at most this many bytes, retained for the caller; null when that
-     * is to be {@link #read}. Never blocks.
+     * Returns bytes of the body that are in RAM, from {@code position} on and at most {@code length}, retained for the caller;
+     * null when RAM has none and {@link #read} is needed. Never blocks.
      */
     @Nullable
     ByteBuf residentPart(long position, int length);

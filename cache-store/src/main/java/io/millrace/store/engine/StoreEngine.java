@@ -82,7 +82,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
 
     private static final long RAM_RESIZE_NANOS = 500_000_000;
     private static final long STORAGE_WATCH_NANOS = TimeUnit.SECONDS.toNanos(10);
-    /** The index hears of the hits of an object in RAM up to what it counts to, and from there on of one in this many. */
+    /** RAM hits per index update, once the hit counter of the object in the index is saturated. Before that, every hit updates the index. */
     private static final int HITS_TOLD = 8;
 
     /** One object takes at most this part of its volume. Callers may set a smaller one: {@link ObjectWriter#bytesMax}. */

@@ -51,7 +51,7 @@ class CountedBufferTest {
         return new CountingAllocator(new BodyPool(null, BUDGET_BYTES, region::of), budget, Part.FILLING);
     }
 
-    /** Gives this many bytes of a mark; before that it does what it is told. */
+    /** Runs {@code before}, then fills buffers with {@code length} bytes of {@code mark}. */
     private record Source(int length, byte mark, Runnable before) implements ScatteringByteChannel {
         @Override
         public int read(ByteBuffer target) {

@@ -39,7 +39,7 @@ final class ServiceRecords {
         };
     }
 
-    /** Other settings: all is asked again. What is being asked answers those who wait for it. */
+    /** Applies other settings: later lookups query again. Queries under way still answer their callers. */
     void follow(DnsSettings now) {
         settings = now;
         known.clear();

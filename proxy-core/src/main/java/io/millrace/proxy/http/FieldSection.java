@@ -27,7 +27,7 @@ public final class FieldSection {
 
     static final int STRIDE = 5;
     private static final int NOT_CONTIGUOUS = -1;
-    /** What is set aside for lines: these, and one for this many bytes. */
+    /** Lines with reserved room: at least these, and one more per {@code BYTES_OF_A_LINE} bytes. */
     private static final int LINES_AT_LEAST = 4;
 
     private static final int BYTES_OF_A_LINE = 48;

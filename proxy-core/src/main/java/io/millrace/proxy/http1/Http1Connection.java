@@ -515,7 +515,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         }
     }
 
-    /** The request's head did not come whole in time; a client that sent nothing is told nothing. */
+    /** Answers 408 when the request head is late. The connection of a client that sent nothing is closed without a response. */
     void onHeaderTimeout() {
         if (!anyBytes) {
             closeNow();
@@ -527,7 +527,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         receiver.onBadRequest(late, BadRequest.HEADER_TIMEOUT);
     }
 
-    /** What has the connection to itself once that speaks HTTP no longer; null before. */
+    /** The tunnel that owns the connection after it left HTTP; null while it speaks HTTP. */
     @Nullable
     ClientTunnel tunnel() {
         return tunnel;

@@ -51,7 +51,7 @@ public final class HotPieces {
         seen = new AtomicLongArray(Integer.highestOneBit((int) remembered));
     }
 
-    /** What is here of a body from {@code position} on, at most this many bytes, retained for the caller; null when nothing. */
+    /** Returns cached bytes of a body from {@code position} on, at most {@code count}, retained for the caller; null for none. */
     @Nullable
     ByteBuf find(UUID volume, long objectId, long position, int count) {
         if (!tier.isEnabled()) {
