@@ -23,7 +23,6 @@ import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.ByteToMessageDecoder;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.EventExecutor;
-import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -343,13 +342,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-        if (cause instanceof IOException || cause.getCause() instanceof javax.net.ssl.SSLException) {
-            log.debug("{}: connection failed", context.channel(), cause);
-        } else if (cause instanceof OutOfMemoryError) {
-            log.debug("{}: connection closed for want of memory", context.channel());
-        } else {
-            log.warn("{}: connection closed after a fault", context.channel(), cause);
-        }
+        ConnectionEnd.logFault(log, context.channel(), cause);
         closeNow();
     }
 

@@ -3,17 +3,12 @@ package io.millrace.proxy.tls;
 import io.millrace.proxy.acme.AcmeFiles;
 import io.millrace.proxy.acme.AcmeRecord;
 import io.millrace.proxy.config.tls.AcmeConfig;
+import io.millrace.proxy.tls.file.PrivateFile;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -147,36 +142,10 @@ record CertificateCopies(Path storage, Path records, Path directory) {
         try {
             byte[] content = certificate.pem();
             if (!Files.exists(copy) || !Arrays.equals(Files.readAllBytes(copy), content)) {
-                write(copy, content);
+                PrivateFile.replace(copy, content);
             }
         } catch (IOException e) {
             log.warn("TLS: {} cannot be copied to {}: {}", file, copy, e.toString());
         }
-    }
-
-    /** Whole or not at all: the file is synced, then renamed. */
-    private void write(Path copy, byte[] content) throws IOException {
-        Files.createDirectories(directory, ownDirectory());
-        Path unfinished = Files.createTempFile(directory, ".", ".new");
-        try {
-            try (FileChannel channel = FileChannel.open(unfinished, StandardOpenOption.WRITE)) {
-                ByteBuffer bytes = ByteBuffer.wrap(content);
-                while (bytes.hasRemaining()) {
-                    channel.write(bytes);
-                }
-                channel.force(true);
-            }
-            Files.move(unfinished, copy, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-        } finally {
-            Files.deleteIfExists(unfinished);
-        }
-    }
-
-    private FileAttribute<?>[] ownDirectory() {
-        return directory.getFileSystem().supportedFileAttributeViews().contains("posix")
-                ? new FileAttribute<?>[] {
-                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"))
-                }
-                : new FileAttribute<?>[0];
     }
 }

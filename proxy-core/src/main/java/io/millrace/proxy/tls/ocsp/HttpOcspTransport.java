@@ -59,9 +59,8 @@ final class HttpOcspTransport implements OcspTransport {
                     new OcspFault(Kind.UNREACHABLE, "the certificate names a URL that is none"));
         }
         CompletableFuture<HttpResponse<byte[]>> exchange = client().sendAsync(post, head -> new LimitedBody());
-        // The client's own timeout ends with the head: a body that trickles must not hold the exchange open. The
-        // timeout is
-        // that of a copy, since an exchange that has completed cannot be cancelled.
+        // The timeout of the client ends with the head, and a slow body must not hold the exchange open. A copy has the
+        // timeout, since an exchange that has completed cannot be cancelled.
         return exchange.copy().orTimeout(timeoutMillis, TimeUnit.MILLISECONDS).handle((response, failure) -> {
             if (failure != null) {
                 exchange.cancel(true);

@@ -1,17 +1,11 @@
 package io.millrace.proxy.tls.ocsp;
 
+import io.millrace.proxy.tls.file.PrivateFile;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermissions;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,19 +43,7 @@ final class StapleFiles {
 
     /** Replaces the file by a rename, so that a worker that starts meanwhile reads a whole one. */
     void write(String sha256, byte[] answer) throws IOException {
-        Files.createDirectories(directory, own("rwx------"));
-        Path unfinished = Files.createTempFile(directory, "." + sha256, ".new");
-        try {
-            try (FileChannel channel = FileChannel.open(unfinished, Set.of(StandardOpenOption.WRITE))) {
-                ByteBuffer bytes = ByteBuffer.wrap(answer);
-                while (bytes.hasRemaining()) {
-                    channel.write(bytes);
-                }
-            }
-            Files.move(unfinished, file(sha256), StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-        } finally {
-            Files.deleteIfExists(unfinished);
-        }
+        PrivateFile.replace(file(sha256), answer);
     }
 
     /** Deletes answers that no certificate can use any more, and unfinished files. */
@@ -81,14 +63,5 @@ final class StapleFiles {
 
     private Path file(String sha256) {
         return directory.resolve(sha256 + SUFFIX);
-    }
-
-    private FileAttribute<?>[] own(String permissions) {
-        boolean posix = directory.getFileSystem().supportedFileAttributeViews().contains("posix");
-        return posix
-                ? new FileAttribute<?>[] {
-                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(permissions))
-                }
-                : new FileAttribute<?>[0];
     }
 }

@@ -22,6 +22,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -191,6 +192,11 @@ public final class Stapling {
         lock.lock();
         try {
             entries.keySet().retainAll(sha256);
+            responders
+                    .values()
+                    .retainAll(entries.values().stream()
+                            .map(entry -> entry.responder)
+                            .collect(Collectors.toSet()));
         } finally {
             lock.unlock();
         }

@@ -1,0 +1,51 @@
+package io.millrace.proxy.tls.file;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Objects;
+
+/** Writes files that only their owner may read, whole or not at all. No state. */
+public final class PrivateFile {
+    private PrivateFile() {}
+
+    /**
+     * Replaces a file by a rename. The file's mode is 0600; a directory that is made for it has 0700. Until the rename
+     * the content is in a file of the same directory, whose name begins with a dot and ends with {@code .new}. Blocks
+     * until the content is on disk.
+     *
+     * @param file names a file within a directory, not a root
+     * @throws IOException when the content cannot be written; the old file stays
+     */
+    public static void replace(Path file, byte[] content) throws IOException {
+        Path directory = Objects.requireNonNull(file.toAbsolutePath().getParent(), "directory");
+        Files.createDirectories(directory, ownersOnly(directory));
+        Path unfinished = Files.createTempFile(directory, ".", ".new");
+        try {
+            try (FileChannel channel = FileChannel.open(unfinished, StandardOpenOption.WRITE)) {
+                ByteBuffer bytes = ByteBuffer.wrap(content);
+                while (bytes.hasRemaining()) {
+                    channel.write(bytes);
+                }
+                channel.force(true);
+            }
+            Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        } finally {
+            Files.deleteIfExists(unfinished);
+        }
+    }
+
+    private static FileAttribute<?>[] ownersOnly(Path directory) {
+        return directory.getFileSystem().supportedFileAttributeViews().contains("posix")
+                ? new FileAttribute<?>[] {
+                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"))
+                }
+                : new FileAttribute<?>[0];
+    }
+}

@@ -1,0 +1,7 @@
+/**
+ * Files that the worker keeps in its state directory for TLS.
+ */
+@NullMarked
+package io.millrace.proxy.tls.file;
+
+import org.jspecify.annotations.NullMarked;
