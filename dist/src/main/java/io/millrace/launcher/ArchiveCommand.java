@@ -2,9 +2,9 @@ package io.millrace.launcher;
 
 import io.millrace.launcher.exit.ExitCode;
 import io.millrace.launcher.exit.LaunchException;
+import io.millrace.launcher.process.LauncherContext;
 import io.millrace.launcher.process.RehearsalRun;
 import io.millrace.launcher.process.WorkerCommand;
-import io.millrace.launcher.process.Workplace;
 import io.millrace.launcher.state.StateDirectory;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.key.ConfigKeys;
@@ -46,7 +46,7 @@ final class ArchiveCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException, LaunchException {
-        Path home = Workplace.home();
+        Path home = LauncherContext.home();
         if (home == null) {
             throw new LaunchException("an unpacked build has no class archive; run bin/millrace of a packed product");
         }

@@ -6,8 +6,8 @@ import io.millrace.launcher.demo.DemoOrigin;
 import io.millrace.launcher.exit.ExitCode;
 import io.millrace.launcher.exit.LaunchException;
 import io.millrace.launcher.exit.StopSignals;
+import io.millrace.launcher.process.LauncherContext;
 import io.millrace.launcher.process.WorkerIdentity;
-import io.millrace.launcher.process.Workplace;
 import io.millrace.launcher.state.InstanceLock;
 import io.millrace.launcher.state.StateDirectory;
 import io.millrace.launcher.state.StorageOwners;
@@ -69,7 +69,7 @@ final class Launcher {
         state.create(mode);
         try (InstanceLock held = InstanceLock.acquire(state.lock())) {
             LOG.debug("state directory {} is locked: {}", state.state(), held);
-            Workplace workplace = new Workplace(state, workerClass);
+            LauncherContext workplace = new LauncherContext(state, workerClass);
             long ownWorker = new WorkerIdentity(state.control().workerIdentity())
                     .find()
                     .map(survivor -> survivor.process().pid())

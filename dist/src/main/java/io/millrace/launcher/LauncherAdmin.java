@@ -7,9 +7,9 @@ import io.millrace.launcher.config.ConfigInspection;
 import io.millrace.launcher.config.RunningConfig;
 import io.millrace.launcher.config.WorkerRestart;
 import io.millrace.launcher.exit.LaunchException;
+import io.millrace.launcher.process.LauncherContext;
 import io.millrace.launcher.process.WorkerState;
 import io.millrace.launcher.process.WorkerStatus;
-import io.millrace.launcher.process.Workplace;
 import io.millrace.launcher.supervise.Supervisor;
 import io.millrace.proxy.acme.AcmeRecord;
 import io.millrace.proxy.admin.AdminServer;
@@ -59,7 +59,7 @@ final class LauncherAdmin implements AutoCloseable {
     /** Listens where {@code config} says, else on the socket of the state directory. */
     static LauncherAdmin start(
             ProxyConfig config,
-            Workplace workplace,
+            LauncherContext workplace,
             Supervisor supervisor,
             RunningConfig running,
             ConfigChanges changes,
@@ -131,7 +131,7 @@ final class LauncherAdmin implements AutoCloseable {
     }
 
     /** What the launcher knows by itself. Thread-safe. */
-    private record Status(Supervisor supervisor, RunningConfig running, Workplace workplace, Instant startedAt) {
+    private record Status(Supervisor supervisor, RunningConfig running, LauncherContext workplace, Instant startedAt) {
 
         /** Null while no worker serves. */
         @Nullable

@@ -7,11 +7,11 @@ import io.millrace.launcher.config.RunningConfig;
 import io.millrace.launcher.exit.ExitCode;
 import io.millrace.launcher.exit.LaunchException;
 import io.millrace.launcher.exit.StopSignals;
+import io.millrace.launcher.process.LauncherContext;
 import io.millrace.launcher.process.RehearsalRun;
 import io.millrace.launcher.process.WorkerIdentity;
 import io.millrace.launcher.process.WorkerPlan;
 import io.millrace.launcher.process.WorkerStatus;
-import io.millrace.launcher.process.Workplace;
 import io.millrace.launcher.sockets.InheritedSockets;
 import io.millrace.launcher.sockets.ListeningSockets;
 import io.millrace.launcher.state.InstanceLock;
@@ -76,7 +76,7 @@ final class Supervision implements AutoCloseable {
     private final AcmeService acme;
     private @Nullable LauncherAdmin admin;
 
-    private Supervision(ConfigReader reader, ProxyConfig first, Workplace workplace) {
+    private Supervision(ConfigReader reader, ProxyConfig first, LauncherContext workplace) {
         this.first = first;
         ControlTransport transport = ControlTransport.available();
         group = transport.newEventLoopGroup("launcher");
@@ -100,7 +100,7 @@ final class Supervision implements AutoCloseable {
      * meanwhile the worker hears as soon as it is known.
      */
     static Supervision start(
-            ConfigReader reader, ConfigReader.Reading reading, Workplace workplace, StopSignals signals)
+            ConfigReader reader, ConfigReader.Reading reading, LauncherContext workplace, StopSignals signals)
             throws LaunchException, IOException {
         ProxyConfig first = reading.config();
         Supervision supervision = new Supervision(reader, first, workplace);
@@ -130,20 +130,20 @@ final class Supervision implements AutoCloseable {
     }
 
     /** As the running configuration has them; those of the start before there is one. */
-    private @Nullable AcmeConfig acmeSettings(Workplace workplace) {
+    private @Nullable AcmeConfig acmeSettings(LauncherContext workplace) {
         AcmeConfig settings = (config.hasBegun() ? config.config() : first).acme();
         return settings == null
                 ? null
                 : settings.storedIn(workplace.state().placement().acme());
     }
 
-    private @Nullable ListeningSockets listen(ProxyConfig first, Workplace workplace)
+    private @Nullable ListeningSockets listen(ProxyConfig first, LauncherContext workplace)
             throws LaunchException, IOException {
         Optional<WorkerIdentity.Survivor> survivor =
                 new WorkerIdentity(workplace.state().control().workerIdentity()).find();
         InheritedSockets inherited =
                 InheritedSockets.of(System.getenv(), ProcessHandle.current().pid());
-        if (!inherited.isEmpty() && !Workplace.bindsSockets(first)) {
+        if (!inherited.isEmpty() && !LauncherContext.bindsSockets(first)) {
             throw new LaunchException("the service manager passed listening sockets (LISTEN_FDS), but workers bind for "
                     + "themselves with worker.transport: nio, or without epoll; stop its socket unit");
         }
@@ -154,8 +154,8 @@ final class Supervision implements AutoCloseable {
             // now.
             Files.deleteIfExists(workplace.state().control().drainMark());
         }
-        Map<String, InetSocketAddress> addresses = Workplace.addresses(first);
-        if (Workplace.bindsSockets(first)) {
+        Map<String, InetSocketAddress> addresses = LauncherContext.addresses(first);
+        if (LauncherContext.bindsSockets(first)) {
             if (left.servesOnItsOwn()) {
                 LOG.warn(
                         "worker {} has bound its sockets itself: connections are refused until its successor serves",
@@ -165,7 +165,7 @@ final class Supervision implements AutoCloseable {
                         first.timeouts().drainNanos(),
                         pid);
             }
-            int perAddress = Workplace.socketsPerAddress(first);
+            int perAddress = LauncherContext.socketsPerAddress(first);
             return ListeningSockets.open(addresses, perAddress, inherited.take(addresses, perAddress, left.sockets()));
         }
         // Workers bind for themselves from now on; what the last one gave back would be in their way.

@@ -2,7 +2,7 @@ package io.millrace.proxy;
 
 import io.millrace.proxy.access.OwnAddresses;
 import io.millrace.proxy.access.SelfDetection;
-import io.millrace.proxy.admin.data.AdminSide;
+import io.millrace.proxy.admin.data.DataPlaneAdmin;
 import io.millrace.proxy.admin.data.OriginAdmin;
 import io.millrace.proxy.admin.data.OriginMarks;
 import io.millrace.proxy.admin.data.OriginMetrics;
@@ -128,7 +128,7 @@ public final class ProxyServer implements AutoCloseable {
     private final OriginAdmin originAdmin;
     private final ServerTls serverTls;
     private final OriginTlsContexts originTls = new OriginTlsContexts();
-    private final @Nullable AdminSide admin;
+    private final @Nullable DataPlaneAdmin admin;
 
     /** What is not live is as this says. */
     private final ProxyConfig built;
@@ -216,7 +216,7 @@ public final class ProxyServer implements AutoCloseable {
         healthChecks =
                 new HealthChecks(loops.get(0).loop(), loops.get(0).origins(), shared.groups(), builder.clock()::millis);
         originAdmin = new OriginAdmin(shared.groups(), builder.clock(), marks);
-        admin = AdminSide.of(
+        admin = DataPlaneAdmin.of(
                 new ServerView(this),
                 builder.adminSocket() == null ? config.admin().socket() : builder.adminSocket(),
                 builder.configFile(),

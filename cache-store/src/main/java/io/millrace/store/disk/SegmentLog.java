@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
  * given up in the order in which they were begun, pinned ones too (they are just not written to until free): so a
  * tombstone never goes before a record that it hides.
  *
- * <p>Before each record the {@link CarryForward} gets its share of the active segment, for what is to be kept of the
+ * <p>Before each record the {@link SegmentReclaimer} gets its share of the active segment, for what is to be kept of the
  * segment that will be given up next.
  *
  * <p>A record counts once its header is on disk. Long content is written first and the header after it. Whole objects of
@@ -72,7 +72,7 @@ public final class SegmentLog {
     /** Records of the active segment; null until it is looked through after opening. */
     private @Nullable SegmentSummary summary;
 
-    private @Nullable CarryForward carry;
+    private @Nullable SegmentReclaimer carry;
     private final AtomicLong bytesWritten = new AtomicLong();
     private final AtomicLong reclaimed = new AtomicLong();
     /** Whether it was said that the active segment is nearly full. */
@@ -104,7 +104,7 @@ public final class SegmentLog {
     }
 
     /** Sets what carries records out of segments before they are given up. */
-    void carry(CarryForward carryForward) {
+    void carry(SegmentReclaimer carryForward) {
         carry = carryForward;
     }
 
@@ -138,7 +138,7 @@ public final class SegmentLog {
     /** Has carried what is due before a record of that length is appended. */
     void pace(int length) throws IOException {
         retired.pace(length);
-        CarryForward carrying = carry;
+        SegmentReclaimer carrying = carry;
         if (carrying != null) {
             carrying.pace(length);
         }

@@ -53,7 +53,7 @@ public final class Volume {
     private final SegmentFile segments;
     private final RecordReader reader;
     private final SegmentLog log;
-    private final CarryForward carry;
+    private final SegmentReclaimer carry;
     private final VolumeThread thread;
     private final VolumeHealth health;
     private final VolumeMembership membership;
@@ -96,7 +96,7 @@ public final class Volume {
                 log,
                 health,
                 (header, key, location, told) -> listener.stored(this, header, key, location, told));
-        carry = new CarryForward(log, parts, segments, reader, writer::settle);
+        carry = new SegmentReclaimer(log, parts, segments, reader, writer::settle);
         log.carry(carry);
         if (rebuild == null) {
             carry.enable();

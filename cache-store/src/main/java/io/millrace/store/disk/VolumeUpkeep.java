@@ -55,7 +55,7 @@ public final class VolumeUpkeep {
         works.add(() -> tendIndex(log));
         works.add(log.pinned()::step);
         if (parts.table().usable() < parts.table().segments()) {
-            works.add(settled(new Shrinking(parts, segments, log, new ShrinkingOwner())));
+            works.add(settled(new VolumeShrinker(parts, segments, log, new ShrinkerOwner())));
         }
         return works;
     }
@@ -68,7 +68,7 @@ public final class VolumeUpkeep {
         };
     }
 
-    private final class ShrinkingOwner implements Shrinking.Owner {
+    private final class ShrinkerOwner implements VolumeShrinker.Owner {
         @Override
         public VolumeState state() {
             return health.state();

@@ -5,7 +5,7 @@ import io.millrace.store.disk.Volume;
 import io.millrace.store.disk.VolumeState;
 import io.millrace.store.engine.object.HotPieces;
 import io.millrace.store.engine.object.StoreCounters;
-import io.millrace.store.engine.volume.Absence;
+import io.millrace.store.engine.volume.OfflineVolume;
 import io.millrace.store.engine.volume.VolumeGroup;
 import io.millrace.store.io.FileFaults;
 import io.millrace.store.memory.RamTier;
@@ -64,7 +64,7 @@ final class StatisticsView {
     }
 
     private static StoreStatistics.Volume failed(VolumeGroup.Slot slot) {
-        Absence absence = slot.absence();
+        OfflineVolume absence = slot.absence();
         return new StoreStatistics.Volume(
                 slot.config().path(),
                 slot.config().name(),

@@ -68,7 +68,7 @@ public final class RamTier<E extends RamEntry> {
     private volatile long bytesLimit;
 
     private final RamTable table;
-    private final ReadSections sections = new ReadSections();
+    private final EpochReclamation sections = new EpochReclamation();
     private final Cache<RamEntry, RamEntry> policy;
     private final Executor housekeeping;
     private final AtomicLong bytes = new AtomicLong();
@@ -220,7 +220,7 @@ public final class RamTier<E extends RamEntry> {
      * thread.
      */
     public final class Reader implements AutoCloseable {
-        private final ReadSections.Section section = sections.open();
+        private final EpochReclamation.Section section = sections.open();
 
         private Reader() {}
 

@@ -12,7 +12,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.millrace.store.ObjectWriter;
 import io.millrace.store.StoreStatistics;
 import io.millrace.store.StoredObject;
-import io.millrace.store.engine.volume.Absence;
+import io.millrace.store.engine.volume.OfflineVolume;
 import io.millrace.store.engine.volume.VolumeGroup;
 import io.millrace.store.io.FaultyFileIo;
 import io.millrace.store.tool.CheckReport;
@@ -173,7 +173,7 @@ class VolumeCommandsTest {
             AtomicBoolean left = new AtomicBoolean();
             io.beforeReads(slot.config().path(), () -> {
                 if (left.compareAndSet(false, true)) {
-                    volumes.put(slot.without(new Absence("a test")));
+                    volumes.put(slot.without(new OfflineVolume("a test")));
                     test.remove(key);
                 }
             });
@@ -204,7 +204,7 @@ class VolumeCommandsTest {
             test.put("k", "new", TestStore.body(2, 900));
             test.update("k", "newer");
             slot.volume().drain();
-            volumes.put(slot.without(new Absence("a test")));
+            volumes.put(slot.without(new OfflineVolume("a test")));
             assertEquals("newer", test.head("k"));
             go.countDown();
             volumes.put(slot);
@@ -325,7 +325,7 @@ class VolumeCommandsTest {
             fill(test);
             offline(test, FIRST);
             List<Integer> left = present(test);
-            for (int i = 0; i <= Absence.KEYS_MAX; i++) {
+            for (int i = 0; i <= OfflineVolume.KEYS_MAX; i++) {
                 test.store.remove(test.key("other" + i), Runnable::run, (present, failure) -> {});
             }
             online(test, FIRST);

@@ -1,9 +1,9 @@
 package io.millrace.launcher.config;
 
 import io.millrace.launcher.exit.LaunchException;
+import io.millrace.launcher.process.LauncherContext;
 import io.millrace.launcher.process.WorkerCommand;
 import io.millrace.launcher.process.WorkerPlan;
-import io.millrace.launcher.process.Workplace;
 import io.millrace.launcher.sockets.ListeningSockets;
 import io.millrace.launcher.supervise.ServingWorker;
 import io.millrace.proxy.admin.config.ConfigControl.ReloadReport;
@@ -65,7 +65,7 @@ public final class RunningConfig {
             int rolledBackTo) {}
 
     private final ConfigReader reader;
-    private final Workplace workplace;
+    private final LauncherContext workplace;
     private final ServingWorker worker;
     private final ConfigHistory history;
     private volatile @Nullable Current current;
@@ -74,7 +74,7 @@ public final class RunningConfig {
     private volatile ProxyStatus.@Nullable LastReload lastReload;
 
     /** A configuration that has not begun to run; {@code reader} reads it at every reload. */
-    public RunningConfig(ConfigReader reader, Workplace workplace, ServingWorker worker) {
+    public RunningConfig(ConfigReader reader, LauncherContext workplace, ServingWorker worker) {
         this.reader = reader;
         this.workplace = workplace;
         this.worker = worker;
@@ -85,7 +85,7 @@ public final class RunningConfig {
     public void begin(ConfigReader.Reading reading, WorkerPlan plan) {
         ProxyConfig config = reading.config();
         current = new Current(config, reading.result().places(), reading.source(), plan, Instant.now(), Map.of(), 0);
-        socketsPerAddress = Workplace.socketsPerAddress(config);
+        socketsPerAddress = LauncherContext.socketsPerAddress(config);
         atLaunch = SettingTexts.ofLauncher(config);
         history.begin(reading.source(), config);
     }
@@ -165,7 +165,7 @@ public final class RunningConfig {
     List<ListenerSockets> listeners() {
         Current running = running();
         return running.plan().sockets() == null
-                ? Workplace.unbound(running.config())
+                ? LauncherContext.unbound(running.config())
                 : running.plan().listeners();
     }
 
@@ -356,7 +356,8 @@ public final class RunningConfig {
             throw new LaunchException("it does not go with the settings that need a new launcher");
         }
         ListeningSockets held = running.plan().sockets();
-        ListeningSockets sockets = held == null ? null : held.with(Workplace.addresses(changed), socketsPerAddress);
+        ListeningSockets sockets =
+                held == null ? null : held.with(LauncherContext.addresses(changed), socketsPerAddress);
         WorkerPlan plan = new WorkerPlan(source, workplace.starter(pinned), sockets);
         worker.roll(plan, changed.timeouts().drainNanos()).join();
         return plan;

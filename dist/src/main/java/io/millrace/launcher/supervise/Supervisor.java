@@ -39,7 +39,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Confined to the event loop, except {@link #status()} and the methods that say so.
  */
-public final class Supervisor implements ControlServer.Peers, Workforce.Listener, ServingWorker {
+public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Listener, ServingWorker {
     private static final Logger LOG = LoggerFactory.getLogger(Supervisor.class);
 
     /** Beyond the drain's own deadline, for the worker to close its store and exit. */
@@ -59,7 +59,7 @@ public final class Supervisor implements ControlServer.Peers, Workforce.Listener
 
     private final EventLoop loop;
     private final WorkerIdentity identity;
-    private final Workforce workforce;
+    private final WorkerRegistry workforce;
     private final Adoption adoption;
     private final Reloading reloading;
     private final Consumer<WorkerStatus> onReady;
@@ -76,7 +76,7 @@ public final class Supervisor implements ControlServer.Peers, Workforce.Listener
     private @Nullable ScheduledFuture<?> handOverDeadline;
 
     private final ChangeRelay relay = new ChangeRelay();
-    private @Nullable Roll roll;
+    private @Nullable WorkerRollover roll;
     private long restarts;
     private boolean stopping;
     private final TicketKeyRotation ticketKeys = new TicketKeyRotation();
@@ -92,7 +92,7 @@ public final class Supervisor implements ControlServer.Peers, Workforce.Listener
     public Supervisor(EventLoop loop, ControlPaths paths, long heartbeatTimeoutNanos, Consumer<WorkerStatus> onReady) {
         this.loop = loop;
         this.identity = new WorkerIdentity(paths.workerIdentity());
-        this.workforce = new Workforce(loop, paths, heartbeatTimeoutNanos, this);
+        this.workforce = new WorkerRegistry(loop, paths, heartbeatTimeoutNanos, this);
         this.onReady = onReady;
         adoption = new Adoption(loop, workforce::kill);
         reloading = new Reloading(loop, this::holdsFromNowOn);
@@ -151,7 +151,7 @@ public final class Supervisor implements ControlServer.Peers, Workforce.Listener
             } else if (current == null) {
                 spawn();
             } else {
-                Roll takeover = new Roll(first, drainNanos, new CompletableFuture<>());
+                WorkerRollover takeover = new WorkerRollover(first, drainNanos, new CompletableFuture<>());
                 var unused = takeover.done().exceptionally(failure -> {
                     servesOn();
                     return null;
@@ -262,7 +262,7 @@ public final class Supervisor implements ControlServer.Peers, Workforce.Listener
      */
     @Override
     public CompletableFuture<Void> roll(WorkerPlan changed, long drainNanos) {
-        Roll requested = new Roll(changed, drainNanos, new CompletableFuture<>());
+        WorkerRollover requested = new WorkerRollover(changed, drainNanos, new CompletableFuture<>());
         loop.execute(() -> {
             WorkerProcess worker = current;
             if (!canChange(worker, requested.done())) {
@@ -314,12 +314,12 @@ public final class Supervisor implements ControlServer.Peers, Workforce.Listener
         plan = changed;
     }
 
-    private void begin(Roll requested) {
+    private void begin(WorkerRollover requested) {
         rollBeganNanos = System.nanoTime();
         begin(requested, true);
     }
 
-    private void begin(Roll requested, boolean warms) {
+    private void begin(WorkerRollover requested, boolean warms) {
         roll = requested;
         if (requested.plan().sockets() == null) {
             // Two workers cannot bind one port: the old one goes first.
@@ -334,7 +334,7 @@ public final class Supervisor implements ControlServer.Peers, Workforce.Listener
     }
 
     private void rollFailed(@Nullable String reason) {
-        Roll failed = roll;
+        WorkerRollover failed = roll;
         roll = null;
         if (failed != null) {
             LOG.error("the worker with the changed configuration did not come up: {}", reason);
@@ -343,7 +343,7 @@ public final class Supervisor implements ControlServer.Peers, Workforce.Listener
         }
     }
 
-    private void drainCurrent(Roll requested) {
+    private void drainCurrent(WorkerRollover requested) {
         WorkerProcess old = current;
         if (old != null) {
             drain(old, requested.drainNanos());
@@ -429,7 +429,7 @@ public final class Supervisor implements ControlServer.Peers, Workforce.Listener
 
     private void candidateExited(WorkerProcess worker, String cause) {
         candidate = null;
-        Roll attempted = roll;
+        WorkerRollover attempted = roll;
         takeBack();
         if (attempted != null && !stopping && worker.warms() && !worker.standsBy()) {
             LOG.warn(
@@ -605,7 +605,7 @@ public final class Supervisor implements ControlServer.Peers, Workforce.Listener
         predecessor = old;
         next.send(new ControlMessage.TakenOver());
         identity.write(next);
-        Roll finished = roll;
+        WorkerRollover finished = roll;
         if (old != null && finished != null) {
             old.send(new ControlMessage.Drain(finished.drainNanos()));
             old.draining(System.nanoTime() + finished.drainNanos() + EXIT_GRACE_NANOS);
@@ -654,7 +654,7 @@ public final class Supervisor implements ControlServer.Peers, Workforce.Listener
             relay.ready(worker);
         }
         publish();
-        Roll finished = roll;
+        WorkerRollover finished = roll;
         if (finished != null && worker == current && candidate == null) {
             roll = null;
             lastRollNanos = System.nanoTime() - rollBeganNanos;

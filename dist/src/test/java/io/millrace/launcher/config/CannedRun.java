@@ -1,8 +1,8 @@
 package io.millrace.launcher.config;
 
 import io.millrace.launcher.exit.LaunchException;
+import io.millrace.launcher.process.LauncherContext;
 import io.millrace.launcher.process.WorkerPlan;
-import io.millrace.launcher.process.Workplace;
 import io.millrace.launcher.state.StateDirectory;
 import io.millrace.launcher.supervise.ServingWorker;
 import io.millrace.worker.control.ConfigSource;
@@ -24,7 +24,7 @@ final class CannedRun implements ServingWorker {
         ConfigReader reader =
                 ConfigReader.of(new LaunchOptions(false, null, List.of(), file, directory, Map.of(), null), null);
         StateDirectory state = StateDirectory.resolve(directory.resolve("state"), Map.of(), directory, 0);
-        RunningConfig running = new RunningConfig(reader, new Workplace(state, "none"), this);
+        RunningConfig running = new RunningConfig(reader, new LauncherContext(state, "none"), this);
         ConfigReader.Reading reading = reader.read();
         running.begin(reading, new WorkerPlan(reading.source(), unused -> null, null));
         return running;

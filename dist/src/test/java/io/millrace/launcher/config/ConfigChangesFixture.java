@@ -1,8 +1,8 @@
 package io.millrace.launcher.config;
 
 import io.millrace.launcher.exit.LaunchException;
+import io.millrace.launcher.process.LauncherContext;
 import io.millrace.launcher.process.WorkerPlan;
-import io.millrace.launcher.process.Workplace;
 import io.millrace.launcher.state.StateDirectory;
 import io.millrace.launcher.supervise.ServingWorker;
 import io.millrace.proxy.admin.config.ConfigControl.ReloadReport;
@@ -59,7 +59,7 @@ abstract class ConfigChangesFixture {
         ConfigReader reader =
                 ConfigReader.of(new LaunchOptions(false, null, List.of(), file, directory, set, null), null);
         StateDirectory state = StateDirectory.resolve(directory.resolve(stateName), Map.of(), directory, 0);
-        RunningConfig launched = new RunningConfig(reader, new Workplace(state, "none"), serving);
+        RunningConfig launched = new RunningConfig(reader, new LauncherContext(state, "none"), serving);
         ConfigReader.Reading reading = reader.read();
         launched.begin(reading, new WorkerPlan(reading.source(), unused -> null, null));
         return launched;

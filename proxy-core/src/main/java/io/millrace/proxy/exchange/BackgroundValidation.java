@@ -2,7 +2,7 @@ package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.exchange.decide.Decision;
-import io.millrace.proxy.exchange.decide.LegPlan;
+import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.forward.FetchedResponse;
 import io.millrace.proxy.fetch.OriginFailure;
 import io.millrace.proxy.fill.ResponseTee;
@@ -16,12 +16,12 @@ import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.EventExecutor;
 
 /**
- * Validates a stale response that was served meanwhile (RFC 5861 s3): begins a leg that has no client. Where one for the same key
+ * Validates a stale response that was served meanwhile (RFC 5861 s3): begins a fetch that has no client. Where one for the same key
  * is under way already nothing is begun.
  *
  * <p>Confined to one event loop.
  */
-final class BackgroundValidation implements LegWaiter, ContentSink {
+final class BackgroundValidation implements FetchFollower, ContentSink {
     private final ExchangeLoop home;
     private final RequestHead request;
 
@@ -32,17 +32,17 @@ final class BackgroundValidation implements LegWaiter, ContentSink {
 
     /** Begins it; takes over the object's reference. */
     static void start(ExchangeLoop home, Decision decision, ClientConnection client, StoredObject<StoredHead> object) {
-        LegPlan plan = LegPlan.validate(decision, client, object, true);
-        OriginLeg leg = new OriginLeg(home, plan);
-        if (home.collapser().lead(decision.key(), leg) != null) {
+        FetchPlan plan = FetchPlan.validate(decision, client, object, true);
+        SharedFetch fetch = new SharedFetch(home, plan);
+        if (home.collapser().lead(decision.key(), fetch) != null) {
             plan.release();
             return;
         }
-        leg.start(new BackgroundValidation(home, decision.request()));
+        fetch.start(new BackgroundValidation(home, decision.request()));
     }
 
     @Override
-    public EventExecutor waiterLoop() {
+    public EventExecutor followerLoop() {
         return home.loop();
     }
 
@@ -57,18 +57,20 @@ final class BackgroundValidation implements LegWaiter, ContentSink {
     }
 
     @Override
-    public void onFetched(OriginLeg from, FetchedResponse response, ResponseTee.Reader reader, boolean collapsed) {
+    public void onFetched(SharedFetch from, FetchedResponse response, ResponseTee.Reader reader, boolean collapsed) {
         reader.close();
     }
 
     @Override
-    public void onBlocks(OriginLeg from, FetchedResponse response, StoredObject<StoredHead> object, boolean collapsed) {
+    public void onBlocks(
+            SharedFetch from, FetchedResponse response, StoredObject<StoredHead> object, boolean collapsed) {
         object.release();
         from.leaveBlocks();
     }
 
     @Override
-    public void onConfirmed(OriginLeg from, StoredObject<StoredHead> object, StoredHead refreshed, boolean collapsed) {
+    public void onConfirmed(
+            SharedFetch from, StoredObject<StoredHead> object, StoredHead refreshed, boolean collapsed) {
         object.release();
     }
 
@@ -82,10 +84,10 @@ final class BackgroundValidation implements LegWaiter, ContentSink {
     public void onOriginWritable() {}
 
     @Override
-    public void onNotShared(OriginLeg from, NotShared reason) {}
+    public void onNotShared(SharedFetch from, NotShared reason) {}
 
     @Override
-    public void onLegFailure(OriginLeg from, OriginFailure failure) {}
+    public void onFetchFailure(SharedFetch from, OriginFailure failure) {}
 
     @Override
     public void onFault(Throwable fault) {}

@@ -5,7 +5,7 @@ import io.millrace.proxy.caching.storing.Storability;
 import io.millrace.proxy.caching.validate.PartialContent;
 import io.millrace.proxy.caching.validate.StrongValidator;
 import io.millrace.proxy.caching.validate.Validation;
-import io.millrace.proxy.exchange.decide.LegPlan;
+import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.decide.RangeRequest;
 import io.millrace.proxy.exchange.report.FailureCounters;
 import io.millrace.proxy.fetch.OriginCall;
@@ -54,7 +54,7 @@ final class BlockFetch implements OriginResponseHandler {
     }
 
     private final ExchangeLoop home;
-    private final LegPlan plan;
+    private final FetchPlan plan;
     private final StoredObject<StoredHead> object;
     private final ObjectWriter<StoredHead> writer;
     private final ObjectWriter.Claim claim;
@@ -69,7 +69,7 @@ final class BlockFetch implements OriginResponseHandler {
     /** Borrows object and writer until the end. */
     BlockFetch(
             ExchangeLoop home,
-            LegPlan plan,
+            FetchPlan plan,
             StoredObject<StoredHead> object,
             ObjectWriter<StoredHead> writer,
             ObjectWriter.Claim claim,

@@ -1,10 +1,10 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.StoredHead;
-import io.millrace.proxy.exchange.decide.BorrowedObjects;
 import io.millrace.proxy.exchange.decide.Decision;
+import io.millrace.proxy.exchange.decide.LoopTickClock;
 import io.millrace.proxy.exchange.decide.StoredParts;
-import io.millrace.proxy.exchange.decide.TurnTime;
+import io.millrace.proxy.exchange.decide.UnretainedReader;
 import io.millrace.proxy.exchange.decide.WallClock;
 import io.millrace.proxy.exchange.report.ExchangeOutcome;
 import io.millrace.proxy.http.Method;
@@ -33,12 +33,12 @@ final class DirectHits {
     private final ExchangeLoop home;
     private @Nullable Decision lastDecision;
     private @Nullable ExchangeReport lastReport;
-    private final BorrowedObjects borrowed = new BorrowedObjects();
-    private final TurnTime time;
+    private final UnretainedReader borrowed = new UnretainedReader();
+    private final LoopTickClock time;
 
     DirectHits(ExchangeLoop home, WallClock clock) {
         this.home = home;
-        this.time = new TurnTime(clock);
+        this.time = new LoopTickClock(clock);
     }
 
     /** As {@link DirectReceiver#onTurn}. */

@@ -6,8 +6,8 @@ import io.millrace.proxy.caching.reuse.StaleServing;
 import io.millrace.proxy.caching.validate.Validation;
 import io.millrace.proxy.clients.ClientCounts.Kind;
 import io.millrace.proxy.exchange.decide.Decision;
+import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.decide.ForwardDecider;
-import io.millrace.proxy.exchange.decide.LegPlan;
 import io.millrace.proxy.exchange.decide.StaleCopy;
 import io.millrace.proxy.exchange.decide.StoredParts;
 import io.millrace.proxy.exchange.forward.BodyPump;
@@ -48,8 +48,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Confined to the client stream's event loop.
  */
-final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, PartialAnswer.Asking, TunnelAnswer.Asking {
-    /** Looks at the store again after a leg that ended before it could be joined; then it fetches alone. */
+final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, PartialAnswer.Asking, TunnelAnswer.Asking {
+    /** Looks at the store again after a fetch that ended before it could be joined; then it fetches alone. */
     private static final int LOOKUPS_MAX = 3;
 
     /** The detail of answers that serve for longer than they should. */
@@ -123,7 +123,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
             case PASS -> pass(next.forwardReason());
             case OPEN -> open(next);
             case FRESH -> sendStored(next.takeObject(), CacheResult.HIT, ExchangeOutcome.HIT);
-            case FRESH_ENOUGH -> sendStaleAsAllowed(next);
+            case SERVE_STALE -> sendStaleAsAllowed(next);
             case VALIDATE -> validate(next);
             case COMPLETE -> complete(next);
             case MISS -> fill(next);
@@ -136,7 +136,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
     private static boolean isWaiting(Decision.Kind kind) {
         return switch (kind) {
             case PASS, OPEN, VALIDATE, COMPLETE, MISS -> true;
-            case TUNNEL, DENIED, FINAL_RECIPIENT, CHALLENGE, NOT_MAPPED, REDIRECTED, FRESH, FRESH_ENOUGH, UNAVAILABLE ->
+            case TUNNEL, DENIED, FINAL_RECIPIENT, CHALLENGE, NOT_MAPPED, REDIRECTED, FRESH, SERVE_STALE, UNAVAILABLE ->
                 false;
         };
     }
@@ -220,7 +220,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
             sendBlocks(object, object.head(), false);
             return;
         }
-        LegPlan rest = plans.rest(next, object);
+        FetchPlan rest = plans.rest(next, object);
         if (rest != null) {
             origin.lead(rest, next, ExchangePhase.FETCHING);
         } else {
@@ -251,7 +251,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
     }
 
     @Override
-    public void onFetchInstead(LegPlan plan) {
+    public void onFetchInstead(FetchPlan plan) {
         origin.start(plan);
     }
 
@@ -263,10 +263,10 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
         return decision;
     }
 
-    // what a leg says
+    // what a fetch says
 
     @Override
-    public EventExecutor waiterLoop() {
+    public EventExecutor followerLoop() {
         return stream.eventLoop();
     }
 
@@ -295,12 +295,12 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
     }
 
     @Override
-    public void onSwitched(OriginLeg from, ResponseHead head, SwitchedConnection connection) {
+    public void onSwitched(SharedFetch from, ResponseHead head, SwitchedConnection connection) {
         OriginFailure problem = tunnel.problem(head);
         if (!origin.isAt(from) || problem != null) {
             connection.close();
             if (problem != null) {
-                onLegFailure(from, problem);
+                onFetchFailure(from, problem);
             }
             return;
         }
@@ -320,7 +320,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
     }
 
     @Override
-    public void onFetched(OriginLeg from, FetchedResponse response, ResponseTee.Reader reader, boolean collapsed) {
+    public void onFetched(SharedFetch from, FetchedResponse response, ResponseTee.Reader reader, boolean collapsed) {
         if (!origin.isAt(from) || answer.isHeadSent()) {
             reader.close();
             return;
@@ -344,7 +344,8 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
     }
 
     @Override
-    public void onBlocks(OriginLeg from, FetchedResponse response, StoredObject<StoredHead> object, boolean collapsed) {
+    public void onBlocks(
+            SharedFetch from, FetchedResponse response, StoredObject<StoredHead> object, boolean collapsed) {
         if (!origin.isAt(from) || answer.isHeadSent()) {
             object.release();
             from.leaveBlocks();
@@ -366,7 +367,8 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
     }
 
     @Override
-    public void onConfirmed(OriginLeg from, StoredObject<StoredHead> object, StoredHead refreshed, boolean collapsed) {
+    public void onConfirmed(
+            SharedFetch from, StoredObject<StoredHead> object, StoredHead refreshed, boolean collapsed) {
         if (!origin.isAt(from) || answer.isHeadSent()) {
             object.release();
             return;
@@ -383,7 +385,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
     }
 
     @Override
-    public void onNotShared(OriginLeg from, NotShared reason) {
+    public void onNotShared(SharedFetch from, NotShared reason) {
         if (!origin.isAt(from) || answer.isHeadSent()) {
             return;
         }
@@ -398,7 +400,7 @@ final class Exchange implements RequestHandler, LegWaiter, BodyPump.End, Partial
     }
 
     @Override
-    public void onLegFailure(OriginLeg from, OriginFailure failure) {
+    public void onFetchFailure(SharedFetch from, OriginFailure failure) {
         if (!origin.isAt(from) || answer.isHeadSent()) {
             return;
         }

@@ -6,10 +6,10 @@ import io.millrace.proxy.caching.Invalidations;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.clients.ClientAdmission;
 import io.millrace.proxy.exchange.decide.DecisionInputs;
+import io.millrace.proxy.exchange.decide.DryRunResult;
 import io.millrace.proxy.exchange.decide.ExchangeSettings;
-import io.millrace.proxy.exchange.decide.Foreseen;
+import io.millrace.proxy.exchange.decide.InvalidationScopes;
 import io.millrace.proxy.exchange.decide.RequestDecider;
-import io.millrace.proxy.exchange.decide.ScopesOfRules;
 import io.millrace.proxy.exchange.decide.Variants;
 import io.millrace.proxy.exchange.decide.WallClock;
 import io.millrace.proxy.exchange.forward.HeldContent;
@@ -78,7 +78,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
      */
     public record Shared(
             CacheStore<StoredHead> store,
-            Collapser<OriginLeg> collapser,
+            Collapser<SharedFetch> collapser,
             UncacheableKeys uncacheable,
             Purger purger,
             Invalidator invalidator,
@@ -91,7 +91,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
 
         /** The parts of a new proxy over a store. */
         public static Shared over(CacheStore<StoredHead> store, WallClock clock, Supplier<ExchangeSettings> settings) {
-            Collapser<OriginLeg> collapser = new Collapser<>();
+            Collapser<SharedFetch> collapser = new Collapser<>();
             Invalidator invalidator = Invalidator.over(store.journal(), clock::millis);
             store.pinCheck(new PinnedResponses(store, invalidator.invalidations()));
             return new Shared(
@@ -194,8 +194,8 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
      * @param contentLength as {@link #onRequest} has it
      * @return completes on this event loop, now or when the disk was read
      */
-    public CompletionStage<Foreseen> foresee(RequestHead request, long contentLength, ClientConnection client) {
-        return Foresight.of(this, shared, request, contentLength, client);
+    public CompletionStage<DryRunResult> foresee(RequestHead request, long contentLength, ClientConnection client) {
+        return RequestDryRun.of(this, shared, request, contentLength, client);
     }
 
     @Override
@@ -260,11 +260,11 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
         TargetUri target = request.target();
         List<RemapRule> rules = settings().remap().rulesUnder(target);
         if (names.size() > CacheGroups.INVALIDATED_MAX) {
-            return ScopesOfRules.hosts(target, rules);
+            return InvalidationScopes.hosts(target, rules);
         }
         List<InvalidationScope> scopes = new ArrayList<>(names.size());
         for (String name : names) {
-            scopes.addAll(ScopesOfRules.group(target, rules, name));
+            scopes.addAll(InvalidationScopes.group(target, rules, name));
         }
         return scopes;
     }
@@ -295,7 +295,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
         return shared.store();
     }
 
-    Collapser<OriginLeg> collapser() {
+    Collapser<SharedFetch> collapser() {
         return shared.collapser();
     }
 

@@ -7,7 +7,7 @@ import io.millrace.proxy.caching.validate.RangeSelection;
 import io.millrace.proxy.caching.validate.StrongValidator;
 import io.millrace.proxy.config.key.FillConfig;
 import io.millrace.proxy.exchange.decide.Decision;
-import io.millrace.proxy.exchange.decide.LegPlan;
+import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.decide.RangeRequest;
 import io.millrace.proxy.exchange.decide.StoredParts;
 import io.millrace.proxy.http.FieldName;
@@ -37,23 +37,25 @@ final class FetchPlans {
         this.contentLength = contentLength;
     }
 
-    LegPlan pass(Decision decision) {
-        return LegPlan.pass(decision, client, contentLength);
+    FetchPlan pass(Decision decision) {
+        return FetchPlan.pass(decision, client, contentLength);
     }
 
     /** The whole, without anybody else waiting for it. */
-    LegPlan whole(Decision decision) {
-        return LegPlan.fill(decision, client, false);
+    FetchPlan whole(Decision decision) {
+        return FetchPlan.fill(decision, client, false);
     }
 
     /** What to ask for when nothing that is stored can be used. */
-    LegPlan miss(Decision decision, boolean mayShare) {
+    FetchPlan miss(Decision decision, boolean mayShare) {
         if (isSentAsItIs(decision)) {
             return pass(decision);
         }
         boolean shared = mayShare && mayWait(decision);
         RangeRequest range = decision.fillConfig().rangeWrite() ? null : rangeToFetch();
-        return range == null ? LegPlan.fill(decision, client, shared) : LegPlan.part(decision, client, shared, range);
+        return range == null
+                ? FetchPlan.fill(decision, client, shared)
+                : FetchPlan.part(decision, client, shared, range);
     }
 
     private boolean isSentAsItIs(Decision decision) {
@@ -61,9 +63,9 @@ final class FetchPlans {
     }
 
     /** The stored response with its validators; borrows the object. */
-    LegPlan validation(Decision decision, StoredObject<StoredHead> stale) {
+    FetchPlan validation(Decision decision, StoredObject<StoredHead> stale) {
         boolean shared = mayWait(decision);
-        return LegPlan.validate(decision, client, stale.retain(), shared);
+        return FetchPlan.validate(decision, client, stale.retain(), shared);
     }
 
     /**
@@ -73,13 +75,13 @@ final class FetchPlans {
      * @return null when the part is not the beginning, or not all is wanted
      */
     @Nullable
-    LegPlan rest(Decision decision, StoredObject<StoredHead> object) {
+    FetchPlan rest(Decision decision, StoredObject<StoredHead> object) {
         if (!isRestAskedFor(object)) {
             return null;
         }
         ContentRange part = PartialContent.rangeOf(object.head());
         RangeRequest rest = RangeRequest.from(part.end(), StrongValidator.ifRange(object.head()));
-        return LegPlan.rest(decision, client, object, rest);
+        return FetchPlan.rest(decision, client, object, rest);
     }
 
     private boolean isRestAskedFor(StoredObject<StoredHead> object) {
@@ -90,7 +92,7 @@ final class FetchPlans {
 
     /** The fetch under way that an exchange would wait for, where it has to fetch; null where it would begin its own. Changes nothing. */
     @Nullable
-    OriginLeg underWay(Decision decision) {
+    SharedFetch underWay(Decision decision) {
         StoredObject<StoredHead> stored = decision.object();
         boolean shared =
                 switch (decision.kind()) {
@@ -100,10 +102,10 @@ final class FetchPlans {
                         stored != null
                                 && StoredParts.isPart(stored.head())
                                 && (isRestAskedFor(stored) || isMissShared(decision));
-                    case FRESH_ENOUGH -> decision.isValidatingAside();
+                    case SERVE_STALE -> decision.isValidatingAside();
                     default -> false;
                 };
-        OriginLeg other = shared ? home.collapser().find(decision.key()) : null;
+        SharedFetch other = shared ? home.collapser().find(decision.key()) : null;
         if (other == null || other.isOutdated()) {
             return null;
         }

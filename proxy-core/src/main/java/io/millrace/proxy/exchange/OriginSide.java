@@ -1,7 +1,7 @@
 package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.exchange.decide.Decision;
-import io.millrace.proxy.exchange.decide.LegPlan;
+import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.forward.FollowTimer;
 import io.millrace.proxy.exchange.forward.HeldContent;
 import io.millrace.proxy.exchange.report.ExchangePhase;
@@ -18,7 +18,7 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an exchange has to do with its origin: the leg that it leads or waits for, how long it waits for another's, and the
+ * What an exchange has to do with its origin: the fetch that it leads or waits for, how long it waits for another's, and the
  * request's content on its way there.
  *
  * <p>Confined to the exchange's event loop.
@@ -31,13 +31,13 @@ final class OriginSide {
     private final ClientStream stream;
     private final ExchangeState state;
     private final FetchPlans plans;
-    private final LegWaiter exchange;
+    private final FetchFollower exchange;
     private final long contentLength;
     private final FollowTimer followTimer = new FollowTimer();
 
-    private @Nullable OriginLeg leg;
+    private @Nullable SharedFetch fetch;
     /** What is fetched once there is enough of {@link #held}; null for nothing. */
-    private @Nullable LegPlan heldPlan;
+    private @Nullable FetchPlan heldPlan;
 
     private @Nullable HeldContent held;
     private boolean requestEnded;
@@ -48,7 +48,7 @@ final class OriginSide {
             ClientStream stream,
             ExchangeState state,
             FetchPlans plans,
-            LegWaiter exchange,
+            FetchFollower exchange,
             long contentLength) {
         this.home = home;
         this.stream = stream;
@@ -58,11 +58,11 @@ final class OriginSide {
         this.contentLength = contentLength;
     }
 
-    /** Begins a leg, or joins the one that fetches the same key already. */
-    void lead(LegPlan plan, Decision decision, ExchangePhase whenLeading) {
-        OriginLeg mine = new OriginLeg(home, plan);
+    /** Begins a fetch, or joins the one that fetches the same key already. */
+    void lead(FetchPlan plan, Decision decision, ExchangePhase whenLeading) {
+        SharedFetch mine = new SharedFetch(home, plan);
         if (plan.collapseKey() != null) {
-            OriginLeg other = current(plan.collapseKey(), mine);
+            SharedFetch other = current(plan.collapseKey(), mine);
             if (other != null) {
                 plan.release();
                 if (!other.isPart() && plans.isRangeFarAhead()) {
@@ -78,9 +78,9 @@ final class OriginSide {
         begin(mine);
     }
 
-    /** The leg that fetches the key already; one that an invalidation has outdated meanwhile makes room for this. */
-    private @Nullable OriginLeg current(StoreKey key, OriginLeg mine) {
-        OriginLeg other = home.collapser().lead(key, mine);
+    /** The fetch that fetches the key already; one that an invalidation has outdated meanwhile makes room for this. */
+    private @Nullable SharedFetch current(StoreKey key, SharedFetch mine) {
+        SharedFetch other = home.collapser().lead(key, mine);
         while (other != null && other.isOutdated()) {
             home.collapser().remove(key, other);
             other = home.collapser().lead(key, mine);
@@ -88,13 +88,13 @@ final class OriginSide {
         return other;
     }
 
-    /** Begins a leg of which this exchange sends the request's content. */
-    void start(LegPlan plan) {
+    /** Begins a fetch of which this exchange sends the request's content. */
+    void start(FetchPlan plan) {
         int bytesMax = plan.mapped().rule().config().requestBufferBytes();
         if (contentLength == 0 || requestEnded) {
-            begin(new OriginLeg(home, plan));
+            begin(new SharedFetch(home, plan));
         } else if (bytesMax == 0 || isSentAtOnce(plan.request().fields())) {
-            begin(new OriginLeg(home, plan));
+            begin(new SharedFetch(home, plan));
             stream.readContent(false);
         } else {
             heldPlan = plan;
@@ -116,18 +116,18 @@ final class OriginSide {
     }
 
     /** There is enough of the content, or all of it: now the request takes a connection. */
-    private void startHeld(LegPlan plan, HeldContent content) {
+    private void startHeld(FetchPlan plan, HeldContent content) {
         heldPlan = null;
         held = null;
         try {
-            OriginLeg mine = new OriginLeg(home, plan);
+            SharedFetch mine = new SharedFetch(home, plan);
             begin(mine);
             if (!requestEnded) {
                 stream.readContent(false);
             }
             ByteBuf bytes = content.take();
             OriginCall call = mine.call();
-            if (bytes != null && call != null && leg == mine) {
+            if (bytes != null && call != null && fetch == mine) {
                 call.write(bytes);
             } else if (bytes != null) {
                 bytes.release();
@@ -139,7 +139,7 @@ final class OriginSide {
     }
 
     private void dropHeld() {
-        LegPlan plan = heldPlan;
+        FetchPlan plan = heldPlan;
         HeldContent content = held;
         heldPlan = null;
         held = null;
@@ -151,24 +151,24 @@ final class OriginSide {
         }
     }
 
-    private void begin(OriginLeg mine) {
-        leg = mine;
+    private void begin(SharedFetch mine) {
+        fetch = mine;
         mine.start(exchange);
     }
 
-    private void follow(OriginLeg other, Decision decision) {
+    private void follow(SharedFetch other, Decision decision) {
         state.enter(ExchangePhase.COLLAPSED);
         home.counters().increment(Counter.LOOKUPS_FILLING);
-        leg = other;
+        fetch = other;
         long waitNanos = decision.mapped().rule().config().cache().collapseWaitNanos();
         followTimer.start(stream.eventLoop(), waitNanos, () -> onCollapseTimeout(decision));
         other.join(exchange);
     }
 
     private void onCollapseTimeout(Decision decision) {
-        if (state.phase() == ExchangePhase.COLLAPSED && leg != null) {
+        if (state.phase() == ExchangePhase.COLLAPSED && fetch != null) {
             home.counters().increment(Counter.COLLAPSED_TIMEOUT);
-            leg.leave(exchange);
+            fetch.leave(exchange);
             try {
                 fetchAlone(decision);
             } catch (RuntimeException | Error e) {
@@ -181,34 +181,34 @@ final class OriginSide {
     void fetchAlone(Decision decision) {
         followTimer.cancel();
         state.enter(ExchangePhase.FETCHING);
-        begin(new OriginLeg(home, plans.miss(decision, false)));
+        begin(new SharedFetch(home, plans.miss(decision, false)));
     }
 
-    /** Whether what a leg says is from the one that this exchange is at now. */
-    boolean isAt(OriginLeg from) {
-        return from == leg;
+    /** Whether what a fetch says is from the one that this exchange is at now. */
+    boolean isAt(SharedFetch from) {
+        return from == fetch;
     }
 
-    /** The leg has said what it had to say: no more waiting. */
+    /** The fetch has said what it had to say: no more waiting. */
     void answered() {
         followTimer.cancel();
     }
 
-    /** The leg is not needed any more, nor does it need anything. */
+    /** The fetch is not needed any more, nor does it need anything. */
     void forget() {
         followTimer.cancel();
-        leg = null;
+        fetch = null;
         dropHeld();
     }
 
     /**
-     * Leaves the leg.
+     * Leaves the fetch.
      *
      * @param answering whether its response is on its way to the client, by a reader that is closed by itself
      */
     void cancel(boolean answering) {
-        OriginLeg current = leg;
-        leg = null;
+        SharedFetch current = fetch;
+        fetch = null;
         dropHeld();
         if (current != null && !answering) {
             current.leave(exchange);
@@ -226,7 +226,7 @@ final class OriginSide {
 
     /** A piece from the client; takes ownership. */
     void content(ByteBuf content) {
-        LegPlan plan = heldPlan;
+        FetchPlan plan = heldPlan;
         HeldContent before = held;
         if (plan != null && before != null) {
             if (!before.add(content)) {
@@ -234,7 +234,7 @@ final class OriginSide {
             }
             return;
         }
-        OriginCall call = leg == null ? null : leg.call();
+        OriginCall call = fetch == null ? null : fetch.call();
         if (call == null || state.isTerminal()) {
             content.release();
             return;
@@ -247,7 +247,7 @@ final class OriginSide {
 
     /** How much others want the origin connection that the response holds. */
     SlowClients.OriginDemand demand() {
-        return leg == null ? SlowClients.OriginDemand.NONE : leg.demand(home);
+        return fetch == null ? SlowClients.OriginDemand.NONE : fetch.demand(home);
     }
 
     /** The origin takes more. */
@@ -260,12 +260,12 @@ final class OriginSide {
     /** The client has sent all. */
     void onRequestEnd() {
         requestEnded = true;
-        LegPlan plan = heldPlan;
+        FetchPlan plan = heldPlan;
         HeldContent before = held;
         if (plan != null && before != null) {
             startHeld(plan, before);
         }
-        OriginCall call = leg == null ? null : leg.call();
+        OriginCall call = fetch == null ? null : fetch.call();
         if (contentLength != 0 && call != null && !state.isTerminal()) {
             call.finishRequest();
         }

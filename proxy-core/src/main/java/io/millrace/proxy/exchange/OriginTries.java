@@ -2,7 +2,7 @@ package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.key.CacheKey;
 import io.millrace.proxy.config.origins.OriginGroupConfig;
-import io.millrace.proxy.exchange.decide.LegPlan;
+import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.forward.OriginRequests;
 import io.millrace.proxy.fetch.OriginCall;
 import io.millrace.proxy.fetch.OriginFailure;
@@ -37,7 +37,7 @@ final class OriginTries implements OriginCall, GroupTries.Key {
     private static final int DRAINED_BYTES_MAX = 16 << 10;
 
     private final ExchangeLoop home;
-    private final LegPlan plan;
+    private final FetchPlan plan;
     private final OriginResponseHandler handler;
     private final GroupTries tries;
     private final ArrayDeque<ByteBuf> held = new ArrayDeque<>(0);
@@ -52,7 +52,7 @@ final class OriginTries implements OriginCall, GroupTries.Key {
 
     private boolean ended;
 
-    private OriginTries(ExchangeLoop home, LegPlan plan, String group, OriginResponseHandler handler) {
+    private OriginTries(ExchangeLoop home, FetchPlan plan, String group, OriginResponseHandler handler) {
         this.home = home;
         this.plan = plan;
         this.handler = handler;
@@ -61,7 +61,7 @@ final class OriginTries implements OriginCall, GroupTries.Key {
     }
 
     /** Sends a request to the origin of its rule, or to one of the rule's group. */
-    static OriginCall fetch(ExchangeLoop home, LegPlan plan, OriginResponseHandler handler) {
+    static OriginCall fetch(ExchangeLoop home, FetchPlan plan, OriginResponseHandler handler) {
         String group = plan.mapped().origins();
         if (group == null) {
             return home.origins().fetch(OriginRequests.compose(plan, home.settings()), handler);
@@ -79,7 +79,7 @@ final class OriginTries implements OriginCall, GroupTries.Key {
     }
 
     /** What the group's policy goes by, of a request. */
-    static long hash(OriginGroupConfig group, LegPlan plan) {
+    static long hash(OriginGroupConfig group, FetchPlan plan) {
         TargetUri url = plan.keyUrl();
         if (group.policy() == OriginGroupConfig.Policy.STICKY) {
             byte[] address = plan.client().remoteAddress().getAddress().getAddress();

@@ -3,7 +3,7 @@ package io.millrace.proxy.exchange;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.validate.StrongValidator;
 import io.millrace.proxy.exchange.decide.Decision;
-import io.millrace.proxy.exchange.decide.LegPlan;
+import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.forward.BodyPump;
 import io.millrace.proxy.exchange.report.ExchangeOutcome;
 import io.millrace.proxy.exchange.report.ExchangePhase;
@@ -30,7 +30,7 @@ final class PartialAnswer {
         void onNoContent(StoredObject<StoredHead> object, StoredHead stored);
 
         /** What is stored is of no use: fetch this instead. */
-        void onFetchInstead(LegPlan plan);
+        void onFetchInstead(FetchPlan plan);
 
         /** The rest cannot be had. */
         void onBrokenOff(ContentFailure failure);
@@ -50,7 +50,7 @@ final class PartialAnswer {
     private final Asking asking;
 
     private @Nullable PartialBody preparing;
-    private @Nullable OriginLeg blocksOf;
+    private @Nullable SharedFetch blocksOf;
     private boolean resumed;
     private boolean refetched;
 
@@ -75,9 +75,9 @@ final class PartialAnswer {
         this.asking = asking;
     }
 
-    /** Reads the blocks that a leg fetches, which it does for as long as somebody reads them. */
-    void readBlocksOf(OriginLeg leg) {
-        blocksOf = leg;
+    /** Reads the blocks that a fetch fetches, which it does for as long as somebody reads them. */
+    void readBlocksOf(SharedFetch fetch) {
+        blocksOf = fetch;
     }
 
     /** Sends what is stored, and fetches what is missing; takes over the reference. */
@@ -187,7 +187,7 @@ final class PartialAnswer {
         }
         refetched = true;
         home.counters().increment(Counter.FILLS_RESUMED);
-        pump.resume(new RestFetch(home, decision, stream.connection(), missing, pump));
+        pump.resume(new RangeContinuation(home, decision, stream.connection(), missing, pump));
         return true;
     }
 

@@ -2,7 +2,7 @@ package io.millrace.proxy.exchange;
 
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.exchange.decide.Decision;
-import io.millrace.proxy.exchange.decide.LegPlan;
+import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.forward.BackgroundFill;
 import io.millrace.proxy.http.ContentFailure;
 import io.millrace.proxy.http.ContentSink;
@@ -195,7 +195,7 @@ final class PartialBody implements ContentSource, BlockFetch.End {
             // A writer that claims nothing counts as one that brings everything: whoever waits would wait for it.
             keep();
         } else {
-            LegPlan plan = LegPlan.part(decision, client, false, BlockFetch.rangeOf(claim, object));
+            FetchPlan plan = FetchPlan.part(decision, client, false, BlockFetch.rangeOf(claim, object));
             fetch = new BlockFetch(home, plan, object, extension, claim, this);
             fetch.start();
         }

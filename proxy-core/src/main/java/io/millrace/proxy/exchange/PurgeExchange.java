@@ -4,7 +4,7 @@ import io.millrace.proxy.access.AccessRules;
 import io.millrace.proxy.caching.tags.Tags;
 import io.millrace.proxy.exchange.decide.Decision;
 import io.millrace.proxy.exchange.decide.ExchangeSettings;
-import io.millrace.proxy.exchange.decide.ScopesOfRules;
+import io.millrace.proxy.exchange.decide.InvalidationScopes;
 import io.millrace.proxy.exchange.report.ExchangeOutcome;
 import io.millrace.proxy.http.OutboundHead;
 import io.millrace.proxy.http.RequestHead;
@@ -91,17 +91,17 @@ final class PurgeExchange implements RequestHandler {
         PurgeRequest asked = PurgeRequest.of(request);
         if (asked instanceof PurgeRequest.Host host) {
             what = "all of host " + host.url().authority();
-            invalidate(host.url(), rules -> ScopesOfRules.of(host.url(), rules), Counter.PURGES_HOST);
+            invalidate(host.url(), rules -> InvalidationScopes.of(host.url(), rules), Counter.PURGES_HOST);
         } else if (asked instanceof PurgeRequest.Prefix prefix) {
             TargetUri url = prefix.url();
             what = "all of host " + url.authority() + " whose path begins with " + url.path();
-            invalidate(url, rules -> ScopesOfRules.of(url, rules), Counter.PURGES_PREFIX);
+            invalidate(url, rules -> InvalidationScopes.of(url, rules), Counter.PURGES_PREFIX);
         } else if (asked instanceof PurgeRequest.Tagged tagged) {
             TargetUri url = request.target();
             what = words(tagged.tags()) + " on the site of host " + url.authority();
             invalidate(
                     url,
-                    rules -> ScopesOfRules.tags(tagged.tags(), ScopesOfRules.sites(url, rules)),
+                    rules -> InvalidationScopes.tags(tagged.tags(), InvalidationScopes.sites(url, rules)),
                     Counter.PURGES_TAG);
         } else if (asked instanceof PurgeRequest.Malformed malformed) {
             answer(400, malformed.what() + "; nothing was purged", ExchangeOutcome.DENIED);
@@ -156,7 +156,7 @@ final class PurgeExchange implements RequestHandler {
         }
         if (PurgeRequest.isSoft(request)) {
             what = request.target().asString();
-            invalidate(ScopesOfRules.urls(urls, home.settings().remap()), Counter.PURGES_URL_SOFT);
+            invalidate(InvalidationScopes.urls(urls, home.settings().remap()), Counter.PURGES_URL_SOFT);
             return;
         }
         outstanding = urls.size();
@@ -172,7 +172,7 @@ final class PurgeExchange implements RequestHandler {
         refusal = rules.isEmpty() ? refusalOf(AccessRules.NO_RULE, settings.access()) : null;
         Set<RemapRule> concerned = settings.remap().rulesConcernedBy(url);
         if (counter == Counter.PURGES_TAG) {
-            concerned.addAll(settings.remap().rulesOfSites(ScopesOfRules.sites(url, rules)));
+            concerned.addAll(settings.remap().rulesOfSites(InvalidationScopes.sites(url, rules)));
         }
         for (RemapRule rule : concerned) {
             if (refusal == null) {

@@ -10,10 +10,10 @@ import io.millrace.proxy.caching.storing.NoStoreReason;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.access.FilterConfig;
 import io.millrace.proxy.config.cache.CacheRuleConfig;
-import io.millrace.proxy.exchange.decide.Foreseen;
-import io.millrace.proxy.exchange.decide.Foreseen.Asked;
-import io.millrace.proxy.exchange.decide.Foreseen.Found;
-import io.millrace.proxy.exchange.decide.Foreseen.Outcome;
+import io.millrace.proxy.exchange.decide.DryRunResult;
+import io.millrace.proxy.exchange.decide.DryRunResult.Asked;
+import io.millrace.proxy.exchange.decide.DryRunResult.Found;
+import io.millrace.proxy.exchange.decide.DryRunResult.Outcome;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.net.ClientConnection;
@@ -29,12 +29,12 @@ public final class ExplanationText {
     private final ProxyConfig config;
     private final RequestHead request;
     private final ClientConnection client;
-    private final Foreseen foreseen;
+    private final DryRunResult foreseen;
     private final long nowMillis;
     private final List<Step> steps = new ArrayList<>();
 
     public ExplanationText(
-            ProxyConfig config, RequestHead request, ClientConnection client, Foreseen foreseen, long nowMillis) {
+            ProxyConfig config, RequestHead request, ClientConnection client, DryRunResult foreseen, long nowMillis) {
         this.config = config;
         this.request = request;
         this.client = client;
@@ -52,7 +52,7 @@ public final class ExplanationText {
         }
         origin();
         answer();
-        Foreseen.Rule rule = foreseen.rule();
+        DryRunResult.Rule rule = foreseen.rule();
         Found found = foreseen.found();
         Asked asked = foreseen.asked();
         return new Explanation(
@@ -84,7 +84,7 @@ public final class ExplanationText {
     // rule and access
 
     private void access() {
-        Foreseen.Rule rule = foreseen.rule();
+        DryRunResult.Rule rule = foreseen.rule();
         if (rule == null) {
             step("rule", "no rule of remap matches " + request.target().asString(), null);
         } else if (rule.isForwarding()) {
@@ -107,7 +107,7 @@ public final class ExplanationText {
         }
     }
 
-    private boolean hasFilters(Foreseen.@Nullable Rule rule) {
+    private boolean hasFilters(DryRunResult.@Nullable Rule rule) {
         List<List<FilterConfig>> byRule = config.filters().byRule();
         boolean own = rule != null
                 && rule.index() < byRule.size()
@@ -269,7 +269,7 @@ public final class ExplanationText {
     // what would be done
 
     private void collapse() {
-        Foreseen.Collapse collapse = foreseen.collapse();
+        DryRunResult.Collapse collapse = foreseen.collapse();
         if (collapse == null) {
             return;
         }

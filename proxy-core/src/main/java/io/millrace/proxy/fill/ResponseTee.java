@@ -5,7 +5,7 @@ import io.millrace.proxy.http.ContentFailure;
 import io.millrace.proxy.http.ContentSink;
 import io.millrace.proxy.http.ContentSource;
 import io.millrace.proxy.http.FieldSection;
-import io.millrace.proxy.net.LoopTurns;
+import io.millrace.proxy.net.AfterIoTasks;
 import io.millrace.store.ObjectWriter;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
@@ -286,7 +286,7 @@ public final class ResponseTee {
         dueFrom = Math.min(dueFrom, position);
         if (!servingDue) {
             servingDue = true;
-            LoopTurns.next(loop, this::serveDue);
+            AfterIoTasks.next(loop, this::serveDue);
         }
     }
 

@@ -117,7 +117,7 @@ public final class FastLane implements PlainReceiver {
      * @param facts what is known of the connection; they hold in this lane too
      */
     public void serve(Channel channel, ClientConnection facts) {
-        ChannelVisit.first(this, channel, facts, parts.receiver(), connections());
+        PromotedConnection.first(this, channel, facts, parts.receiver(), connections());
     }
 
     /** The first request mostly is there already; a connection that ends with it is never polled. */
@@ -299,7 +299,7 @@ public final class FastLane implements PlainReceiver {
         channel.config().setOption(ChannelOption.ALLOCATOR, parts.allocator());
         channel.config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, true);
         channel.closeFuture().addListener(closed -> parts.events().onClosed());
-        ChannelVisit visit = new ChannelVisit(this, channel, from, parts.receiver(), connections());
+        PromotedConnection visit = new PromotedConnection(this, channel, from, parts.receiver(), connections());
         connections().replace(from, visit.connection());
         parts.events().onPromoted();
         parts.loop().register(channel).addListener(registered -> {
@@ -319,7 +319,7 @@ public final class FastLane implements PlainReceiver {
      *
      * @param channel idle; it reads until it has left
      */
-    void takeBack(ChannelVisit from, Channel channel) {
+    void takeBack(PromotedConnection from, Channel channel) {
         channel.deregister().addListener(left -> {
             if (!channel.isOpen()) {
                 return;

@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * A client's HTTP/1.1 connection in the channel lane: its life from the first byte to the last, and the exchange under way. What the
  * client sends is taken in by its {@link RequestIntake}, its deadlines are watched by {@link Http1Timeouts}.
  *
- * <p>A connection that comes from the {@link FastLane} takes up what that has read and not answered, and goes back when it is idle: its {@link ChannelVisit}.
+ * <p>A connection that comes from the {@link FastLane} takes up what that has read and not answered, and goes back when it is idle: its {@link PromotedConnection}.
  *
  * <p>Confined to one event loop.
  */
@@ -44,9 +44,9 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     private final ConnectionDeadline deadline;
     private final Http1Timeouts timeouts;
     /** The stay in this channel of a connection of the fast lane; null for one that began as a channel. */
-    private final @Nullable ChannelVisit visit;
+    private final @Nullable PromotedConnection visit;
     /** Answers hits in front of the decoder; null for none. */
-    private final @Nullable DirectAnswers direct;
+    private final @Nullable TlsFastLane direct;
 
     private ChannelHandlerContext ctx;
     private ConnectionOutput output;
@@ -71,8 +71,8 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             RequestReceiver receiver,
             ConnectionSet connections,
             ConnectionDeadline deadline,
-            @Nullable ChannelVisit visit,
-            @Nullable DirectAnswers direct) {
+            @Nullable PromotedConnection visit,
+            @Nullable TlsFastLane direct) {
         this.settings = settings;
         this.receiver = receiver;
         this.connections = connections;
@@ -94,7 +94,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             Supplier<Http1Settings> settings,
             RequestReceiver receiver,
             ConnectionSet connections,
-            @Nullable DirectAnswers direct) {
+            @Nullable TlsFastLane direct) {
         new Http1Connection(settings, receiver, connections, new ConnectionDeadline(), null, direct)
                 .addTo(channel, null);
     }
@@ -110,7 +110,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             Supplier<Http1Settings> settings,
             RequestReceiver receiver,
             ConnectionSet connections,
-            @Nullable DirectAnswers direct) {
+            @Nullable TlsFastLane direct) {
         new Http1Connection(settings, receiver, connections, new ConnectionDeadline(), null, direct)
                 .addTo(channel, facts);
     }
@@ -122,7 +122,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             Supplier<Http1Settings> settings,
             RequestReceiver receiver,
             ConnectionSet connections,
-            ChannelVisit visit) {
+            PromotedConnection visit) {
         return new Http1Connection(settings, receiver, connections, new ConnectionDeadline(), visit, null)
                 .addTo(channel, facts);
     }
@@ -133,7 +133,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             FastConnection from,
             RequestReceiver receiver,
             ConnectionSet connections,
-            ChannelVisit visit) {
+            PromotedConnection visit) {
         Http1Connection connection =
                 new Http1Connection(from.settings(), receiver, connections, from.deadline(), visit, null);
         connection.requests = from.requests();

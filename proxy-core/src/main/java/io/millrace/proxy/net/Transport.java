@@ -56,7 +56,7 @@ public enum Transport {
 
     /** A new handler for each event loop. */
     public IoHandlerFactory ioHandlerFactory() {
-        return this == EPOLL ? SteadyEpoll.newFactory() : NioIoHandler.newFactory();
+        return this == EPOLL ? PatchedEpollIoHandler.newFactory() : NioIoHandler.newFactory();
     }
 
     /** The channel class of connections to origins. */

@@ -3,7 +3,7 @@ package io.millrace.proxy.serve;
 import io.millrace.proxy.http.ContentFailure;
 import io.millrace.proxy.http.ContentSink;
 import io.millrace.proxy.http.ContentSource;
-import io.millrace.proxy.net.LoopTurns;
+import io.millrace.proxy.net.AfterIoTasks;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -69,7 +69,7 @@ public final class StoredBody implements ContentSource {
         int length = nextLength();
         if (atOnceBytes + length > AT_ONCE_BYTES_MAX) {
             // A client as fast as this would have the loop for itself until the body's end.
-            LoopTurns.next(loop, this::nextTurn);
+            AfterIoTasks.next(loop, this::nextTurn);
             return;
         }
         ByteBuf part = object.residentPart(position, length);

@@ -6,10 +6,10 @@ import io.millrace.proxy.exchange.ExchangeLoop;
 import io.millrace.proxy.fetch.OriginClient;
 import io.millrace.proxy.fetch.OriginStatistics;
 import io.millrace.proxy.fetch.tls.OriginTlsContexts;
-import io.millrace.proxy.http1.DirectAnswers;
 import io.millrace.proxy.http1.FastLane;
 import io.millrace.proxy.http1.Http1Connection;
 import io.millrace.proxy.http1.Http1Settings;
+import io.millrace.proxy.http1.TlsFastLane;
 import io.millrace.proxy.http2.Http2Loop;
 import io.millrace.proxy.http2.Http2Settings;
 import io.millrace.proxy.memory.LoopMemory;
@@ -65,7 +65,7 @@ public final class ServingLoop {
     private final Supplier<Http1Settings> http1;
     private final Supplier<Boolean> fastLaneOpen;
     private final @Nullable FastLane fastLane;
-    private final DirectAnswers direct;
+    private final TlsFastLane direct;
     private final Http2Loop http2;
     private final ConnectionMemory budget;
     private final LoopMemory memory;
@@ -121,7 +121,7 @@ public final class ServingLoop {
                 ? new FastLane(new FastLane.Parts(
                         loop, allocator, http1, fastLaneOpen, exchanges, exchanges, connections, lane))
                 : null;
-        this.direct = new DirectAnswers(loop, allocator, exchanges, lane::onAnswered);
+        this.direct = new TlsFastLane(loop, allocator, exchanges, lane::onAnswered);
         this.http2 = new Http2Loop(new Http2Loop.Parts(
                 loop,
                 allocator,
@@ -272,7 +272,7 @@ public final class ServingLoop {
     }
 
     private void serveSecureHttp1(Channel channel, ClientConnection facts) {
-        DirectAnswers answers = fastLaneOpen.get() ? direct : null;
+        TlsFastLane answers = fastLaneOpen.get() ? direct : null;
         Http1Connection.install(channel, facts, http1, exchanges, connections, answers);
     }
 

@@ -4,9 +4,9 @@ import static io.millrace.proxy.caching.Heads.NOW;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
+import io.millrace.proxy.caching.reuse.FollowerReuse;
 import io.millrace.proxy.caching.reuse.Reuse;
 import io.millrace.proxy.caching.reuse.StaleServing;
-import io.millrace.proxy.caching.reuse.WaiterReuse;
 import io.millrace.proxy.caching.storing.Storability;
 import io.millrace.proxy.http.ResponseHead;
 import org.junit.jupiter.api.Test;
@@ -135,6 +135,6 @@ final class ForcedLifetimeTest {
     @Test
     void waiterSharesWhatATimeToLiveMakesFresh() {
         ResponseHead response = Heads.response(200, "Cache-Control: max-age=0", "Age: 5");
-        assertEquals(WaiterReuse.SHARED, WaiterReuse.of(Heads.get(), Heads.get(), response, NOW, TTL));
+        assertEquals(FollowerReuse.SHARED, FollowerReuse.of(Heads.get(), Heads.get(), response, NOW, TTL));
     }
 }

@@ -62,7 +62,7 @@ public final class VolumeGroup {
             VolumeConfig config,
             @Nullable Volume volume,
             @Nullable IOException failure,
-            @Nullable Absence absence) {
+            @Nullable OfflineVolume absence) {
         /** Bytes for segments, 0 while that of a whole device is not known. */
         public long sizeBytes() {
             long configured = config.sizeBytes();
@@ -76,7 +76,7 @@ public final class VolumeGroup {
         }
 
         /** The slot while its volume is out. */
-        public Slot without(Absence out) {
+        public Slot without(OfflineVolume out) {
             return new Slot(number, config, null, null, out);
         }
     }
@@ -455,7 +455,7 @@ public final class VolumeGroup {
         boolean noted = false;
         while (!noted) {
             Slot slot = slots[number];
-            Absence absence = slot.absence();
+            OfflineVolume absence = slot.absence();
             Volume now = slot.volume();
             // One that takes nothing and is still there is being handed over or closed.
             noted = absence != null

@@ -52,7 +52,7 @@ public final class VolumeSwitch {
                 taken.add(slot.config().path());
             }
         }
-        Absence known = found.get(0).absence();
+        OfflineVolume known = found.get(0).absence();
         if (taken.isEmpty() && known != null) {
             throw new IOException(path + ": is offline already: " + known.reason());
         }
@@ -61,7 +61,7 @@ public final class VolumeSwitch {
 
     private void takeOut(Slot slot, String reason) {
         Path path = slot.config().path();
-        Absence absence = new Absence(reason);
+        OfflineVolume absence = new OfflineVolume(reason);
         Volume volume = slot.volume();
         if (volume == null) {
             group.put(slot.without(absence));
@@ -129,7 +129,7 @@ public final class VolumeSwitch {
                 LOG.info("{}: closed for good: {}", path, e.toString());
             }
         }
-        Absence absence = slot.absence() == null ? new Absence("given up") : slot.absence();
+        OfflineVolume absence = slot.absence() == null ? new OfflineVolume("given up") : slot.absence();
         // What changes from here on is noted, also for a volume that nothing was noted for before.
         group.put(slot.without(absence));
         VolumeReturn returned = group.open(slot, absence.isTooMany() ? null : absence.left());
@@ -147,7 +147,7 @@ public final class VolumeSwitch {
     }
 
     /** As {@link #join}; one that fails is closed, and starts empty: what it was told of what it missed is not certain. */
-    private boolean joinOrClose(Slot slot, VolumeReturn returned, Absence absence) throws IOException {
+    private boolean joinOrClose(Slot slot, VolumeReturn returned, OfflineVolume absence) throws IOException {
         boolean failed = true;
         try {
             boolean joined = join(slot, returned, absence);
@@ -170,7 +170,7 @@ public final class VolumeSwitch {
     }
 
     /** Tells a volume what it missed and makes it a member; false when that cannot be done. */
-    private boolean join(Slot slot, VolumeReturn returned, Absence absence) throws IOException {
+    private boolean join(Slot slot, VolumeReturn returned, OfflineVolume absence) throws IOException {
         Volume volume = returned.volume();
         // The others first: should it be missing at the next start, they know that it was there.
         group.announce(volume);
@@ -189,7 +189,7 @@ public final class VolumeSwitch {
     }
 
     /** Tells the volume what it missed so far; false when nobody knows that. */
-    private static boolean catchUp(Volume volume, Absence absence) throws IOException {
+    private static boolean catchUp(Volume volume, OfflineVolume absence) throws IOException {
         for (List<StoreKey> keys = absence.take(); !keys.isEmpty(); keys = absence.take()) {
             volume.changedMeanwhile(diskKeys(keys));
             volume.drain();

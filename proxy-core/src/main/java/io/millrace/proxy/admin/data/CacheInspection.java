@@ -65,7 +65,7 @@ public final class CacheInspection implements LookupSource {
     public CompletionStage<LookupReport> lookup(String url, List<Field> fields) {
         TargetResult parsed = TargetUri.parseAbsolute(url);
         if (!(parsed instanceof TargetUri target)) {
-            return CompletableFuture.failedFuture(AdminSide.notUrl(url));
+            return CompletableFuture.failedFuture(DataPlaneAdmin.notUrl(url));
         }
         FieldSection.Builder builder = FieldSection.builder();
         for (Field field : fields) {

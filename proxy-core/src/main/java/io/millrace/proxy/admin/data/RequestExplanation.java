@@ -3,7 +3,7 @@ package io.millrace.proxy.admin.data;
 import io.millrace.proxy.admin.cache.ExplainSource;
 import io.millrace.proxy.admin.cache.LookupSource;
 import io.millrace.proxy.admin.resource.AdminException;
-import io.millrace.proxy.exchange.decide.Foreseen;
+import io.millrace.proxy.exchange.decide.DryRunResult;
 import io.millrace.proxy.explain.ExplanationText;
 import io.millrace.proxy.explain.OversizedRequest;
 import io.millrace.proxy.http.FieldLexer;
@@ -67,7 +67,7 @@ public final class RequestExplanation implements ExplainSource {
         }
     }
 
-    private Explanation text(RequestHead request, ClientConnection client, Foreseen foreseen) {
+    private Explanation text(RequestHead request, ClientConnection client, DryRunResult foreseen) {
         long nowMillis = proxy.shared().clock().millis();
         return new ExplanationText(proxy.config(), request, client, foreseen, nowMillis).explanation();
     }
@@ -75,7 +75,7 @@ public final class RequestExplanation implements ExplainSource {
     private static RequestHead request(Question question) throws AdminException {
         TargetResult whole = TargetUri.parseAbsolute(question.url());
         if (!(whole instanceof TargetUri url)) {
-            throw AdminSide.notUrl(question.url());
+            throw DataPlaneAdmin.notUrl(question.url());
         }
         Method method = Method.of(question.method());
         if (method == Method.PURGE || method == Method.BAN) {
@@ -102,7 +102,7 @@ public final class RequestExplanation implements ExplainSource {
                 : question.toProxy() ? url.asString() : url.pathAndQuery();
         TargetResult parsed = TargetUri.parse(method, target, fields, 1, url.isSecure());
         if (!(parsed instanceof TargetUri asked)) {
-            throw AdminSide.notUrl(question.url());
+            throw DataPlaneAdmin.notUrl(question.url());
         }
         return question.http2()
                 ? RequestHead.ofHttp2(question.method(), asked, fields)

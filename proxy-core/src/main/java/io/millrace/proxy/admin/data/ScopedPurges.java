@@ -3,7 +3,7 @@ package io.millrace.proxy.admin.data;
 import io.millrace.proxy.admin.cache.InvalidationService;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.caching.tags.TagList;
-import io.millrace.proxy.exchange.decide.ScopesOfRules;
+import io.millrace.proxy.exchange.decide.InvalidationScopes;
 import io.millrace.proxy.http.TargetResult;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.Counter;
@@ -61,16 +61,19 @@ public final class ScopedPurges implements InvalidationService {
                         scope.text() + " of " + target.authority());
             case HOST ->
                 invalidate(
-                        ScopesOfRules.of(target, rules.rulesUnder(target)),
+                        InvalidationScopes.of(target, rules.rulesUnder(target)),
                         scope,
                         Counter.PURGES_HOST,
                         target.authority());
             case URL ->
                 invalidate(
-                        ScopesOfRules.urls(List.of(target), rules), scope, Counter.PURGES_URL_SOFT, target.asString());
+                        InvalidationScopes.urls(List.of(target), rules),
+                        scope,
+                        Counter.PURGES_URL_SOFT,
+                        target.asString());
             default ->
                 invalidate(
-                        ScopesOfRules.of(target, rules.rulesUnder(target)),
+                        InvalidationScopes.of(target, rules.rulesUnder(target)),
                         scope,
                         Counter.PURGES_PREFIX,
                         target.asString());
@@ -93,7 +96,7 @@ public final class ScopedPurges implements InvalidationService {
         }
         Set<String> sites = site == null ? Set.of() : Set.of(site.toLowerCase(Locale.ROOT));
         String target = String.join(", ", scope.tags()) + (site == null ? " of every site" : " of " + site);
-        return invalidate(ScopesOfRules.tags(list.tags(), sites), scope, Counter.PURGES_TAG, target);
+        return invalidate(InvalidationScopes.tags(list.tags(), sites), scope, Counter.PURGES_TAG, target);
     }
 
     private static boolean isSite(String site) {
@@ -108,8 +111,9 @@ public final class ScopedPurges implements InvalidationService {
     /** The group of the host's origins, of both schemes. */
     private static List<InvalidationScope> groups(RemapTable rules, TargetUri target, String name) {
         TargetUri other = target.inOtherScheme();
-        List<InvalidationScope> scopes = new ArrayList<>(ScopesOfRules.group(target, rules.rulesUnder(target), name));
-        scopes.addAll(ScopesOfRules.group(other, rules.rulesUnder(other), name));
+        List<InvalidationScope> scopes =
+                new ArrayList<>(InvalidationScopes.group(target, rules.rulesUnder(target), name));
+        scopes.addAll(InvalidationScopes.group(other, rules.rulesUnder(other), name));
         return scopes;
     }
 

@@ -1,6 +1,6 @@
 package io.millrace.proxy.config.access;
 
-import static io.millrace.proxy.config.key.ConfigKey.draft;
+import static io.millrace.proxy.config.key.ConfigKey.builder;
 
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigValues;
@@ -12,45 +12,47 @@ import java.util.Set;
 /** The catalogue's entries for filters: who may ask for what, by address and method. */
 public final class FilterKeys {
     /** The filters of one rule. */
-    public static final ConfigKey<List<ConfigValues>> RULE_FILTERS = draft("remap[].filters", ValueType.LIST)
-            .like("@action, .activatefilter")
-            .says("Filters of this rule, names or filters as in access.filters: the first that a request meets decides."
-                    + " With an allow among them whatever meets none is denied; else access.filters decide.");
+    public static final ConfigKey<List<ConfigValues>> RULE_FILTERS = builder("remap[].filters", ValueType.LIST)
+            .atsName("@action, .activatefilter")
+            .description(
+                    "Filters of this rule, names or filters as in access.filters: the first that a request meets decides."
+                            + " With an allow among them whatever meets none is denied; else access.filters decide.");
 
     /** Filters that are named once and used in several places. */
-    public static final ConfigKey<List<ConfigValues>> FILTERS = draft("filters", ValueType.LIST)
-            .like(".definefilter")
-            .says("Filters by name, for access.filters and for rules; see docs/guide/access.md.");
+    public static final ConfigKey<List<ConfigValues>> FILTERS = builder("filters", ValueType.LIST)
+            .atsName(".definefilter")
+            .description("Filters by name, for access.filters and for rules; see docs/guide/access.md.");
 
-    public static final ConfigKey<String> NAME = draft("filters[].name", ValueType.STRING)
-            .like(".definefilter")
-            .says("The filter's name, of letters, digits, -, _ and .; logs, metrics and Cache-Status have it.");
-    public static final ConfigKey<FilterConfig.Action> ACTION = draft(
+    public static final ConfigKey<String> NAME = builder("filters[].name", ValueType.STRING)
+            .atsName(".definefilter")
+            .description("The filter's name, of letters, digits, -, _ and .; logs, metrics and Cache-Status have it.");
+    public static final ConfigKey<FilterConfig.Action> ACTION = builder(
                     "filters[].action", ValueType.word(FilterConfig.Action.class, false))
-            .like("@action")
-            .says(
+            .atsName("@action")
+            .description(
                     "What becomes of a request that meets all of the other keys: it may go on, or it is answered with 403.");
-    public static final ConfigKey<AddressSet> SRC_IP = draft("filters[].src_ip", ValueType.ADDRESSES)
-            .like("@src_ip")
-            .says("The client's address is among these; where only ~ is listed, among all others.");
-    public static final ConfigKey<AddressSet> IN_IP = draft("filters[].in_ip", ValueType.ADDRESSES)
-            .like("@in_ip")
-            .says("The address that the client connected to is among these.");
+    public static final ConfigKey<AddressSet> SRC_IP = builder("filters[].src_ip", ValueType.ADDRESSES)
+            .atsName("@src_ip")
+            .description("The client's address is among these; where only ~ is listed, among all others.");
+    public static final ConfigKey<AddressSet> IN_IP = builder("filters[].in_ip", ValueType.ADDRESSES)
+            .atsName("@in_ip")
+            .description("The address that the client connected to is among these.");
     public static final ConfigKey<List<String>> METHODS =
-            draft("filters[].methods", ValueType.NAMES).like("@method").says("The method is one of these.");
+            builder("filters[].methods", ValueType.NAMES).atsName("@method").description("The method is one of these.");
 
     /** The filters for all rules. */
-    public static final ConfigKey<List<ConfigValues>> ACCESS_FILTERS = draft("access.filters", ValueType.LIST)
-            .like("ip_allow.yaml (apply: in)")
-            .says(
+    public static final ConfigKey<List<ConfigValues>> ACCESS_FILTERS = builder("access.filters", ValueType.LIST)
+            .atsName("ip_allow.yaml (apply: in)")
+            .description(
                     "Filters for all requests that no filter of their rule decides about: names from filters, or filters as"
                             + " there without a name.");
 
-    public static final ConfigKey<Boolean> BY_X_FORWARDED_FOR = draft(
+    public static final ConfigKey<Boolean> BY_X_FORWARDED_FOR = builder(
                     "access.filter_by_x_forwarded_for", ValueType.BOOLEAN)
             .defaultsTo(false)
-            .says("Whether src_ip of filters goes by the client that access.trusted_proxies name in X-Forwarded-For,"
-                    + " where the request comes from one of them.");
+            .description(
+                    "Whether src_ip of filters goes by the client that access.trusted_proxies name in X-Forwarded-For,"
+                            + " where the request comes from one of them.");
 
     private static final Set<ConfigKey<?>> USES = Set.of(ACCESS_FILTERS, RULE_FILTERS);
 

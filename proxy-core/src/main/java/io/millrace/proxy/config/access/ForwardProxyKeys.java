@@ -1,6 +1,6 @@
 package io.millrace.proxy.config.access;
 
-import static io.millrace.proxy.config.key.ConfigKey.draft;
+import static io.millrace.proxy.config.key.ConfigKey.builder;
 
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ValueType;
@@ -9,20 +9,21 @@ import java.util.List;
 
 /** The catalogue's entries for a forward proxy: who may be forwarded to where, although no rule maps it. */
 public final class ForwardProxyKeys {
-    public static final ConfigKey<Boolean> ENABLED = draft("forward_proxy.enabled", ValueType.BOOLEAN)
+    public static final ConfigKey<Boolean> ENABLED = builder("forward_proxy.enabled", ValueType.BOOLEAN)
             .defaultsTo(false)
-            .like("proxy.config.url_remap.remap_required 0")
-            .says(
+            .atsName("proxy.config.url_remap.remap_required 0")
+            .description(
                     "Whether CONNECT, and requests for a whole URL that no rule maps, go to the host that the client names;"
                             + " see docs/guide/forward-proxy.md.");
-    public static final ConfigKey<AddressSet> ALLOW = draft("forward_proxy.allow", ValueType.ADDRESSES)
-            .like("ip_allow.yaml (apply: in)")
-            .says("Clients that are forwarded; all others get 403. It must be set where forward_proxy is enabled.");
-    public static final ConfigKey<List<String>> CONNECT_PORTS = draft("forward_proxy.connect_ports", ValueType.PORTS)
+    public static final ConfigKey<AddressSet> ALLOW = builder("forward_proxy.allow", ValueType.ADDRESSES)
+            .atsName("ip_allow.yaml (apply: in)")
+            .description(
+                    "Clients that are forwarded; all others get 403. It must be set where forward_proxy is enabled.");
+    public static final ConfigKey<List<String>> CONNECT_PORTS = builder("forward_proxy.connect_ports", ValueType.PORTS)
             .defaultsTo(List.of("443"))
-            .like("proxy.config.http.connect_ports")
-            .says("Ports that CONNECT may go to; an empty list lets it go nowhere.");
-    public static final ConfigKey<AddressSet> DENY_DESTINATIONS = draft(
+            .atsName("proxy.config.http.connect_ports")
+            .description("Ports that CONNECT may go to; an empty list lets it go nowhere.");
+    public static final ConfigKey<AddressSet> DENY_DESTINATIONS = builder(
                     "forward_proxy.deny_destinations", ValueType.ADDRESSES)
             .defaultsTo(
                     AddressSet.parse(
@@ -59,18 +60,18 @@ public final class ForwardProxyKeys {
                             "ff00::/8"),
                     "private, shared, loopback, link-local, multicast and reserved ranges, documentation, and the addresses"
                             + " where clouds answer about their machines")
-            .like("ip_allow.yaml (apply: out)")
-            .says(
+            .atsName("ip_allow.yaml (apply: out)")
+            .description(
                     "Addresses that nothing is forwarded to: each address of a host is held against it when it is connected"
                             + " to. An IPv4 address within one of IPv6 counts as well.");
-    public static final ConfigKey<AddressSet> ALLOW_DESTINATIONS = draft(
+    public static final ConfigKey<AddressSet> ALLOW_DESTINATIONS = builder(
                     "forward_proxy.allow_destinations", ValueType.ADDRESSES)
-            .like("ip_allow.yaml (apply: out)")
-            .says("Addresses that may be forwarded to although deny_destinations has them.");
+            .atsName("ip_allow.yaml (apply: out)")
+            .description("Addresses that may be forwarded to although deny_destinations has them.");
 
-    public static final ConfigKey<String> ORIGINS = draft("forward_proxy.origins", ValueType.STRING)
-            .like("parent.config (dest_domain=.)")
-            .says(
+    public static final ConfigKey<String> ORIGINS = builder("forward_proxy.origins", ValueType.STRING)
+            .atsName("parent.config (dest_domain=.)")
+            .description(
                     "Name of a group of origins with parent_is_proxy: true; requests for a whole URL and CONNECT go to its"
                             + " proxies. The hosts themselves are only connected to where the group says go_direct: true.");
 

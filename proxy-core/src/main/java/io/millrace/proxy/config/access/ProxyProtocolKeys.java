@@ -1,6 +1,6 @@
 package io.millrace.proxy.config.access;
 
-import static io.millrace.proxy.config.key.ConfigKey.draft;
+import static io.millrace.proxy.config.key.ConfigKey.builder;
 
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ValueType;
@@ -9,30 +9,30 @@ import io.millrace.proxy.config.value.ProxyProtocolVersion;
 
 /** The catalogue's entries for the PROXY protocol, in which a proxy in front tells a connection's client. */
 public final class ProxyProtocolKeys {
-    public static final ConfigKey<ListenerConfig.ProxyProtocol> LISTEN = draft(
+    public static final ConfigKey<ListenerConfig.ProxyProtocol> LISTEN = builder(
                     "listen[].proxy_protocol", ValueType.word(ListenerConfig.ProxyProtocol.class, false))
             .defaultsTo(ListenerConfig.ProxyProtocol.OFF)
             .rolling()
-            .like("pp, pp-clnt")
-            .says("Whether connections to this address may begin with a PROXY header, version 1 or 2, from"
+            .atsName("pp, pp-clnt")
+            .description("Whether connections to this address may begin with a PROXY header, version 1 or 2, from"
                     + " access.proxy_protocol_allow: then its source is the client's address for logs, filters and"
                     + " X-Forwarded-For. With require those without one are closed.");
-    public static final ConfigKey<ProxyProtocolVersion> OUT = draft(
+    public static final ConfigKey<ProxyProtocolVersion> OUT = builder(
                     "proxy_protocol_out", ValueType.word(ProxyProtocolVersion.class, true))
             .defaultsTo(ProxyProtocolVersion.NONE)
             .perRule()
-            .like("proxy.config.http.proxy_protocol_out")
-            .says(
+            .atsName("proxy.config.http.proxy_protocol_out")
+            .description(
                     "Whether connections to origins begin with a PROXY header of this version, which names the client: then"
                             + " each request has a connection of its own.");
-    public static final ConfigKey<AddressSet> ALLOW = draft("access.proxy_protocol_allow", ValueType.ADDRESSES)
-            .like("proxy.config.http.proxy_protocol_allowlist")
-            .says("Whose PROXY headers are believed; connections of others that send one are closed.");
-    public static final ConfigKey<Long> HEADER_MAX = draft("limits.proxy_protocol_header", ValueType.SIZE)
+    public static final ConfigKey<AddressSet> ALLOW = builder("access.proxy_protocol_allow", ValueType.ADDRESSES)
+            .atsName("proxy.config.http.proxy_protocol_allowlist")
+            .description("Whose PROXY headers are believed; connections of others that send one are closed.");
+    public static final ConfigKey<Long> HEADER_MAX = builder("limits.proxy_protocol_header", ValueType.SIZE)
             .within(128L, 64L * 1024)
             .defaultsTo(4096L)
-            .like("proxy.config.proxy_protocol.max_header_size")
-            .says(
+            .atsName("proxy.config.proxy_protocol.max_header_size")
+            .description(
                     "Longest PROXY header of version 2; those of version 1 have at most 107 bytes. A longer one closes the"
                             + " connection, as one does that is not there within timeouts.client_header.");
 

@@ -1,6 +1,6 @@
 package io.millrace.proxy.config.cache;
 
-import static io.millrace.proxy.config.key.ConfigKey.draft;
+import static io.millrace.proxy.config.key.ConfigKey.builder;
 
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ValueType;
@@ -8,57 +8,63 @@ import java.util.List;
 
 /** The catalogue's entries for what cache keys hold, all of them also for single remap rules. By default it is the client's URL. */
 public final class CacheKeyKeys {
-    public static final ConfigKey<Boolean> IGNORE_QUERY = draft("cache.key.ignore_query", ValueType.BOOLEAN)
+    public static final ConfigKey<Boolean> IGNORE_QUERY = builder("cache.key.ignore_query", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()
-            .like("proxy.config.http.cache.ignore_query")
-            .says("Whether keys are made without the query. GET and HEAD are then sent to the origin without it too.");
-    public static final ConfigKey<List<String>> INCLUDED_PARAMS = draft(
+            .atsName("proxy.config.http.cache.ignore_query")
+            .description(
+                    "Whether keys are made without the query. GET and HEAD are then sent to the origin without it too.");
+    public static final ConfigKey<List<String>> INCLUDED_PARAMS = builder(
                     "cache.key.included_params", ValueType.PARAMETERS)
             .defaultsTo(List.of())
             .perRule()
-            .like("cachekey.so --include-params")
-            .says("Names of the only query parameters that keys hold and origins get; a star at the end stands for"
-                    + " any rest; empty means all.");
-    public static final ConfigKey<List<String>> EXCLUDED_PARAMS = draft(
+            .atsName("cachekey.so --include-params")
+            .description(
+                    "Names of the only query parameters that keys hold and origins get; a star at the end stands for"
+                            + " any rest; empty means all.");
+    public static final ConfigKey<List<String>> EXCLUDED_PARAMS = builder(
                     "cache.key.excluded_params", ValueType.PARAMETERS)
             .defaultsTo(List.of())
             .perRule()
-            .like("cachekey.so --exclude-params")
-            .says("Names of query parameters that keys do not hold and origins do not get, such as utm_*.");
-    public static final ConfigKey<Boolean> SORTED_PARAMS = draft("cache.key.sorted_params", ValueType.BOOLEAN)
+            .atsName("cachekey.so --exclude-params")
+            .description("Names of query parameters that keys do not hold and origins do not get, such as utm_*.");
+    public static final ConfigKey<Boolean> SORTED_PARAMS = builder("cache.key.sorted_params", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()
-            .like("cachekey.so --sort-params")
-            .says("Whether query parameters are put in the order of their names, in keys and towards origins; those"
-                    + " of one name keep theirs.");
-    public static final ConfigKey<Boolean> SEND_WHOLE_QUERY = draft("cache.key.send_whole_query", ValueType.BOOLEAN)
+            .atsName("cachekey.so --sort-params")
+            .description(
+                    "Whether query parameters are put in the order of their names, in keys and towards origins; those"
+                            + " of one name keep theirs.");
+    public static final ConfigKey<Boolean> SEND_WHOLE_QUERY = builder("cache.key.send_whole_query", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()
-            .says("Whether origins get the client's query all the same. What one client writes there can then decide"
-                    + " what all others get: only for origins whose answers do not depend on it.");
-    public static final ConfigKey<String> HOST = draft("cache.key.host", ValueType.HOST)
+            .description(
+                    "Whether origins get the client's query all the same. What one client writes there can then decide"
+                            + " what all others get: only for origins whose answers do not depend on it.");
+    public static final ConfigKey<String> HOST = builder("cache.key.host", ValueType.HOST)
             .perRule()
-            .like("cachekey.so --static-prefix")
-            .says("Host that stands in keys for the client's, so that the hosts of a rule, or of rules with the same"
-                    + " to and path, share what is stored; origins are told of this host only.");
-    public static final ConfigKey<List<String>> FIELDS = draft("cache.key.fields", ValueType.FIELD_NAMES)
+            .atsName("cachekey.so --static-prefix")
+            .description(
+                    "Host that stands in keys for the client's, so that the hosts of a rule, or of rules with the same"
+                            + " to and path, share what is stored; origins are told of this host only.");
+    public static final ConfigKey<List<String>> FIELDS = builder("cache.key.fields", ValueType.FIELD_NAMES)
             .defaultsTo(List.of())
             .perRule()
-            .like("cachekey.so --include-headers")
-            .says("Request fields by which responses are told apart, as though each named them in Vary.");
-    public static final ConfigKey<List<String>> COOKIES = draft("cache.key.cookies", ValueType.COOKIES)
+            .atsName("cachekey.so --include-headers")
+            .description("Request fields by which responses are told apart, as though each named them in Vary.");
+    public static final ConfigKey<List<String>> COOKIES = builder("cache.key.cookies", ValueType.COOKIES)
             .defaultsTo(List.of())
             .perRule()
-            .like("cachekey.so --include-cookies")
-            .says("Cookies by whose values responses are told apart, in the same way.");
-    public static final ConfigKey<Integer> GENERATION = draft("cache.key.generation", ValueType.INTEGER)
+            .atsName("cachekey.so --include-cookies")
+            .description("Cookies by whose values responses are told apart, in the same way.");
+    public static final ConfigKey<Integer> GENERATION = builder("cache.key.generation", ValueType.INTEGER)
             .within(-1, Integer.MAX_VALUE)
             .defaultsTo(-1)
             .perRule()
-            .like("proxy.config.http.cache.generation")
-            .says("A number in every key: with another one nothing is found of what was stored before; -1 stands for"
-                    + " none. A number used before brings back what was stored under it.");
+            .atsName("proxy.config.http.cache.generation")
+            .description(
+                    "A number in every key: with another one nothing is found of what was stored before; -1 stands for"
+                            + " none. A number used before brings back what was stored under it.");
 
     private CacheKeyKeys() {}
 }

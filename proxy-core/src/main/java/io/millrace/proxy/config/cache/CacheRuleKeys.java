@@ -1,6 +1,6 @@
 package io.millrace.proxy.config.cache;
 
-import static io.millrace.proxy.config.key.ConfigKey.draft;
+import static io.millrace.proxy.config.key.ConfigKey.builder;
 
 import io.millrace.proxy.caching.LifetimeRules;
 import io.millrace.proxy.caching.settings.RequestRules;
@@ -18,162 +18,172 @@ import java.util.List;
 public final class CacheRuleKeys {
     private static final Duration YEARS = Duration.ofDays(3650);
 
-    public static final ConfigKey<Double> OBJECT_SHARE_MAX = draft("cache.object_share_max", ValueType.PERCENT)
+    public static final ConfigKey<Double> OBJECT_SHARE_MAX = builder("cache.object_share_max", ValueType.PERCENT)
             .within(0.0001, 0.5)
             .defaultsTo(0.25)
             .perRule()
-            .says("Part of its storage path or volume that one response may take; longer ones are forwarded and not"
-                    + " stored.");
-    public static final ConfigKey<List<String>> TARGETED_CACHE_CONTROL = draft(
+            .description(
+                    "Part of its storage path or volume that one response may take; longer ones are forwarded and not"
+                            + " stored.");
+    public static final ConfigKey<List<String>> TARGETED_CACHE_CONTROL = builder(
                     "cache.targeted_cache_control", ValueType.FIELD_NAMES)
             .defaultsTo(List.of("CDN-Cache-Control"))
             .perRule()
-            .like("proxy.config.http.cache.targeted_cache_control_headers")
-            .says("Response fields that speak to this cache (RFC 9213): the first that is there and well formed"
+            .atsName("proxy.config.http.cache.targeted_cache_control_headers")
+            .description("Response fields that speak to this cache (RFC 9213): the first that is there and well formed"
                     + " replaces Cache-Control and Expires.");
-    public static final ConfigKey<LifetimeRules.WhenToRevalidate> WHEN_TO_REVALIDATE = draft(
+    public static final ConfigKey<LifetimeRules.WhenToRevalidate> WHEN_TO_REVALIDATE = builder(
                     "cache.when_to_revalidate", ValueType.word(LifetimeRules.WhenToRevalidate.class, true))
             .defaultsTo(LifetimeRules.WhenToRevalidate.DIRECTIVES)
             .perRule()
-            .like("proxy.config.http.cache.when_to_revalidate")
-            .says("What counts as fresh: as lifetimes say; not where the lifetime is a guess; nothing; everything;"
-                    + " nothing for requests with If-Modified-Since.");
+            .atsName("proxy.config.http.cache.when_to_revalidate")
+            .description(
+                    "What counts as fresh: as lifetimes say; not where the lifetime is a guess; nothing; everything;"
+                            + " nothing for requests with If-Modified-Since.");
     public static final ConfigKey<Duration> GUARANTEED_MIN_LIFETIME = seconds("cache.guaranteed_min_lifetime")
-            .like("proxy.config.http.cache.guaranteed_min_lifetime")
-            .says("Shortest freshness lifetime of anything that is stored, whatever it says.");
+            .atsName("proxy.config.http.cache.guaranteed_min_lifetime")
+            .description("Shortest freshness lifetime of anything that is stored, whatever it says.");
     public static final ConfigKey<Duration> GUARANTEED_MAX_LIFETIME = seconds("cache.guaranteed_max_lifetime")
-            .like("proxy.config.http.cache.guaranteed_max_lifetime")
-            .says("Longest freshness lifetime of anything that is stored, whatever it says; 0 sets no limit.");
-    public static final ConfigKey<Boolean> IMS_ON_CLIENT_NO_CACHE = draft(
+            .atsName("proxy.config.http.cache.guaranteed_max_lifetime")
+            .description("Longest freshness lifetime of anything that is stored, whatever it says; 0 sets no limit.");
+    public static final ConfigKey<Boolean> IMS_ON_CLIENT_NO_CACHE = builder(
                     "cache.ims_on_client_no_cache", ValueType.BOOLEAN)
             .defaultsTo(true)
             .perRule()
-            .like("proxy.config.http.cache.ims_on_client_no_cache")
-            .says("Whether a client's no-cache has the stored response validated; false fetches it again.");
-    public static final ConfigKey<Boolean> IGNORE_SERVER_NO_CACHE = draft(
+            .atsName("proxy.config.http.cache.ims_on_client_no_cache")
+            .description("Whether a client's no-cache has the stored response validated; false fetches it again.");
+    public static final ConfigKey<Boolean> IGNORE_SERVER_NO_CACHE = builder(
                     "cache.ignore_server_no_cache", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()
-            .like("proxy.config.http.cache.ignore_server_no_cache")
-            .says("Whether no-cache and no-store in responses are ignored; private is not.");
-    public static final ConfigKey<Boolean> IGNORE_AUTHENTICATION = draft(
+            .atsName("proxy.config.http.cache.ignore_server_no_cache")
+            .description("Whether no-cache and no-store in responses are ignored; private is not.");
+    public static final ConfigKey<Boolean> IGNORE_AUTHENTICATION = builder(
                     "cache.ignore_authentication", ValueType.BOOLEAN)
             .defaultsTo(true)
             .perRule()
-            .like("proxy.config.http.cache.ignore_authentication")
-            .says("Whether a response with WWW-Authenticate is stored like any other; false never stores one.");
-    public static final ConfigKey<RequestRules.AuthorizedReuse> REUSE_WITH_AUTHORIZATION = draft(
+            .atsName("proxy.config.http.cache.ignore_authentication")
+            .description("Whether a response with WWW-Authenticate is stored like any other; false never stores one.");
+    public static final ConfigKey<RequestRules.AuthorizedReuse> REUSE_WITH_AUTHORIZATION = builder(
                     "cache.reuse_with_authorization", ValueType.word(RequestRules.AuthorizedReuse.class, true))
             .defaultsTo(RequestRules.AuthorizedReuse.ALWAYS)
             .perRule()
-            .like("proxy.config.http.cache.ignore_authentication")
-            .says("Which stored responses answer a request with Authorization: those with public or s-maxage, while"
-                    + " those with must-revalidate or proxy-revalidate are validated each time and all others are not"
-                    + " used; or all, as RFC 9111 s3.5 allows.");
-    public static final ConfigKey<LifetimeRules.GuessedWithCookies> GUESSED_LIFETIME_WITH_COOKIES = draft(
+            .atsName("proxy.config.http.cache.ignore_authentication")
+            .description(
+                    "Which stored responses answer a request with Authorization: those with public or s-maxage, while"
+                            + " those with must-revalidate or proxy-revalidate are validated each time and all others are not"
+                            + " used; or all, as RFC 9111 s3.5 allows.");
+    public static final ConfigKey<LifetimeRules.GuessedWithCookies> GUESSED_LIFETIME_WITH_COOKIES = builder(
                     "cache.guessed_lifetime_with_cookies",
                     ValueType.word(LifetimeRules.GuessedWithCookies.class, false))
             .defaultsTo(LifetimeRules.GuessedWithCookies.NOT_TEXT)
             .perRule()
-            .says("Which responses with Set-Cookie, or to a request with Cookie or Authorization, get a heuristic"
-                    + " lifetime: none; those to a request with Cookie alone that are no text, JSON or XML; all.");
-    public static final ConfigKey<List<String>> UNSHARED_FIELDS = draft("cache.unshared_fields", ValueType.FIELD_NAMES)
+            .description(
+                    "Which responses with Set-Cookie, or to a request with Cookie or Authorization, get a heuristic"
+                            + " lifetime: none; those to a request with Cookie alone that are no text, JSON or XML; all.");
+    public static final ConfigKey<List<String>> UNSHARED_FIELDS = builder(
+                    "cache.unshared_fields", ValueType.FIELD_NAMES)
             .defaultsTo(List.of())
             .perRule()
-            .says("Response fields that only the client gets that asked the origin, as though every response named"
-                    + " them in private=\"...\": they are neither stored nor shared.");
-    public static final ConfigKey<StoringRules.CookiePolicy> RESPONSES_TO_COOKIES = draft(
+            .description(
+                    "Response fields that only the client gets that asked the origin, as though every response named"
+                            + " them in private=\"...\": they are neither stored nor shared.");
+    public static final ConfigKey<StoringRules.CookiePolicy> RESPONSES_TO_COOKIES = builder(
                     "cache.cache_responses_to_cookies", ValueType.word(StoringRules.CookiePolicy.class, true))
             .defaultsTo(StoringRules.CookiePolicy.ALL)
             .perRule()
-            .like("proxy.config.http.cache.cache_responses_to_cookies")
-            .says("What is stored and reused where the request has Cookie or the response Set-Cookie: nothing;"
+            .atsName("proxy.config.http.cache.cache_responses_to_cookies")
+            .description("What is stored and reused where the request has Cookie or the response Set-Cookie: nothing;"
                     + " everything; images; all but text; text too without Set-Cookie or with public.");
-    public static final ConfigKey<Boolean> DYNAMIC_URLS = draft("cache.cache_urls_that_look_dynamic", ValueType.BOOLEAN)
+    public static final ConfigKey<Boolean> DYNAMIC_URLS = builder(
+                    "cache.cache_urls_that_look_dynamic", ValueType.BOOLEAN)
             .defaultsTo(true)
             .perRule()
-            .like("proxy.config.http.cache.cache_urls_that_look_dynamic")
-            .says("Whether URLs with a query or a semicolon, with cgi in the path or .asp at its end are cached.");
-    public static final ConfigKey<Integer> VARIANTS_MAX = draft("cache.variants_max", ValueType.INTEGER)
+            .atsName("proxy.config.http.cache.cache_urls_that_look_dynamic")
+            .description(
+                    "Whether URLs with a query or a semicolon, with cgi in the path or .asp at its end are cached.");
+    public static final ConfigKey<Integer> VARIANTS_MAX = builder("cache.variants_max", ValueType.INTEGER)
             .within(0, 10_000)
             .defaultsTo(16)
             .perRule()
-            .like("proxy.config.cache.limits.http.max_alts")
-            .says("Variants of one URL that are kept, by Vary; the oldest make room for new ones; 0 sets no limit.");
-    public static final ConfigKey<Boolean> POST_METHOD = draft("cache.post_method", ValueType.BOOLEAN)
+            .atsName("proxy.config.cache.limits.http.max_alts")
+            .description(
+                    "Variants of one URL that are kept, by Vary; the oldest make room for new ones; 0 sets no limit.");
+    public static final ConfigKey<Boolean> POST_METHOD = builder("cache.post_method", ValueType.BOOLEAN)
             .defaultsTo(true)
             .perRule()
-            .like("proxy.config.http.cache.post_method")
-            .says("Whether an answer to POST is stored for later GETs where it says that it stands for theirs: a"
+            .atsName("proxy.config.http.cache.post_method")
+            .description("Whether an answer to POST is stored for later GETs where it says that it stands for theirs: a"
                     + " lifetime, and the request's own URL in Content-Location.");
-    public static final ConfigKey<List<String>> TAGS_FIELDS = draft("cache.tags.fields", ValueType.FIELD_NAMES)
+    public static final ConfigKey<List<String>> TAGS_FIELDS = builder("cache.tags.fields", ValueType.FIELD_NAMES)
             .defaultsTo(TagRules.DEFAULT_FIELDS)
             .perRule()
-            .says(
+            .description(
                     "Response fields that name the tags by which a response is purged: Surrogate-Key and xkey separate tags"
                             + " by spaces, Cache-Tag and Edge-Cache-Tag by commas, other fields by either; empty for no tags.");
-    public static final ConfigKey<Boolean> TAGS_KEEP = draft("cache.tags.keep", ValueType.BOOLEAN)
+    public static final ConfigKey<Boolean> TAGS_KEEP = builder("cache.tags.keep", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()
-            .says("Whether clients get these fields. Cache-Groups is always sent on.");
-    public static final ConfigKey<Boolean> NEGATIVE_CACHING_ENABLED = draft(
+            .description("Whether clients get these fields. Cache-Groups is always sent on.");
+    public static final ConfigKey<Boolean> NEGATIVE_CACHING_ENABLED = builder(
                     "cache.negative_caching.enabled", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()
-            .like("proxy.config.http.negative_caching_enabled")
-            .says("Whether answers with a status of the list that say nothing of their lifetime are stored.");
+            .atsName("proxy.config.http.negative_caching_enabled")
+            .description("Whether answers with a status of the list that say nothing of their lifetime are stored.");
     public static final ConfigKey<Duration> NEGATIVE_CACHING_LIFETIME = seconds("cache.negative_caching.lifetime")
             .defaultsTo(Duration.ofMinutes(30))
-            .like("proxy.config.http.negative_caching_lifetime")
-            .says("How long these stay fresh.");
-    public static final ConfigKey<List<String>> NEGATIVE_CACHING_LIST = draft(
+            .atsName("proxy.config.http.negative_caching_lifetime")
+            .description("How long these stay fresh.");
+    public static final ConfigKey<List<String>> NEGATIVE_CACHING_LIST = builder(
                     "cache.negative_caching.list", ValueType.STATUSES)
             .defaultsTo(List.of("204", "305", "403", "404", "414", "500", "501", "502", "503", "504"))
             .perRule()
-            .like("proxy.config.http.negative_caching_list")
-            .says("Their status codes.");
-    public static final ConfigKey<Boolean> NEGATIVE_REVALIDATING_ENABLED = draft(
+            .atsName("proxy.config.http.negative_caching_list")
+            .description("Their status codes.");
+    public static final ConfigKey<Boolean> NEGATIVE_REVALIDATING_ENABLED = builder(
                     "cache.negative_revalidating.enabled", ValueType.BOOLEAN)
             .defaultsTo(true)
             .perRule()
-            .like("proxy.config.http.negative_revalidating_enabled")
-            .says("Whether an answer with a status of the list counts as a failure of the origin, for which a stale "
-                    + "response may be served.");
+            .atsName("proxy.config.http.negative_revalidating_enabled")
+            .description(
+                    "Whether an answer with a status of the list counts as a failure of the origin, for which a stale "
+                            + "response may be served.");
     public static final ConfigKey<Duration> NEGATIVE_REVALIDATING_LIFETIME = seconds(
                     "cache.negative_revalidating.lifetime")
-            .like("proxy.config.http.negative_revalidating_lifetime")
-            .says("How far ahead the Expires of a response lies that is served stale because the origin fails; 0"
+            .atsName("proxy.config.http.negative_revalidating_lifetime")
+            .description("How far ahead the Expires of a response lies that is served stale because the origin fails; 0"
                     + " leaves Expires as it is.");
-    public static final ConfigKey<List<String>> NEGATIVE_REVALIDATING_LIST = draft(
+    public static final ConfigKey<List<String>> NEGATIVE_REVALIDATING_LIST = builder(
                     "cache.negative_revalidating.list", ValueType.STATUSES)
             .defaultsTo(List.of("500", "502", "503", "504"))
             .perRule()
-            .like("proxy.config.http.negative_revalidating_list")
-            .says("The status codes that count as failure.");
+            .atsName("proxy.config.http.negative_revalidating_list")
+            .description("The status codes that count as failure.");
     public static final ConfigKey<Duration> STALE_WHILE_REVALIDATE = seconds("cache.stale_while_revalidate")
-            .like("stale_response.so --stale-while-revalidate-default")
-            .says("The stale-while-revalidate (RFC 5861) of responses that have none.");
+            .atsName("stale_response.so --stale-while-revalidate-default")
+            .description("The stale-while-revalidate (RFC 5861) of responses that have none.");
     public static final ConfigKey<Duration> FORCE_STALE_WHILE_REVALIDATE = seconds("cache.force_stale_while_revalidate")
-            .like("stale_response.so --force-stale-while-revalidate")
-            .says("The stale-while-revalidate of every response, whatever it says; 0 leaves it.");
+            .atsName("stale_response.so --force-stale-while-revalidate")
+            .description("The stale-while-revalidate of every response, whatever it says; 0 leaves it.");
     public static final ConfigKey<Duration> STALE_IF_ERROR = seconds("cache.stale_if_error")
-            .like("stale_response.so --stale-if-error-default")
-            .says("The stale-if-error (RFC 5861) of responses that have none; it then takes the place of"
+            .atsName("stale_response.so --stale-if-error-default")
+            .description("The stale-if-error (RFC 5861) of responses that have none; it then takes the place of"
                     + " max_stale_age.");
     public static final ConfigKey<Duration> FORCE_STALE_IF_ERROR = seconds("cache.force_stale_if_error")
-            .like("stale_response.so --force-stale-if-error")
-            .says("The stale-if-error of every response, whatever it says; 0 leaves it.");
-    public static final ConfigKey<Boolean> STALE_DESPITE_S_MAXAGE = draft(
+            .atsName("stale_response.so --force-stale-if-error")
+            .description("The stale-if-error of every response, whatever it says; 0 leaves it.");
+    public static final ConfigKey<Boolean> STALE_DESPITE_S_MAXAGE = builder(
                     "cache.stale_despite_s_maxage", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()
-            .says("Whether a response with s-maxage may be served stale all the same, which RFC 9111 s5.2.2.10"
+            .description("Whether a response with s-maxage may be served stale all the same, which RFC 9111 s5.2.2.10"
                     + " forbids.");
 
     private CacheRuleKeys() {}
 
-    private static ConfigKey.Draft<Duration> seconds(String path) {
-        return draft(path, ValueType.DURATION)
+    private static ConfigKey.Builder<Duration> seconds(String path) {
+        return builder(path, ValueType.DURATION)
                 .within(Duration.ZERO, YEARS)
                 .defaultsTo(Duration.ZERO)
                 .wholeSeconds()

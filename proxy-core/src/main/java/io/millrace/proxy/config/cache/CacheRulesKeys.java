@@ -1,6 +1,6 @@
 package io.millrace.proxy.config.cache;
 
-import static io.millrace.proxy.config.key.ConfigKey.draft;
+import static io.millrace.proxy.config.key.ConfigKey.builder;
 
 import io.millrace.proxy.caching.settings.StoringRules;
 import io.millrace.proxy.config.key.ConfigKey;
@@ -20,67 +20,73 @@ public final class CacheRulesKeys {
         HTTPS
     }
 
-    public static final ConfigKey<List<ConfigValues>> CACHE_RULES = draft("cache_rules", ValueType.LIST)
-            .like("cache.config")
-            .says("Rules for the requests that they match; all that match hold, later ones over earlier ones and over"
-                    + " cache.");
-    public static final ConfigKey<String> DEST_DOMAIN = draft("cache_rules[].dest_domain", ValueType.DOMAIN)
-            .like("dest_domain")
-            .says("The client's host is this one or one below it; a dot alone means every host.");
-    public static final ConfigKey<String> DEST_HOST =
-            draft("cache_rules[].dest_host", ValueType.HOST).like("dest_host").says("The client's host is this one.");
-    public static final ConfigKey<String> HOST_REGEX = draft("cache_rules[].host_regex", ValueType.REGEX)
-            .like("host_regex")
-            .says("The expression is found in the client's host, which is in lower case.");
-    public static final ConfigKey<String> URL_REGEX = draft("cache_rules[].url_regex", ValueType.REGEX)
-            .like("url_regex")
-            .says("The expression is found in the URL that the cache key has, http://host/path?query: without what"
-                    + " cache.key leaves out, and in its normal form.");
-    public static final ConfigKey<String> PREFIX = draft("cache_rules[].prefix", ValueType.PATH_PREFIX)
-            .like("prefix")
-            .says("The path begins with this, once encodings that mean nothing are decoded.");
-    public static final ConfigKey<String> SUFFIX = draft("cache_rules[].suffix", ValueType.STRING)
-            .like("suffix")
-            .says("The path ends with this, such as .mp4.");
-    public static final ConfigKey<List<String>> METHOD =
-            draft("cache_rules[].method", ValueType.NAMES).like("method").says("The method is one of these.");
-    public static final ConfigKey<Scheme> SCHEME = draft("cache_rules[].scheme", ValueType.word(Scheme.class, false))
-            .like("scheme")
-            .says("The scheme of the client's URL is this one.");
-    public static final ConfigKey<Integer> PORT = draft("cache_rules[].port", ValueType.INTEGER)
+    public static final ConfigKey<List<ConfigValues>> CACHE_RULES = builder("cache_rules", ValueType.LIST)
+            .atsName("cache.config")
+            .description(
+                    "Rules for the requests that they match; all that match hold, later ones over earlier ones and over"
+                            + " cache.");
+    public static final ConfigKey<String> DEST_DOMAIN = builder("cache_rules[].dest_domain", ValueType.DOMAIN)
+            .atsName("dest_domain")
+            .description("The client's host is this one or one below it; a dot alone means every host.");
+    public static final ConfigKey<String> DEST_HOST = builder("cache_rules[].dest_host", ValueType.HOST)
+            .atsName("dest_host")
+            .description("The client's host is this one.");
+    public static final ConfigKey<String> HOST_REGEX = builder("cache_rules[].host_regex", ValueType.REGEX)
+            .atsName("host_regex")
+            .description("The expression is found in the client's host, which is in lower case.");
+    public static final ConfigKey<String> URL_REGEX = builder("cache_rules[].url_regex", ValueType.REGEX)
+            .atsName("url_regex")
+            .description(
+                    "The expression is found in the URL that the cache key has, http://host/path?query: without what"
+                            + " cache.key leaves out, and in its normal form.");
+    public static final ConfigKey<String> PREFIX = builder("cache_rules[].prefix", ValueType.PATH_PREFIX)
+            .atsName("prefix")
+            .description("The path begins with this, once encodings that mean nothing are decoded.");
+    public static final ConfigKey<String> SUFFIX = builder("cache_rules[].suffix", ValueType.STRING)
+            .atsName("suffix")
+            .description("The path ends with this, such as .mp4.");
+    public static final ConfigKey<List<String>> METHOD = builder("cache_rules[].method", ValueType.NAMES)
+            .atsName("method")
+            .description("The method is one of these.");
+    public static final ConfigKey<Scheme> SCHEME = builder("cache_rules[].scheme", ValueType.word(Scheme.class, false))
+            .atsName("scheme")
+            .description("The scheme of the client's URL is this one.");
+    public static final ConfigKey<Integer> PORT = builder("cache_rules[].port", ValueType.INTEGER)
             .within(1, 65535)
-            .like("port")
-            .says("The port of the client's URL is this one, written or the scheme's own.");
-    public static final ConfigKey<List<String>> SRC_IP = draft("cache_rules[].src_ip", ValueType.NAMES)
-            .like("src_ip")
-            .says("The client's address is among these addresses and ranges, such as 10.0.0.0/8.");
-    public static final ConfigKey<DayTime> TIME = draft("cache_rules[].time", ValueType.DAY_TIME)
-            .like("time")
-            .says("The time of day, where this machine is, lies in this part of the day.");
-    public static final ConfigKey<CacheRuleConfig.Action> ACTION = draft(
+            .atsName("port")
+            .description("The port of the client's URL is this one, written or the scheme's own.");
+    public static final ConfigKey<List<String>> SRC_IP = builder("cache_rules[].src_ip", ValueType.NAMES)
+            .atsName("src_ip")
+            .description("The client's address is among these addresses and ranges, such as 10.0.0.0/8.");
+    public static final ConfigKey<DayTime> TIME = builder("cache_rules[].time", ValueType.DAY_TIME)
+            .atsName("time")
+            .description("The time of day, where this machine is, lies in this part of the day.");
+    public static final ConfigKey<CacheRuleConfig.Action> ACTION = builder(
                     "cache_rules[].action", ValueType.word(CacheRuleConfig.Action.class, false))
-            .like("action")
-            .says("Nothing is cached; or no-cache and no-store of both sides, of clients or of origins are ignored.");
-    public static final ConfigKey<StoringRules.CookiePolicy> COOKIES = draft(
+            .atsName("action")
+            .description(
+                    "Nothing is cached; or no-cache and no-store of both sides, of clients or of origins are ignored.");
+    public static final ConfigKey<StoringRules.CookiePolicy> COOKIES = builder(
                     "cache_rules[].cache_responses_to_cookies", ValueType.word(StoringRules.CookiePolicy.class, true))
-            .like("cache-responses-to-cookies")
-            .says("As cache.cache_responses_to_cookies.");
-    public static final ConfigKey<Duration> PIN_IN_CACHE = draft("cache_rules[].pin_in_cache", ValueType.DURATION)
+            .atsName("cache-responses-to-cookies")
+            .description("As cache.cache_responses_to_cookies.");
+    public static final ConfigKey<Duration> PIN_IN_CACHE = builder("cache_rules[].pin_in_cache", ValueType.DURATION)
             .within(Duration.ofSeconds(1), YEARS)
             .wholeSeconds()
-            .like("pin-in-cache")
-            .says("What is stored stays on disk for this long from its receipt or its last validation on, asked for or"
-                    + " not, fresh or not; see cache.permit_pinning.");
-    public static final ConfigKey<Duration> REVALIDATE = draft("cache_rules[].revalidate", ValueType.DURATION)
+            .atsName("pin-in-cache")
+            .description(
+                    "What is stored stays on disk for this long from its receipt or its last validation on, asked for or"
+                            + " not, fresh or not; see cache.permit_pinning.");
+    public static final ConfigKey<Duration> REVALIDATE = builder("cache_rules[].revalidate", ValueType.DURATION)
             .within(Duration.ZERO, YEARS)
             .wholeSeconds()
-            .like("revalidate")
-            .says("Age up to which a response is fresh, in place of the lifetime that it has or is given.");
-    public static final ConfigKey<Duration> TTL_IN_CACHE = draft("cache_rules[].ttl_in_cache", ValueType.DURATION)
+            .atsName("revalidate")
+            .description("Age up to which a response is fresh, in place of the lifetime that it has or is given.");
+    public static final ConfigKey<Duration> TTL_IN_CACHE = builder("cache_rules[].ttl_in_cache", ValueType.DURATION)
             .within(Duration.ofSeconds(1), YEARS)
             .wholeSeconds()
-            .like("ttl-in-cache")
-            .says("Responses are stored, and are fresh for this long from their receipt on, whatever their"
+            .atsName("ttl-in-cache")
+            .description("Responses are stored, and are fresh for this long from their receipt on, whatever their"
                     + " Cache-Control says except private; it wins over never_cache and revalidate.");
 
     /** What a rule may ask of a request. */

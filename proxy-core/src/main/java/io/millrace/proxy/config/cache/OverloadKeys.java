@@ -1,6 +1,6 @@
 package io.millrace.proxy.config.cache;
 
-import static io.millrace.proxy.config.key.ConfigKey.draft;
+import static io.millrace.proxy.config.key.ConfigKey.builder;
 
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ValueType;
@@ -8,44 +8,45 @@ import java.time.Duration;
 
 /** The catalogue's entries for what is served longer while an origin, or this proxy, has more to do than it can. */
 public final class OverloadKeys {
-    public static final ConfigKey<Duration> LATENCY = draft("cache.overload.latency", ValueType.DURATION)
+    public static final ConfigKey<Duration> LATENCY = builder("cache.overload.latency", ValueType.DURATION)
             .within(Duration.ofMillis(1), Duration.ofMinutes(10))
             .perRule()
-            .says(
+            .description(
                     "Overload begins when the rule's origin takes longer than this to answer, on average over two seconds;"
                             + " without it its latency does not matter.");
-    public static final ConfigKey<Double> ERRORS = draft("cache.overload.errors", ValueType.PERCENT)
+    public static final ConfigKey<Double> ERRORS = builder("cache.overload.errors", ValueType.PERCENT)
             .perRule()
-            .says(
+            .description(
                     "Overload begins when more than this share of the rule's requests to the origin fail or are answered with"
                             + " 5xx; without it errors do not matter.");
-    public static final ConfigKey<Double> CPU = draft("cache.overload.cpu", ValueType.PERCENT)
+    public static final ConfigKey<Double> CPU = builder("cache.overload.cpu", ValueType.PERCENT)
             .perRule()
-            .says(
+            .description(
                     "Overload begins when this process uses more than this share of all processors' time; without it that does"
                             + " not matter.");
-    public static final ConfigKey<Duration> MICRO_LIFETIME = draft("cache.overload.micro_lifetime", ValueType.DURATION)
+    public static final ConfigKey<Duration> MICRO_LIFETIME = builder(
+                    "cache.overload.micro_lifetime", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofMinutes(10))
             .defaultsTo(Duration.ofSeconds(1))
             .perRule()
-            .says(
+            .description(
                     "In overload: how long after its lifetime any response serves that may be stored, one without a lifetime"
                             + " after its arrival; 0 for not at all. In whole seconds.");
-    public static final ConfigKey<Double> STRETCH = draft("cache.overload.stretch", ValueType.DECIMAL)
+    public static final ConfigKey<Double> STRETCH = builder("cache.overload.stretch", ValueType.DECIMAL)
             .within(1.0, 1000.0)
             .defaultsTo(2.0)
             .perRule()
-            .says("In overload: responses serve for their lifetime times this.");
-    public static final ConfigKey<Duration> STRETCH_MAX = draft("cache.overload.stretch_max", ValueType.DURATION)
+            .description("In overload: responses serve for their lifetime times this.");
+    public static final ConfigKey<Duration> STRETCH_MAX = builder("cache.overload.stretch_max", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofDays(7))
             .defaultsTo(Duration.ofMinutes(10))
             .perRule()
-            .says("In overload: but no longer than this after their lifetime.");
-    public static final ConfigKey<Duration> HOLD = draft("cache.overload.hold", ValueType.DURATION)
+            .description("In overload: but no longer than this after their lifetime.");
+    public static final ConfigKey<Duration> HOLD = builder("cache.overload.hold", ValueType.DURATION)
             .within(Duration.ofSeconds(1), Duration.ofHours(1))
             .defaultsTo(Duration.ofSeconds(10))
             .perRule()
-            .says("Overload ends when nothing has come within four fifths of its limit for so long.");
+            .description("Overload ends when nothing has come within four fifths of its limit for so long.");
 
     private OverloadKeys() {}
 }

@@ -1,6 +1,6 @@
 package io.millrace.proxy.config.dns;
 
-import static io.millrace.proxy.config.key.ConfigKey.draft;
+import static io.millrace.proxy.config.key.ConfigKey.builder;
 
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigValues;
@@ -11,81 +11,82 @@ import java.util.List;
 
 /** The catalogue's entries for how names of origins become addresses. */
 public final class DnsKeys {
-    public static final ConfigKey<List<String>> NAME_SERVERS = draft("dns.name_servers", ValueType.NAMES)
-            .like("proxy.config.dns.nameservers")
-            .says(
+    public static final ConfigKey<List<String>> NAME_SERVERS = builder("dns.name_servers", ValueType.NAMES)
+            .atsName("proxy.config.dns.nameservers")
+            .description(
                     "Whom to ask, such as 192.0.2.53 or [2001:db8::53]:5353, the next one when one does not answer; without it"
                             + " those of /etc/resolv.conf.");
-    public static final ConfigKey<List<ConfigValues>> SPLIT = draft("dns.split", ValueType.LIST)
-            .like("splitdns.config, proxy.config.dns.splitDNS.enabled")
-            .says("Domains that have name servers of their own; the longest domain that a name is in decides.");
-    public static final ConfigKey<List<String>> SPLIT_DOMAINS = draft("dns.split[].domains", ValueType.NAMES)
+    public static final ConfigKey<List<ConfigValues>> SPLIT = builder("dns.split", ValueType.LIST)
+            .atsName("splitdns.config, proxy.config.dns.splitDNS.enabled")
+            .description("Domains that have name servers of their own; the longest domain that a name is in decides.");
+    public static final ConfigKey<List<String>> SPLIT_DOMAINS = builder("dns.split[].domains", ValueType.NAMES)
             .required()
-            .like("dest_domain")
-            .says("The domains; names below them are in them.");
-    public static final ConfigKey<List<String>> SPLIT_NAME_SERVERS = draft("dns.split[].name_servers", ValueType.NAMES)
+            .atsName("dest_domain")
+            .description("The domains; names below them are in them.");
+    public static final ConfigKey<List<String>> SPLIT_NAME_SERVERS = builder(
+                    "dns.split[].name_servers", ValueType.NAMES)
             .required()
-            .like("named")
-            .says("Their name servers, as in dns.name_servers.");
-    public static final ConfigKey<Boolean> SRV = draft("dns.srv", ValueType.BOOLEAN)
+            .atsName("named")
+            .description("Their name servers, as in dns.name_servers.");
+    public static final ConfigKey<Boolean> SRV = builder("dns.srv", ValueType.BOOLEAN)
             .defaultsTo(false)
-            .like("proxy.config.srv_enabled")
-            .says(
+            .atsName("proxy.config.srv_enabled")
+            .description(
                     "Whether service records (_http._tcp or _https._tcp before the name) say to which hosts and ports connections go, by"
                             + " priority and weight, where a rule or a group names an origin without a port; where there are none the name's"
                             + " own addresses do.");
-    public static final ConfigKey<Path> HOSTS_FILE = draft("dns.hosts_file", ValueType.PATH)
-            .like("proxy.config.hostdb.host_file.path")
-            .says(
+    public static final ConfigKey<Path> HOSTS_FILE = builder("dns.hosts_file", ValueType.PATH)
+            .atsName("proxy.config.hostdb.host_file.path")
+            .description(
                     "File with lines of an address and the names that have it, for which nobody is asked; read at the start and"
                             + " at each reload. Without it /etc/hosts, where there is one.");
-    public static final ConfigKey<DnsConfig.Prefer> PREFER = draft(
+    public static final ConfigKey<DnsConfig.Prefer> PREFER = builder(
                     "dns.prefer", ValueType.word(DnsConfig.Prefer.class, false))
             .defaultsTo(DnsConfig.Prefer.IPV4)
-            .like("proxy.config.hostdb.ip_resolve")
-            .says("Which addresses of a host are tried first; those of the other kind follow, in turn.");
-    public static final ConfigKey<Duration> QUERY_TIMEOUT = draft("dns.query_timeout", ValueType.DURATION)
+            .atsName("proxy.config.hostdb.ip_resolve")
+            .description("Which addresses of a host are tried first; those of the other kind follow, in turn.");
+    public static final ConfigKey<Duration> QUERY_TIMEOUT = builder("dns.query_timeout", ValueType.DURATION)
             .within(Duration.ofMillis(50), Duration.ofMinutes(1))
             .defaultsTo(Duration.ofSeconds(2))
-            .like("proxy.config.dns.lookup_timeout")
-            .says("How long one name server has for its answer before the next one is asked.");
-    public static final ConfigKey<Duration> TTL_MIN = draft("dns.ttl_min", ValueType.DURATION)
+            .atsName("proxy.config.dns.lookup_timeout")
+            .description("How long one name server has for its answer before the next one is asked.");
+    public static final ConfigKey<Duration> TTL_MIN = builder("dns.ttl_min", ValueType.DURATION)
             .within(Duration.ofSeconds(1), Duration.ofHours(1))
             .defaultsTo(Duration.ofSeconds(1))
-            .like("proxy.config.hostdb.ttl_mode")
-            .says("Shortest time that an answer is good for, whatever it says itself.");
-    public static final ConfigKey<Duration> TTL_MAX = draft("dns.ttl_max", ValueType.DURATION)
+            .atsName("proxy.config.hostdb.ttl_mode")
+            .description("Shortest time that an answer is good for, whatever it says itself.");
+    public static final ConfigKey<Duration> TTL_MAX = builder("dns.ttl_max", ValueType.DURATION)
             .within(Duration.ofSeconds(1), Duration.ofDays(30))
             .defaultsTo(Duration.ofDays(1))
-            .like("proxy.config.hostdb.ttl_mode, proxy.config.hostdb.timeout")
-            .says("Longest time that an answer is good for, whatever it says itself.");
-    public static final ConfigKey<Duration> NEGATIVE_TTL = draft("dns.negative_ttl", ValueType.DURATION)
+            .atsName("proxy.config.hostdb.ttl_mode, proxy.config.hostdb.timeout")
+            .description("Longest time that an answer is good for, whatever it says itself.");
+    public static final ConfigKey<Duration> NEGATIVE_TTL = builder("dns.negative_ttl", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofHours(1))
             .defaultsTo(Duration.ofSeconds(5))
-            .like("proxy.config.hostdb.fail.timeout")
-            .says("How long it is remembered that there is no such name, or no address.");
-    public static final ConfigKey<Duration> SERVE_STALE_FOR = draft("dns.serve_stale_for", ValueType.DURATION)
+            .atsName("proxy.config.hostdb.fail.timeout")
+            .description("How long it is remembered that there is no such name, or no address.");
+    public static final ConfigKey<Duration> SERVE_STALE_FOR = builder("dns.serve_stale_for", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofDays(30))
             .defaultsTo(Duration.ofDays(1))
-            .like("proxy.config.hostdb.serve_stale_for")
-            .says("How long after its time an answer is used while no name server answers; 0 for never.");
-    public static final ConfigKey<Duration> DOWN_TIME = draft("dns.down_time", ValueType.DURATION)
+            .atsName("proxy.config.hostdb.serve_stale_for")
+            .description("How long after its time an answer is used while no name server answers; 0 for never.");
+    public static final ConfigKey<Duration> DOWN_TIME = builder("dns.down_time", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofHours(1))
             .defaultsTo(Duration.ofSeconds(60))
-            .like("proxy.config.http.down_server.cache_time")
-            .says(
+            .atsName("proxy.config.http.down_server.cache_time")
+            .description(
                     "How long an address of a host that could not be connected to, or was slower than another, is tried last.");
-    public static final ConfigKey<Integer> HOSTS_MAX = draft("dns.hosts_max", ValueType.INTEGER)
+    public static final ConfigKey<Integer> HOSTS_MAX = builder("dns.hosts_max", ValueType.INTEGER)
             .within(16, 10_000_000)
             .defaultsTo(10_000)
-            .like("proxy.config.hostdb.max_count")
-            .says(
+            .atsName("proxy.config.hostdb.max_count")
+            .description(
                     "Hosts that one event loop remembers; those that were not asked for the longest are forgotten first.");
-    public static final ConfigKey<Integer> IN_FLIGHT_MAX = draft("dns.in_flight_max", ValueType.INTEGER)
+    public static final ConfigKey<Integer> IN_FLIGHT_MAX = builder("dns.in_flight_max", ValueType.INTEGER)
             .within(1, 100_000)
             .defaultsTo(2048)
-            .like("proxy.config.dns.max_dns_in_flight")
-            .says(
+            .atsName("proxy.config.dns.max_dns_in_flight")
+            .description(
                     "Hosts that one event loop asks for at the same time; requests for further ones are answered with 502.");
 
     private DnsKeys() {}

@@ -41,20 +41,20 @@ public final class ConfigKey<T> {
     private final String sentence;
     private final @Nullable String trafficServerName;
 
-    private ConfigKey(Draft<T> draft) {
-        path = draft.path;
-        type = draft.type;
-        min = draft.min;
-        max = draft.max;
-        defaultValue = draft.defaultValue;
-        defaultText = draft.defaultText;
-        apply = draft.apply;
-        perRule = draft.perRule;
-        required = draft.required;
-        wholeSeconds = draft.wholeSeconds;
-        orZero = draft.orZero;
-        sentence = draft.sentence;
-        trafficServerName = draft.trafficServerName;
+    private ConfigKey(Builder<T> builder) {
+        path = builder.path;
+        type = builder.type;
+        min = builder.min;
+        max = builder.max;
+        defaultValue = builder.defaultValue;
+        defaultText = builder.defaultText;
+        apply = builder.apply;
+        perRule = builder.perRule;
+        required = builder.required;
+        wholeSeconds = builder.wholeSeconds;
+        orZero = builder.orZero;
+        sentence = builder.sentence;
+        trafficServerName = builder.trafficServerName;
     }
 
     /** The full name, such as {@code cache.ram_size}; the fields of list elements as {@code storage[].path}. */
@@ -176,12 +176,12 @@ public final class ConfigKey<T> {
         return path;
     }
 
-    public static <T> Draft<T> draft(String path, ValueType<T> type) {
-        return new Draft<>(path, type);
+    public static <T> Builder<T> builder(String path, ValueType<T> type) {
+        return new Builder<>(path, type);
     }
 
-    /** A key that is being written down; {@link #says} ends it. */
-    public static final class Draft<T> {
+    /** Collects what a key says about itself; {@link #description} builds the key. */
+    public static final class Builder<T> {
         private final String path;
         private final ValueType<T> type;
         private @Nullable T min;
@@ -196,63 +196,63 @@ public final class ConfigKey<T> {
         private String sentence = "";
         private @Nullable String trafficServerName;
 
-        private Draft(String path, ValueType<T> type) {
+        private Builder(String path, ValueType<T> type) {
             this.path = path;
             this.type = type;
         }
 
-        public Draft<T> within(T least, T most) {
+        public Builder<T> within(T least, T most) {
             min = least;
             max = most;
             return this;
         }
 
-        public Draft<T> defaultsTo(T value) {
+        public Builder<T> defaultsTo(T value) {
             defaultValue = value;
             return this;
         }
 
-        public Draft<T> defaultsTo(T value, String words) {
+        public Builder<T> defaultsTo(T value, String words) {
             defaultText = words;
             return defaultsTo(value);
         }
 
-        public Draft<T> rolling() {
+        public Builder<T> rolling() {
             apply = Apply.ROLLING;
             return this;
         }
 
-        Draft<T> relaunch() {
+        Builder<T> relaunch() {
             apply = Apply.RELAUNCH;
             return this;
         }
 
-        public Draft<T> perRule() {
+        public Builder<T> perRule() {
             perRule = true;
             return this;
         }
 
-        public Draft<T> required() {
+        public Builder<T> required() {
             required = true;
             return this;
         }
 
-        public Draft<T> wholeSeconds() {
+        public Builder<T> wholeSeconds() {
             wholeSeconds = true;
             return this;
         }
 
-        public Draft<T> orZero() {
+        public Builder<T> orZero() {
             orZero = true;
             return this;
         }
 
-        public Draft<T> like(String trafficServer) {
-            trafficServerName = trafficServer;
+        public Builder<T> atsName(String name) {
+            trafficServerName = name;
             return this;
         }
 
-        public ConfigKey<T> says(String text) {
+        public ConfigKey<T> description(String text) {
             sentence = text;
             return new ConfigKey<>(this);
         }

@@ -1,27 +1,28 @@
 package io.millrace.proxy.config.key;
 
-import static io.millrace.proxy.config.key.ConfigKey.draft;
+import static io.millrace.proxy.config.key.ConfigKey.builder;
 
 import io.millrace.proxy.config.value.FileMode;
 import java.util.List;
 
 /** The catalogue's entries of the configuration itself: what it includes, and what is kept of it. */
 public final class FileKeys {
-    public static final ConfigKey<List<String>> INCLUDE = draft("include", ValueType.NAMES)
-            .like("remap.config (.include)")
-            .says("Files that go on with the lists remap, origins, filters and cache_rules: paths, directories (their"
-                    + " *.yaml and *.yml) and patterns such as rules.d/*.yaml, each in the order of its names. They"
-                    + " hold nothing else, and include no others.");
-    public static final ConfigKey<Integer> HISTORY = draft("admin.config_history", ValueType.INTEGER)
+    public static final ConfigKey<List<String>> INCLUDE = builder("include", ValueType.NAMES)
+            .atsName("remap.config (.include)")
+            .description(
+                    "Files that go on with the lists remap, origins, filters and cache_rules: paths, directories (their"
+                            + " *.yaml and *.yml) and patterns such as rules.d/*.yaml, each in the order of its names. They"
+                            + " hold nothing else, and include no others.");
+    public static final ConfigKey<Integer> HISTORY = builder("admin.config_history", ValueType.INTEGER)
             .within(1, 1000)
             .defaultsTo(20)
-            .like("proxy.config.admin.number_config_bak")
-            .says("Applied configurations that the launcher keeps, for config history and config rollback.");
+            .atsName("proxy.config.admin.number_config_bak")
+            .description("Applied configurations that the launcher keeps, for config history and config rollback.");
 
-    public static final ConfigKey<FileMode> MODE = draft("file_mode", ValueType.FILE_MODE)
+    public static final ConfigKey<FileMode> MODE = builder("file_mode", ValueType.FILE_MODE)
             .defaultsTo(FileMode.STANDARD)
             .rolling()
-            .says(
+            .description(
                     "Mode of the files that launcher and worker create: cache, logs, state. Directories also get the right"
                             + " to search for those who may read: 0640 gives 0750.");
 

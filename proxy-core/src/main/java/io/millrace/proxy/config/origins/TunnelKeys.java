@@ -1,6 +1,6 @@
 package io.millrace.proxy.config.origins;
 
-import static io.millrace.proxy.config.key.ConfigKey.draft;
+import static io.millrace.proxy.config.key.ConfigKey.builder;
 
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ValueType;
@@ -9,31 +9,31 @@ import java.util.List;
 
 /** The catalogue's entries for connections that leave HTTP: which may by a rule, and how long they live. */
 public final class TunnelKeys {
-    public static final ConfigKey<Integer> GROUP_MAX = draft("origins[].tunnels_max", ValueType.INTEGER)
+    public static final ConfigKey<Integer> GROUP_MAX = builder("origins[].tunnels_max", ValueType.INTEGER)
             .within(1, 1_000_000)
-            .says("As origin.tunnels_max, for each host of the group; without it that one holds.");
-    public static final ConfigKey<List<String>> UPGRADE = draft("upgrade", ValueType.PROTOCOLS)
+            .description("As origin.tunnels_max, for each host of the group; without it that one holds.");
+    public static final ConfigKey<List<String>> UPGRADE = builder("upgrade", ValueType.PROTOCOLS)
             .defaultsTo(List.of())
             .perRule()
-            .says(
+            .description(
                     "Protocols, such as websocket, that a client's connection may switch to where the origin agrees; requests"
                             + " for others go on without Upgrade. Rules for ws:// and wss:// have websocket.");
-    public static final ConfigKey<Duration> IDLE = draft("timeouts.tunnel_idle", ValueType.DURATION)
+    public static final ConfigKey<Duration> IDLE = builder("timeouts.tunnel_idle", ValueType.DURATION)
             .within(Duration.ofMillis(500), Duration.ofDays(7))
             .defaultsTo(Duration.ofMinutes(10))
-            .like("proxy.config.websocket.no_activity_timeout")
-            .says("Longest pause in a tunnel, in both directions together, after which it is closed.");
-    public static final ConfigKey<Duration> MAX = draft("timeouts.tunnel_max", ValueType.DURATION)
+            .atsName("proxy.config.websocket.no_activity_timeout")
+            .description("Longest pause in a tunnel, in both directions together, after which it is closed.");
+    public static final ConfigKey<Duration> MAX = builder("timeouts.tunnel_max", ValueType.DURATION)
             .within(Duration.ofSeconds(1), Duration.ofDays(366))
             .orZero()
             .defaultsTo(Duration.ofDays(1))
-            .like("proxy.config.websocket.active_timeout")
-            .says("How long a tunnel may live in all; 0 sets no limit.");
+            .atsName("proxy.config.websocket.active_timeout")
+            .description("How long a tunnel may live in all; 0 sets no limit.");
 
-    public static final ConfigKey<Integer> ORIGIN_MAX = draft("origin.tunnels_max", ValueType.INTEGER)
+    public static final ConfigKey<Integer> ORIGIN_MAX = builder("origin.tunnels_max", ValueType.INTEGER)
             .within(1, 1_000_000)
             .defaultsTo(4096)
-            .says(
+            .description(
                     "Tunnels (WebSocket, CONNECT) to one origin by each event loop, counted apart from origin.connections_max;"
                             + " a further one is answered with 503.");
 

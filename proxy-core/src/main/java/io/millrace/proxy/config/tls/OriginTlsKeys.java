@@ -1,6 +1,6 @@
 package io.millrace.proxy.config.tls;
 
-import static io.millrace.proxy.config.key.ConfigKey.draft;
+import static io.millrace.proxy.config.key.ConfigKey.builder;
 
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ValueType;
@@ -25,60 +25,67 @@ public final class OriginTlsKeys {
     }
 
     public static final Section GENERAL = new Section(
-            draft("origin.tls.verify", ValueType.word(OriginTlsConfig.Verify.class, false))
+            builder("origin.tls.verify", ValueType.word(OriginTlsConfig.Verify.class, false))
                     .defaultsTo(OriginTlsConfig.Verify.ON)
                     .perRule()
-                    .like(
+                    .atsName(
                             "proxy.config.ssl.client.verify.server.policy, proxy.config.ssl.client.verify.server.properties")
-                    .says(
+                    .description(
                             "How certificates of origins are verified: on (chain and name), off, name (any issuer), chain (any"
                                     + " name), or warn (as on, but a failure is only logged)."),
-            draft("origin.tls.ca_file", ValueType.PATH)
+            builder("origin.tls.ca_file", ValueType.PATH)
                     .perRule()
-                    .like("proxy.config.ssl.client.CA.cert.filename")
-                    .says("PEM file of the authorities that sign certificates of origins; without it the trust store of"
-                            + " this machine's Java."),
-            draft("origin.tls.certificate", ValueType.PATH)
+                    .atsName("proxy.config.ssl.client.CA.cert.filename")
+                    .description(
+                            "PEM file of the authorities that sign certificates of origins; without it the trust store of"
+                                    + " this machine's Java."),
+            builder("origin.tls.certificate", ValueType.PATH)
                     .perRule()
-                    .like("proxy.config.ssl.client.cert.filename")
-                    .says(
+                    .atsName("proxy.config.ssl.client.cert.filename")
+                    .description(
                             "PEM file with the client certificate that origins are shown, and its issuers; it may hold the"
                                     + " key too."),
-            draft("origin.tls.key", ValueType.PATH)
+            builder("origin.tls.key", ValueType.PATH)
                     .perRule()
-                    .like("proxy.config.ssl.client.private_key.filename")
-                    .says(
+                    .atsName("proxy.config.ssl.client.private_key.filename")
+                    .description(
                             "PEM file with the unencrypted private key of the client certificate; without it the key is in"
                                     + " the file of the certificate."),
-            draft("origin.tls.sni", ValueType.word(OriginTlsConfig.Sni.class, false))
+            builder("origin.tls.sni", ValueType.word(OriginTlsConfig.Sni.class, false))
                     .defaultsTo(OriginTlsConfig.Sni.ORIGIN)
                     .perRule()
-                    .like("proxy.config.ssl.client.sni_policy")
-                    .says("Name that handshakes ask for and certificates must have: the origin's, or that of the Host"
-                            + " field that the origin is sent."),
-            draft("origin.tls.name", ValueType.HOST)
+                    .atsName("proxy.config.ssl.client.sni_policy")
+                    .description(
+                            "Name that handshakes ask for and certificates must have: the origin's, or that of the Host"
+                                    + " field that the origin is sent."),
+            builder("origin.tls.name", ValueType.HOST)
                     .perRule()
-                    .says("Fixed name that handshakes ask for and certificates must have, instead of the one that sni"
-                            + " says."),
-            draft("origin.tls.min_version", ValueType.TLS_VERSION)
+                    .description(
+                            "Fixed name that handshakes ask for and certificates must have, instead of the one that sni"
+                                    + " says."),
+            builder("origin.tls.min_version", ValueType.TLS_VERSION)
                     .defaultsTo(TlsVersion.TLS_1_2)
                     .perRule()
-                    .like("proxy.config.ssl.client.version.min")
-                    .says("Oldest version of TLS that is spoken with origins."));
+                    .atsName("proxy.config.ssl.client.version.min")
+                    .description("Oldest version of TLS that is spoken with origins."));
 
     public static final Section GROUP = new Section(
-            draft("origins[].tls.verify", ValueType.word(OriginTlsConfig.Verify.class, false))
-                    .says("As origin.tls.verify, for the hosts of the group. A section tls here takes the place of the"
-                            + " rule's; what it leaves out is as in origin.tls."),
-            draft("origins[].tls.ca_file", ValueType.PATH).says("As origin.tls.ca_file, for the hosts of the group."),
-            draft("origins[].tls.certificate", ValueType.PATH)
-                    .says("As origin.tls.certificate, for the hosts of the group."),
-            draft("origins[].tls.key", ValueType.PATH).says("As origin.tls.key, for the certificate of the group."),
-            draft("origins[].tls.sni", ValueType.word(OriginTlsConfig.Sni.class, false))
-                    .says("As origin.tls.sni, for the hosts of the group."),
-            draft("origins[].tls.name", ValueType.HOST).says("As origin.tls.name, for the hosts of the group."),
-            draft("origins[].tls.min_version", ValueType.TLS_VERSION)
-                    .says("As origin.tls.min_version, for the hosts of the group."));
+            builder("origins[].tls.verify", ValueType.word(OriginTlsConfig.Verify.class, false))
+                    .description(
+                            "As origin.tls.verify, for the hosts of the group. A section tls here takes the place of the"
+                                    + " rule's; what it leaves out is as in origin.tls."),
+            builder("origins[].tls.ca_file", ValueType.PATH)
+                    .description("As origin.tls.ca_file, for the hosts of the group."),
+            builder("origins[].tls.certificate", ValueType.PATH)
+                    .description("As origin.tls.certificate, for the hosts of the group."),
+            builder("origins[].tls.key", ValueType.PATH)
+                    .description("As origin.tls.key, for the certificate of the group."),
+            builder("origins[].tls.sni", ValueType.word(OriginTlsConfig.Sni.class, false))
+                    .description("As origin.tls.sni, for the hosts of the group."),
+            builder("origins[].tls.name", ValueType.HOST)
+                    .description("As origin.tls.name, for the hosts of the group."),
+            builder("origins[].tls.min_version", ValueType.TLS_VERSION)
+                    .description("As origin.tls.min_version, for the hosts of the group."));
 
     private OriginTlsKeys() {}
 }

@@ -1,6 +1,6 @@
 package io.millrace.proxy.config.tls;
 
-import static io.millrace.proxy.config.key.ConfigKey.draft;
+import static io.millrace.proxy.config.key.ConfigKey.builder;
 
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ValueType;
@@ -45,126 +45,132 @@ public final class ServerTlsKeys {
     private static final Duration HSTS_MAX = Duration.ofDays(3650);
 
     public static final Section GENERAL = new Section(
-            draft("tls.min_version", ValueType.TLS_VERSION)
+            builder("tls.min_version", ValueType.TLS_VERSION)
                     .within(TlsVersion.TLS_1_2, TlsVersion.TLS_1_3)
                     .defaultsTo(TlsVersion.TLS_1_2)
                     .rolling()
-                    .like("proxy.config.ssl.server.version.min")
-                    .says("Oldest version of TLS that is spoken with clients."),
-            draft("tls.max_version", ValueType.TLS_VERSION)
+                    .atsName("proxy.config.ssl.server.version.min")
+                    .description("Oldest version of TLS that is spoken with clients."),
+            builder("tls.max_version", ValueType.TLS_VERSION)
                     .within(TlsVersion.TLS_1_2, TlsVersion.TLS_1_3)
                     .defaultsTo(TlsVersion.TLS_1_3)
                     .rolling()
-                    .like("proxy.config.ssl.server.version.max")
-                    .says("Newest version of TLS that is spoken with clients."),
-            draft("tls.ciphers", ValueType.NAMES)
+                    .atsName("proxy.config.ssl.server.version.max")
+                    .description("Newest version of TLS that is spoken with clients."),
+            builder("tls.ciphers", ValueType.NAMES)
                     .rolling()
-                    .like("proxy.config.ssl.server.cipher_suite")
-                    .says("Cipher suites of TLS 1.2 in order of preference, such as"
+                    .atsName("proxy.config.ssl.server.cipher_suite")
+                    .description("Cipher suites of TLS 1.2 in order of preference, such as"
                             + " TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256; without it those of BoringSSL. Those of TLS 1.3"
                             + " are always the same."),
-            draft("tls.groups", ValueType.NAMES)
+            builder("tls.groups", ValueType.NAMES)
                     .rolling()
-                    .like("proxy.config.ssl.server.groups_list")
-                    .says("Key exchange groups in order of preference; without it X25519MLKEM768, x25519, P-256, P-384"
-                            + " and P-521."),
-            draft("tls.client_certificates", ValueType.word(ClientCertificates.class, false))
+                    .atsName("proxy.config.ssl.server.groups_list")
+                    .description(
+                            "Key exchange groups in order of preference; without it X25519MLKEM768, x25519, P-256, P-384"
+                                    + " and P-521."),
+            builder("tls.client_certificates", ValueType.word(ClientCertificates.class, false))
                     .defaultsTo(ClientCertificates.OFF)
                     .rolling()
-                    .like("proxy.config.ssl.client.certification_level")
-                    .says("Whether clients are asked for certificates, and whether connections without a valid one are"
-                            + " refused. One that is shown must be valid."),
-            draft("tls.client_ca_file", ValueType.PATH)
+                    .atsName("proxy.config.ssl.client.certification_level")
+                    .description(
+                            "Whether clients are asked for certificates, and whether connections without a valid one are"
+                                    + " refused. One that is shown must be valid."),
+            builder("tls.client_ca_file", ValueType.PATH)
                     .rolling()
-                    .like("proxy.config.ssl.CA.cert.filename")
-                    .says("PEM file of the authorities that sign client certificates; client_certificates needs it."),
-            draft("tls.client_revocation_file", ValueType.PATH)
+                    .atsName("proxy.config.ssl.CA.cert.filename")
+                    .description(
+                            "PEM file of the authorities that sign client certificates; client_certificates needs it."),
+            builder("tls.client_revocation_file", ValueType.PATH)
                     .rolling()
-                    .says("PEM file of revocation lists of these authorities. Clients whose certificate is in it are"
-                            + " refused, and so are all when the list is out of date."),
-            draft("tls.hsts.max_age", ValueType.DURATION)
+                    .description(
+                            "PEM file of revocation lists of these authorities. Clients whose certificate is in it are"
+                                    + " refused, and so are all when the list is out of date."),
+            builder("tls.hsts.max_age", ValueType.DURATION)
                     .within(Duration.ZERO, HSTS_MAX)
                     .rolling()
-                    .like("proxy.config.ssl.hsts_max_age")
-                    .says(
+                    .atsName("proxy.config.ssl.hsts_max_age")
+                    .description(
                             "Adds Strict-Transport-Security to responses over TLS that have none: how long browsers use https"
                                     + " only; 0 makes them forget it. Without it nothing is added."),
-            draft("tls.hsts.include_subdomains", ValueType.BOOLEAN)
+            builder("tls.hsts.include_subdomains", ValueType.BOOLEAN)
                     .defaultsTo(false)
                     .rolling()
-                    .like("proxy.config.ssl.hsts_include_subdomains")
-                    .says("Whether hsts holds for every subdomain too."),
-            draft("tls.hsts.preload", ValueType.BOOLEAN)
+                    .atsName("proxy.config.ssl.hsts_include_subdomains")
+                    .description("Whether hsts holds for every subdomain too."),
+            builder("tls.hsts.preload", ValueType.BOOLEAN)
                     .defaultsTo(false)
                     .rolling()
-                    .says(
+                    .description(
                             "Whether browsers may ship with the host in their lists; needs include_subdomains and a max_age of"
                                     + " 365 days."),
-            draft("tls.ocsp_stapling", ValueType.BOOLEAN)
+            builder("tls.ocsp_stapling", ValueType.BOOLEAN)
                     .defaultsTo(true)
                     .rolling()
-                    .like("proxy.config.ssl.ocsp.enabled")
-                    .says(
+                    .atsName("proxy.config.ssl.ocsp.enabled")
+                    .description(
                             "Whether handshakes carry the issuer's confirmation that the certificate is not revoked, where"
                                     + " the certificate names an OCSP responder. The proxy asks that server."));
 
     public static final Section LISTEN = new Section(
-            draft("listen[].tls.min_version", ValueType.TLS_VERSION)
+            builder("listen[].tls.min_version", ValueType.TLS_VERSION)
                     .within(TlsVersion.TLS_1_2, TlsVersion.TLS_1_3)
                     .rolling()
-                    .says("As tls.min_version, for this address."),
-            draft("listen[].tls.max_version", ValueType.TLS_VERSION)
+                    .description("As tls.min_version, for this address."),
+            builder("listen[].tls.max_version", ValueType.TLS_VERSION)
                     .within(TlsVersion.TLS_1_2, TlsVersion.TLS_1_3)
                     .rolling()
-                    .says("As tls.max_version, for this address."),
-            draft("listen[].tls.ciphers", ValueType.NAMES).rolling().says("As tls.ciphers, for this address."),
-            draft("listen[].tls.groups", ValueType.NAMES).rolling().says("As tls.groups, for this address."),
-            draft("listen[].tls.client_certificates", ValueType.word(ClientCertificates.class, false))
+                    .description("As tls.max_version, for this address."),
+            builder("listen[].tls.ciphers", ValueType.NAMES).rolling().description("As tls.ciphers, for this address."),
+            builder("listen[].tls.groups", ValueType.NAMES).rolling().description("As tls.groups, for this address."),
+            builder("listen[].tls.client_certificates", ValueType.word(ClientCertificates.class, false))
                     .rolling()
-                    .says("As tls.client_certificates, for this address."),
-            draft("listen[].tls.client_ca_file", ValueType.PATH)
+                    .description("As tls.client_certificates, for this address."),
+            builder("listen[].tls.client_ca_file", ValueType.PATH)
                     .rolling()
-                    .says("As tls.client_ca_file, for this address."),
-            draft("listen[].tls.client_revocation_file", ValueType.PATH)
+                    .description("As tls.client_ca_file, for this address."),
+            builder("listen[].tls.client_revocation_file", ValueType.PATH)
                     .rolling()
-                    .says("As tls.client_revocation_file, for this address."),
-            draft("listen[].tls.hsts.max_age", ValueType.DURATION)
+                    .description("As tls.client_revocation_file, for this address."),
+            builder("listen[].tls.hsts.max_age", ValueType.DURATION)
                     .within(Duration.ZERO, HSTS_MAX)
                     .rolling()
-                    .says("As tls.hsts.max_age, for this address."),
-            draft("listen[].tls.hsts.include_subdomains", ValueType.BOOLEAN)
+                    .description("As tls.hsts.max_age, for this address."),
+            builder("listen[].tls.hsts.include_subdomains", ValueType.BOOLEAN)
                     .rolling()
-                    .says("As tls.hsts.include_subdomains, for this address."),
-            draft("listen[].tls.hsts.preload", ValueType.BOOLEAN)
+                    .description("As tls.hsts.include_subdomains, for this address."),
+            builder("listen[].tls.hsts.preload", ValueType.BOOLEAN)
                     .rolling()
-                    .says("As tls.hsts.preload, for this address."),
-            draft("listen[].tls.ocsp_stapling", ValueType.BOOLEAN)
+                    .description("As tls.hsts.preload, for this address."),
+            builder("listen[].tls.ocsp_stapling", ValueType.BOOLEAN)
                     .rolling()
-                    .says("As tls.ocsp_stapling, for this address."));
+                    .description("As tls.ocsp_stapling, for this address."));
 
     /** For the names of the certificates of one element. */
     public static final Section NAME = new Section(
-            draft("tls.certificates[].min_version", ValueType.TLS_VERSION)
+            builder("tls.certificates[].min_version", ValueType.TLS_VERSION)
                     .within(TlsVersion.TLS_1_2, TlsVersion.TLS_1_3)
-                    .says("As tls.min_version, for these names."),
-            draft("tls.certificates[].max_version", ValueType.TLS_VERSION)
+                    .description("As tls.min_version, for these names."),
+            builder("tls.certificates[].max_version", ValueType.TLS_VERSION)
                     .within(TlsVersion.TLS_1_2, TlsVersion.TLS_1_3)
-                    .says("As tls.max_version, for these names."),
-            draft("tls.certificates[].ciphers", ValueType.NAMES).says("As tls.ciphers, for these names."),
-            draft("tls.certificates[].groups", ValueType.NAMES).says("As tls.groups, for these names."),
-            draft("tls.certificates[].client_certificates", ValueType.word(ClientCertificates.class, false))
-                    .says("As tls.client_certificates, for these names."),
-            draft("tls.certificates[].client_ca_file", ValueType.PATH).says("As tls.client_ca_file, for these names."),
-            draft("tls.certificates[].client_revocation_file", ValueType.PATH)
-                    .says("As tls.client_revocation_file, for these names."),
-            draft("tls.certificates[].hsts.max_age", ValueType.DURATION)
+                    .description("As tls.max_version, for these names."),
+            builder("tls.certificates[].ciphers", ValueType.NAMES).description("As tls.ciphers, for these names."),
+            builder("tls.certificates[].groups", ValueType.NAMES).description("As tls.groups, for these names."),
+            builder("tls.certificates[].client_certificates", ValueType.word(ClientCertificates.class, false))
+                    .description("As tls.client_certificates, for these names."),
+            builder("tls.certificates[].client_ca_file", ValueType.PATH)
+                    .description("As tls.client_ca_file, for these names."),
+            builder("tls.certificates[].client_revocation_file", ValueType.PATH)
+                    .description("As tls.client_revocation_file, for these names."),
+            builder("tls.certificates[].hsts.max_age", ValueType.DURATION)
                     .within(Duration.ZERO, HSTS_MAX)
-                    .says("As tls.hsts.max_age, for these names."),
-            draft("tls.certificates[].hsts.include_subdomains", ValueType.BOOLEAN)
-                    .says("As tls.hsts.include_subdomains, for these names."),
-            draft("tls.certificates[].hsts.preload", ValueType.BOOLEAN).says("As tls.hsts.preload, for these names."),
-            draft("tls.certificates[].ocsp_stapling", ValueType.BOOLEAN)
-                    .says("As tls.ocsp_stapling, for these names."));
+                    .description("As tls.hsts.max_age, for these names."),
+            builder("tls.certificates[].hsts.include_subdomains", ValueType.BOOLEAN)
+                    .description("As tls.hsts.include_subdomains, for these names."),
+            builder("tls.certificates[].hsts.preload", ValueType.BOOLEAN)
+                    .description("As tls.hsts.preload, for these names."),
+            builder("tls.certificates[].ocsp_stapling", ValueType.BOOLEAN)
+                    .description("As tls.ocsp_stapling, for these names."));
 
     private ServerTlsKeys() {}
 }

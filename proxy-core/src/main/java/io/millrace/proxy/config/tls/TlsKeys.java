@@ -1,6 +1,6 @@
 package io.millrace.proxy.config.tls;
 
-import static io.millrace.proxy.config.key.ConfigKey.draft;
+import static io.millrace.proxy.config.key.ConfigKey.builder;
 
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigValues;
@@ -14,51 +14,59 @@ public final class TlsKeys {
     /** A section that means something without any key in it. */
     public static final String LISTEN_SECTION = "listen[].tls";
 
-    public static final ConfigKey<Boolean> LISTEN_ENABLED = draft("listen[].tls.enabled", ValueType.BOOLEAN)
+    public static final ConfigKey<Boolean> LISTEN_ENABLED = builder("listen[].tls.enabled", ValueType.BOOLEAN)
             .defaultsTo(true)
             .rolling()
-            .says("Whether the address speaks TLS; a section tls without this key does.");
-    public static final ConfigKey<List<ConfigValues>> CERTIFICATES = draft("tls.certificates", ValueType.LIST)
-            .like("ssl_multicert.config")
-            .says("Certificates by name (SNI) for every address with tls and without a certificate of its own: files"
-                    + " or directories. Changed files are used without a reload.");
-    public static final ConfigKey<Path> CERTIFICATE = draft("tls.certificates[].certificate", ValueType.PATH)
-            .like("ssl_cert_name")
-            .says("PEM file with the certificate chain, the server's own first; it may hold the key too.");
-    public static final ConfigKey<Path> KEY = draft("tls.certificates[].key", ValueType.PATH)
-            .like("ssl_key_name")
-            .says("PEM file with the unencrypted private key; without it the key is in the file of the certificate.");
-    public static final ConfigKey<Path> DIRECTORY = draft("tls.certificates[].directory", ValueType.PATH)
-            .says("Directory instead of files: NAME.pem or NAME.crt with NAME.key, *.pem with both in one file,"
+            .description("Whether the address speaks TLS; a section tls without this key does.");
+    public static final ConfigKey<List<ConfigValues>> CERTIFICATES = builder("tls.certificates", ValueType.LIST)
+            .atsName("ssl_multicert.config")
+            .description(
+                    "Certificates by name (SNI) for every address with tls and without a certificate of its own: files"
+                            + " or directories. Changed files are used without a reload.");
+    public static final ConfigKey<Path> CERTIFICATE = builder("tls.certificates[].certificate", ValueType.PATH)
+            .atsName("ssl_cert_name")
+            .description("PEM file with the certificate chain, the server's own first; it may hold the key too.");
+    public static final ConfigKey<Path> KEY = builder("tls.certificates[].key", ValueType.PATH)
+            .atsName("ssl_key_name")
+            .description(
+                    "PEM file with the unencrypted private key; without it the key is in the file of the certificate.");
+    public static final ConfigKey<Path> DIRECTORY = builder("tls.certificates[].directory", ValueType.PATH)
+            .description("Directory instead of files: NAME.pem or NAME.crt with NAME.key, *.pem with both in one file,"
                     + " or NAME/fullchain.pem with NAME/privkey.pem. lego, certbot and dehydrated write such.");
-    public static final ConfigKey<List<String>> NAMES = draft("tls.certificates[].names", ValueType.NAMES)
-            .like("dest_fqdn")
-            .says("Names that these certificates are used for, such as www.example.com and *.example.com; without it"
-                    + " those in each certificate.");
-    public static final ConfigKey<Boolean> NAME_HTTP2 = draft("tls.certificates[].http2", ValueType.BOOLEAN)
-            .says(
+    public static final ConfigKey<List<String>> NAMES = builder("tls.certificates[].names", ValueType.NAMES)
+            .atsName("dest_fqdn")
+            .description(
+                    "Names that these certificates are used for, such as www.example.com and *.example.com; without it"
+                            + " those in each certificate.");
+    public static final ConfigKey<Boolean> NAME_HTTP2 = builder("tls.certificates[].http2", ValueType.BOOLEAN)
+            .description(
                     "Whether clients that ask for these names are offered HTTP/2; without it as listen[].http2 says, which false"
                             + " turns off for all names.");
-    public static final ConfigKey<String> DEFAULT_CERTIFICATE = draft("tls.default_certificate", ValueType.HOST)
-            .like("dest_ip=*")
-            .says("Name whose certificate is used for clients that name no host, and by unknown_name; without it that"
-                    + " of the first certificate.");
-    public static final ConfigKey<TlsConfig.UnknownName> UNKNOWN_NAME = draft(
+    public static final ConfigKey<String> DEFAULT_CERTIFICATE = builder("tls.default_certificate", ValueType.HOST)
+            .atsName("dest_ip=*")
+            .description(
+                    "Name whose certificate is used for clients that name no host, and by unknown_name; without it that"
+                            + " of the first certificate.");
+    public static final ConfigKey<TlsConfig.UnknownName> UNKNOWN_NAME = builder(
                     "tls.unknown_name", ValueType.word(TlsConfig.UnknownName.class, false))
             .defaultsTo(TlsConfig.UnknownName.DEFAULT)
-            .says("Answer to clients that ask for a name without a certificate: the default certificate, or the alert"
-                    + " unrecognized_name.");
-    public static final ConfigKey<Duration> CHECK_INTERVAL = draft("tls.check_interval", ValueType.DURATION)
+            .description(
+                    "Answer to clients that ask for a name without a certificate: the default certificate, or the alert"
+                            + " unrecognized_name.");
+    public static final ConfigKey<Duration> CHECK_INTERVAL = builder("tls.check_interval", ValueType.DURATION)
             .within(Duration.ofMillis(100), Duration.ofHours(1))
             .defaultsTo(Duration.ofSeconds(5))
-            .says("Interval of checks of certificate files for changes. Slow checks make longer pauses, up to 10 s.");
+            .description(
+                    "Interval of checks of certificate files for changes. Slow checks make longer pauses, up to 10 s.");
 
-    public static final ConfigKey<Path> TICKET_KEYS_FILE = draft("tls.ticket_keys_file", ValueType.PATH)
-            .like("proxy.config.ssl.server.ticket_key.filename")
-            .says("File with session ticket keys of 48 bytes each, the newest first, for several machines with the same"
-                    + " names; without it keys are made, and renewed every 12 hours.");
-    public static final ConfigKey<String> CLIENT_SUBJECT_FIELD = draft("tls.client_subject_field", ValueType.FIELD_NAME)
-            .says("Request field in which origins are told the subject of a verified client certificate, such as"
+    public static final ConfigKey<Path> TICKET_KEYS_FILE = builder("tls.ticket_keys_file", ValueType.PATH)
+            .atsName("proxy.config.ssl.server.ticket_key.filename")
+            .description(
+                    "File with session ticket keys of 48 bytes each, the newest first, for several machines with the same"
+                            + " names; without it keys are made, and renewed every 12 hours.");
+    public static final ConfigKey<String> CLIENT_SUBJECT_FIELD = builder(
+                    "tls.client_subject_field", ValueType.FIELD_NAME)
+            .description("Request field in which origins are told the subject of a verified client certificate, such as"
                     + " X-Client-Subject; what clients send in it never reaches an origin.");
 
     private TlsKeys() {}

@@ -42,7 +42,7 @@ public final class Decision {
         /** The object answers as it is. */
         FRESH,
         /** The object answers although it is stale, as client or origin allow; it is validated aside where they ask for it. */
-        FRESH_ENOUGH,
+        SERVE_STALE,
         /** The object must be validated first. */
         VALIDATE,
         /** The object has a part of what is wanted: fetch what is missing. */
@@ -81,7 +81,7 @@ public final class Decision {
     private boolean underLoad;
     private boolean pastChallenges;
     /** Where objects are looked for without holding them; null when what is found is retained. */
-    private @Nullable BorrowedObjects residents;
+    private @Nullable UnretainedReader residents;
 
     public Decision(RequestHead request) {
         this.request = request;
@@ -119,7 +119,7 @@ public final class Decision {
     }
 
     /** Until {@link #hold} what is found is theirs, and good for as long as they say. */
-    public void borrowFrom(BorrowedObjects borrowed) {
+    public void borrowFrom(UnretainedReader borrowed) {
         residents = borrowed;
     }
 

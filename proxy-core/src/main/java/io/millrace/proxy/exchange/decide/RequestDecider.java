@@ -346,15 +346,15 @@ public final class RequestDecider {
             return available(decision, object, Decision.Kind.FRESH);
         }
         if (reuse instanceof Reuse.ServeStale) {
-            return available(decision, object, Decision.Kind.FRESH_ENOUGH);
+            return available(decision, object, Decision.Kind.SERVE_STALE);
         }
         if (reuse instanceof Reuse.ServeStaleWhileRevalidating) {
             decision.validatingAside();
-            return available(decision, object, Decision.Kind.FRESH_ENOUGH);
+            return available(decision, object, Decision.Kind.SERVE_STALE);
         }
         if (reuse instanceof Reuse.ServeStaleUnderLoad) {
             decision.underLoad();
-            return available(decision, object, Decision.Kind.FRESH_ENOUGH);
+            return available(decision, object, Decision.Kind.SERVE_STALE);
         }
         if (reuse instanceof Reuse.Validate validate) {
             return validate(decision, object, reasonOf(validate.reason()));

@@ -36,7 +36,7 @@ public final class Variants {
     }
 
     /** The key for a response that is about to be stored; writes the marker where a new one is needed. */
-    public StoreKey keyFor(LegPlan plan, StoredHead stored) {
+    public StoreKey keyFor(FetchPlan plan, StoredHead stored) {
         StoreKey primary = plan.primaryKey();
         if (primary == null) {
             primary = shared.store().key(plan.primaryBytes());
@@ -64,7 +64,7 @@ public final class Variants {
      * Writes the marker with one more variant, and removes those for which it has no room. Of two variants that are first stored
      * at the same moment the marker may list one only; the other is found all the same, and not counted.
      */
-    private void list(LegPlan plan, StoreKey primary, StoredHead marker, byte[] values) {
+    private void list(FetchPlan plan, StoreKey primary, StoredHead marker, byte[] values) {
         VariantList.Added added =
                 VariantList.add(marker, values, plan.cacheSettings().storing().variantsMax());
         write(plan, primary, added.marker());
@@ -87,7 +87,7 @@ public final class Variants {
      *
      * @return whether it was written
      */
-    public boolean pinMarker(LegPlan plan, StoredHead variant) {
+    public boolean pinMarker(FetchPlan plan, StoredHead variant) {
         StoreKey primary = plan.primaryKey();
         StoredHead seen = plan.marker();
         if (primary == null || seen == null || variant.pinnedUntilSeconds() <= seen.pinnedUntilSeconds()) {
@@ -102,7 +102,7 @@ public final class Variants {
     }
 
     /** The URL was purged while its marker was written: that must not lead to what there was before. */
-    public void removeMarker(LegPlan plan) {
+    public void removeMarker(FetchPlan plan) {
         StoreKey primary = plan.primaryKey();
         shared.store()
                 .remove(
@@ -112,20 +112,20 @@ public final class Variants {
     }
 
     /** Pinned for longer than the variant, by what that is pinned for: not to be written with each of them. */
-    private static StoredHead pinned(StoredHead marker, LegPlan plan, StoredHead variant) {
+    private static StoredHead pinned(StoredHead marker, FetchPlan plan, StoredHead variant) {
         long until = variant.pinnedUntilSeconds();
         return marker.withPin(
                 until == 0 ? 0 : until + plan.cacheSettings().storing().pinSeconds());
     }
 
-    private void write(LegPlan plan, StoreKey primary, StoredHead marker) {
+    private void write(FetchPlan plan, StoreKey primary, StoredHead marker) {
         ObjectWriter<StoredHead> writer = shared.store().create(primary, volumeFor(plan));
         writer.head(marker, 0);
         writer.complete(0);
     }
 
     /** Name of the volume for the response. */
-    public String volumeFor(LegPlan plan) {
+    public String volumeFor(FetchPlan plan) {
         return shared.settings().get().volumes().volume(plan.request().target(), plan.mapped());
     }
 

@@ -25,7 +25,7 @@ public record FetchedResponse(
         int originStatus,
         ResponseHead head,
         ResponseHead representation,
-        @Nullable SelectableHead selection,
+        @Nullable LazyStoredHead selection,
         @Nullable ContentRange part,
         boolean stored,
         @Nullable StoreKey keptUnder,

@@ -10,7 +10,7 @@ import io.millrace.proxy.config.remap.RemapRuleConfig;
 import io.millrace.proxy.config.tls.OriginTlsConfig;
 import io.millrace.proxy.config.value.ProxyProtocolVersion;
 import io.millrace.proxy.exchange.decide.ExchangeSettings;
-import io.millrace.proxy.exchange.decide.LegPlan;
+import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.decide.RangeRequest;
 import io.millrace.proxy.exchange.report.ViaLetters;
 import io.millrace.proxy.fetch.Origin;
@@ -62,7 +62,7 @@ public final class OriginRequests {
     private OriginRequests() {}
 
     /** To the host of the rule. */
-    public static OriginRequest compose(LegPlan plan, ExchangeSettings settings) {
+    public static OriginRequest compose(FetchPlan plan, ExchangeSettings settings) {
         OriginRequest.Builder builder = builder(plan, settings, origin(plan.mapped()));
         RemapRuleConfig rule = plan.mapped().rule().config();
         tls(builder, rule.originTls(), plan);
@@ -74,7 +74,7 @@ public final class OriginRequests {
     }
 
     /** To a host of the rule's group. */
-    public static OriginRequest compose(LegPlan plan, ExchangeSettings settings, OriginGroup group, OriginHost host) {
+    public static OriginRequest compose(FetchPlan plan, ExchangeSettings settings, OriginGroup group, OriginHost host) {
         OriginRequest.Builder builder =
                 builder(plan, settings, host.origin()).settings(group.fetchSettings(settings.fetch()));
         if (host.isAddress()) {
@@ -92,7 +92,7 @@ public final class OriginRequests {
         return builder.build();
     }
 
-    private static void tls(OriginRequest.Builder builder, OriginTlsConfig tls, LegPlan plan) {
+    private static void tls(OriginRequest.Builder builder, OriginTlsConfig tls, FetchPlan plan) {
         if (tls.asksForHostField()) {
             builder.tlsName(hostOf(plan.mapped().hostField(plan.originUrl())));
         }
@@ -108,7 +108,7 @@ public final class OriginRequests {
         return colon < 0 ? field : field.substring(0, colon);
     }
 
-    private static OriginRequest.Builder builder(LegPlan plan, ExchangeSettings settings, Origin origin) {
+    private static OriginRequest.Builder builder(FetchPlan plan, ExchangeSettings settings, Origin origin) {
         RequestHead request = plan.request();
         FieldSection.Builder fields = FieldSection.builderLike(request.fields());
         fields.add(FieldName.HOST, plan.mapped().hostField(plan.originUrl()));
@@ -158,7 +158,7 @@ public final class OriginRequests {
         return builder;
     }
 
-    private static @Nullable AsciiString via(LegPlan plan, ViaText text) {
+    private static @Nullable AsciiString via(FetchPlan plan, ViaText text) {
         RequestHead request = plan.request();
         if (!text.hasCodes()) {
             return text.plain(request.version());
@@ -182,7 +182,7 @@ public final class OriginRequests {
     }
 
     private static void copy(
-            LegPlan plan,
+            FetchPlan plan,
             AccessRules access,
             boolean trusted,
             boolean otherUrl,
@@ -214,7 +214,7 @@ public final class OriginRequests {
     }
 
     /** Whether the client sent a field of those that select a response, and the origin was not to see it. */
-    public static boolean isAnySelectorWithheld(LegPlan plan, Variance variance) {
+    public static boolean isAnySelectorWithheld(FetchPlan plan, Variance variance) {
         FieldSection from = plan.request().fields();
         AccessRules access = plan.told();
         HopByHop hopByHop = HopByHop.of(from);

@@ -91,7 +91,7 @@ public final class ResponseHeads {
 
     /** Age where the origin sent one, or where the response came some time before this request (RFC 9111 s5.1). */
     public static void addAge(OutboundHead head, FetchedResponse response, long nowMillis) {
-        SelectableHead dated = response.selection();
+        LazyStoredHead dated = response.selection();
         if (dated != null) {
             long age = dated.currentAgeSeconds(nowMillis);
             boolean told = response.head().fields().contains(FieldName.AGE);

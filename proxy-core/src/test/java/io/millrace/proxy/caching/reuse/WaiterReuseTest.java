@@ -73,7 +73,7 @@ final class WaiterReuseTest {
                 .build();
         assertEquals(
                 expected,
-                textOf(WaiterReuse.of(
+                textOf(FollowerReuse.of(
                         Heads.get("Authorization: x"),
                         Heads.get(),
                         Heads.response(200, "Cache-Control: " + control),
@@ -96,7 +96,7 @@ final class WaiterReuseTest {
         for (String user : List.of("X-User", "X-Other")) {
             assertEquals(
                     user.equals("X-User") ? "restricted" : "shared",
-                    textOf(WaiterReuse.of(
+                    textOf(FollowerReuse.of(
                             Heads.get(),
                             Heads.get(),
                             Heads.response(200, "Cache-Control: max-age=60", user + ": bob"),
@@ -118,14 +118,14 @@ final class WaiterReuseTest {
     void errorsWithoutLifetimeAreNotShared() {
         assertEquals(
                 "not-storable",
-                textOf(WaiterReuse.of(Heads.get(), Heads.get(), Heads.response(503), NOW, CacheSettings.DEFAULTS)));
+                textOf(FollowerReuse.of(Heads.get(), Heads.get(), Heads.response(503), NOW, CacheSettings.DEFAULTS)));
     }
 
     private static String textOf(RequestHead waiter, RequestHead leader, String response) {
-        return textOf(WaiterReuse.of(waiter, leader, Heads.response(200, response), NOW, CacheSettings.DEFAULTS));
+        return textOf(FollowerReuse.of(waiter, leader, Heads.response(200, response), NOW, CacheSettings.DEFAULTS));
     }
 
-    private static String textOf(WaiterReuse decision) {
-        return decision instanceof WaiterReuse.NotShared not ? not.reason().text() : "shared";
+    private static String textOf(FollowerReuse decision) {
+        return decision instanceof FollowerReuse.NotShared not ? not.reason().text() : "shared";
     }
 }

@@ -1,0 +1,211 @@
+package io.millrace.store.disk;
+
+import io.millrace.store.disk.segment.SegmentFile;
+import io.millrace.store.disk.segment.SegmentHeader;
+import io.millrace.store.disk.segment.SegmentSummary;
+import io.millrace.store.disk.segment.SegmentTable;
+import io.millrace.store.index.Location;
+import io.millrace.store.index.MappedIndex;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes a volume smaller while it works: gives up the oldest segments until the rest fits, moves those that lie beyond
+ * the new end into places before it, newest first, and then cuts the file off.
+ *
+ * <pre>
+ *   copy all but the header ─ force ─ header ─ force ─ table, index ─ erase the old header
+ * </pre>
+ *
+ * A moved segment keeps its sequence and its tag, so records that name it by its tag find it. Until the file is cut off the
+ * superblock tells the old size: a crash leaves at most one segment twice, which opening settles, and the work goes on.
+ * What readers pin beyond the end stays readable: the file is cut off when they are done.
+ *
+ * <p>Confined to the volume's writer thread.
+ */
+final class VolumeShrinker implements VolumeThread.BackgroundWork {
+    private static final Logger LOG = LoggerFactory.getLogger(VolumeShrinker.class);
+    private static final int SLICE_BYTES = 1 << 20;
+    private static final long WAIT_NANOS = 200_000_000;
+
+    private final VolumeParts parts;
+    private final SegmentFile segments;
+    private final SegmentTable table;
+    private final MappedIndex index;
+    private final SegmentLog log;
+    private final int limit;
+    private final Owner owner;
+    private boolean done;
+    private int moved;
+    private @Nullable Move move;
+
+    /** The volume that gets smaller. */
+    interface Owner {
+        /** Its state. */
+        VolumeState state();
+
+        /** Nothing is beyond the limit any more: writes the superblock and cuts the file off. */
+        void cutOff(int segmentCount) throws IOException;
+
+        /** Counts an I/O error. */
+        IOException failed(IOException e);
+    }
+
+    /** A segment on its way. */
+    private static final class Move {
+        final int source;
+        final int target;
+        final long sequence;
+        final long tag;
+        final ByteBuffer buffer;
+        long offset = SegmentHeader.BYTES;
+
+        Move(int source, int target, long sequence, long tag, int bufferBytes) {
+            this.source = source;
+            this.target = target;
+            this.sequence = sequence;
+            this.tag = tag;
+            this.buffer = ByteBuffer.allocateDirect(bufferBytes);
+        }
+    }
+
+    VolumeShrinker(VolumeParts parts, SegmentFile segments, SegmentLog log, Owner owner) {
+        this.parts = parts;
+        this.segments = segments;
+        this.table = parts.table();
+        this.index = parts.index();
+        this.log = log;
+        this.limit = table.usable();
+        this.owner = owner;
+    }
+
+    @Override
+    public long step() {
+        VolumeState state = owner.state();
+        if (done || (state != VolumeState.ONLINE && state != VolumeState.OPENING)) {
+            return IDLE;
+        }
+        if (state == VolumeState.OPENING) {
+            return WAIT_NANOS;
+        }
+        try {
+            return stepNow();
+        } catch (IOException e) {
+            done = true;
+            LOG.warn("{}: stays as large as it is until it is opened again: {}", parts.directory(), e.toString());
+            var unused = owner.failed(e);
+            return IDLE;
+        }
+    }
+
+    private long stepNow() throws IOException {
+        Move current = move;
+        if (current != null) {
+            carryOn(current);
+            return AT_ONCE;
+        }
+        log.leaveBeyond(limit);
+        int beyond = table.newestSealedFrom(limit);
+        if (beyond < 0) {
+            return cutOff();
+        }
+        // One place is left for the log, so that it need not give up more at once.
+        if (table.live() >= limit) {
+            log.retireOldest();
+            // Older ones are surely gone before newer ones: tombstones outlive what they hide.
+            segments.force();
+            return AT_ONCE;
+        }
+        int target = log.reserve();
+        if (target < 0) {
+            return WAIT_NANOS;
+        }
+        int bufferBytes = Math.min(SLICE_BYTES, segments.segmentBytes());
+        move = new Move(beyond, target, table.sequence(beyond), table.tag(beyond), bufferBytes);
+        // Says which segment may be here twice, should this process end before the move does.
+        table.set(target, SegmentTable.State.FREE, table.sequence(beyond), 0, 0);
+        return AT_ONCE;
+    }
+
+    private void carryOn(Move current) throws IOException {
+        if (table.tag(current.source) != current.tag) {
+            // Given up meanwhile: the log needed room.
+            table.set(current.target, SegmentTable.State.FREE, 0, 0, 0);
+            release();
+            return;
+        }
+        if (current.offset < segments.segmentBytes()) {
+            current.buffer.clear();
+            int count = segments.read(current.source, current.offset, current.buffer);
+            if (count == 0) {
+                throw new IOException("segment " + current.source + " ends at " + current.offset);
+            }
+            segments.write(current.target, current.offset, current.buffer.flip());
+            current.offset += count;
+            return;
+        }
+        finish(current);
+        release();
+    }
+
+    private void release() {
+        move = null;
+        log.unreserve();
+    }
+
+    private void finish(Move current) throws IOException {
+        segments.force();
+        segments.writeHeader(new SegmentHeader(current.target, current.sequence, current.tag));
+        segments.force();
+        table.set(
+                current.target,
+                SegmentTable.State.SEALED,
+                current.sequence,
+                current.tag,
+                table.written(current.source));
+        SegmentSummary summary = segments.summary(current.target, current.tag);
+        if (summary != null) {
+            for (int i = 0; i < summary.size(); i++) {
+                SegmentSummary.Entry entry = summary.entry(i);
+                if (entry != null) {
+                    point(current, entry);
+                }
+            }
+        } else {
+            segments.walk(
+                    current.target,
+                    current.tag,
+                    SegmentHeader.BYTES,
+                    segments.segmentBytes(),
+                    true,
+                    (header, offset) -> point(current, SegmentSummary.entry(header, offset)));
+        }
+        segments.eraseHeader(current.source);
+        table.state(current.source, SegmentTable.State.RETIRED);
+        moved++;
+    }
+
+    private void point(Move current, SegmentSummary.Entry entry) {
+        index.moveIf(
+                entry.hashHigh(),
+                entry.hashLow(),
+                Location.pack(current.source, entry.offset(), entry.length(), current.tag),
+                Location.pack(current.target, entry.offset(), entry.length(), current.tag));
+    }
+
+    private long cutOff() throws IOException {
+        parts.readers().recheck();
+        for (int segment = limit; segment < table.segments(); segment++) {
+            if (parts.pins().isPinned(segment) || parts.readers().isPinned(segment)) {
+                return WAIT_NANOS;
+            }
+        }
+        owner.cutOff(limit);
+        done = true;
+        LOG.info("{}: cut off at {} segments, moved={}", parts.directory(), limit, moved);
+        return IDLE;
+    }
+}

@@ -1,0 +1,101 @@
+package io.millrace.launcher.process;
+
+import io.millrace.launcher.exit.LaunchException;
+import io.millrace.launcher.state.StateDirectory;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.config.access.ListenerConfig;
+import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.config.key.WorkerConfig;
+import io.millrace.proxy.config.value.ListenAddress;
+import io.millrace.worker.control.ControlTransport;
+import io.millrace.worker.control.ListenerSockets;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What stays the same over all configurations of one launcher: its directories, its transport, and the worker's main
+ * class. Immutable.
+ *
+ * @param state the directories
+ * @param workerClass main class of the worker
+ */
+public record LauncherContext(StateDirectory state, String workerClass) {
+    /** Set by bin/millrace; without it the product is found from its jar, and in an unpacked build there is none. */
+    private static final String HOME_PROPERTY = "millrace.home";
+
+    /** {@code config} with the gaps filled that the state directory fills. */
+    public ProxyConfig complete(ProxyConfig config) {
+        return state.placement().complete(config);
+    }
+
+    /** The public admin socket with that configuration. */
+    public Path adminSocket(ProxyConfig config) {
+        Path configured = config.admin().socket();
+        return configured == null ? state.adminSocket() : configured;
+    }
+
+    /** The command line of workers with that configuration. */
+    public WorkerCommand starter(ProxyConfig config) {
+        return new WorkerCommand(home(), config, state, workerClass);
+    }
+
+    /** Whether the launcher binds the sockets; else workers do, and a restart refuses connections. */
+    public static boolean bindsSockets(ProxyConfig config) {
+        return ControlTransport.available() == ControlTransport.EPOLL
+                && config.worker().transport() != WorkerConfig.Transport.NIO;
+    }
+
+    /** One listening socket per event loop of the worker. */
+    public static int socketsPerAddress(ProxyConfig config) {
+        int loops = config.worker().eventLoops();
+        return loops == 0 ? Runtime.getRuntime().availableProcessors() : loops;
+    }
+
+    /** The addresses of {@code config}, each by its text. */
+    public static Map<String, InetSocketAddress> addresses(ProxyConfig config) throws LaunchException {
+        Map<String, InetSocketAddress> addresses = new LinkedHashMap<>();
+        for (ListenerConfig listener : config.listeners()) {
+            addresses.put(listener.address().toString(), resolve(listener.address()));
+        }
+        return addresses;
+    }
+
+    /** What {@code config} names, where the launcher binds nothing. */
+    public static List<ListenerSockets> unbound(ProxyConfig config) {
+        return config.listeners().stream()
+                .map(listener -> listener.address().toString())
+                .map(address -> new ListenerSockets(address, address, 1))
+                .toList();
+    }
+
+    private static InetSocketAddress resolve(ListenAddress address) throws LaunchException {
+        @Nullable String ip = address.ip();
+        try {
+            // An address, never a name: nothing is looked up.
+            return ip == null
+                    ? new InetSocketAddress(address.port())
+                    : new InetSocketAddress(InetAddress.getByName(ip), address.port());
+        } catch (UnknownHostException e) {
+            throw new LaunchException(ConfigKeys.LISTEN.path() + ": " + address + " is not an address");
+        }
+    }
+
+    /** The unpacked product; null where there is none. */
+    public static @Nullable Path home() {
+        @Nullable String home = System.getProperty(HOME_PROPERTY);
+        if (home != null) {
+            return Path.of(home);
+        }
+        // java -jar lib/millrace-launcher.jar
+        Path jar = Path.of(System.getProperty("java.class.path", "").split(":", 2)[0])
+                .toAbsolutePath();
+        @Nullable Path lib = jar.getParent();
+        return jar.endsWith("lib/millrace-launcher.jar") && lib != null ? lib.getParent() : null;
+    }
+}

@@ -1,0 +1,257 @@
+package io.millrace.launcher.supervise;
+
+import io.millrace.launcher.process.HeartbeatWatch;
+import io.millrace.launcher.process.WorkerIdentity;
+import io.millrace.launcher.process.WorkerPlan;
+import io.millrace.launcher.process.WorkerProcess;
+import io.millrace.launcher.process.WorkerState;
+import io.millrace.launcher.process.WorkerStatus;
+import io.millrace.worker.WarmUpStarter;
+import io.millrace.worker.control.ControlPaths;
+import io.netty.channel.EventLoop;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * All worker processes that live: the one that serves, one that stands by, those that drain. Starts them, kills those that
+ * hang, and tells of every exit. Confined to the event loop.
+ */
+final class WorkerRegistry {
+    private static final Logger LOG = LoggerFactory.getLogger(WorkerRegistry.class);
+
+    /** A worker that is not ready by then is taken for hung: a slow disk may cost seconds, never a minute. */
+    private static final long START_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+    /** Beyond its limit a worker cuts its warm-up off by itself; one that does not even do that hangs. */
+    private static final long WARM_UP_GRACE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    /** A worker without launcher tries to connect several times a second. */
+    private static final long ADOPTION_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    /** Checks within a heartbeat timeout. */
+    private static final int CHECKS = 10;
+
+    /** Of {@link #CHECKS}: a worker that is silent for so long is likely to be killed. */
+    private static final int CHECKS_BEFORE_DUMP = 7;
+
+    private static final long CHECK_PERIOD_MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+    /** The JDK reports death by signal n as 128 + n, as shells do. */
+    private static final int SIGNALLED = 128;
+
+    /** SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV. */
+    private static final Set<Integer> CRASH_SIGNALS = Set.of(4, 6, 7, 8, 11);
+
+    /** Hears of exits and kills. */
+    interface Listener {
+        /**
+         * @param before the state in which the exit came
+         * @param cause what the process ended with, for the log
+         */
+        void exited(WorkerProcess worker, WorkerState before, String cause);
+
+        void killed(WorkerProcess worker);
+    }
+
+    private final EventLoop loop;
+    private final ControlPaths paths;
+    private final long heartbeatTimeoutNanos;
+    private final Listener listener;
+    private final Map<Long, WorkerProcess> workers = new HashMap<>();
+    private long generation;
+
+    WorkerRegistry(EventLoop loop, ControlPaths paths, long heartbeatTimeoutNanos, Listener listener) {
+        this.loop = loop;
+        this.paths = paths;
+        this.heartbeatTimeoutNanos = heartbeatTimeoutNanos;
+        this.listener = listener;
+        long period = Math.max(CHECK_PERIOD_MIN_NANOS, heartbeatTimeoutNanos / CHECKS);
+        loop.scheduleAtFixedRate(this::check, period, period, TimeUnit.NANOSECONDS);
+    }
+
+    /** @param warms whether it warms up before it stands by */
+    WorkerProcess launch(WorkerPlan plan, boolean warms) throws IOException {
+        generation++;
+        Process process = start(plan);
+        WorkerProcess worker = add(process.toHandle(), plan, warms, heartbeatTimeoutNanos, START_TIMEOUT_NANOS);
+        process.onExit()
+                .thenAcceptAsync(
+                        ended -> {
+                            if (brokeInItsStart(worker, ended.exitValue())) {
+                                distrust(worker);
+                            }
+                            exited(worker, causeOfDeath(worker, ended.exitValue()));
+                        },
+                        loop);
+        return worker;
+    }
+
+    /** A start that is lost is the last one: whatever breaks it is a start that failed. */
+    private Process start(WorkerPlan plan) throws IOException {
+        try {
+            return plan.starter().start(generation);
+        } catch (RuntimeException e) {
+            throw new IOException(e.toString(), e);
+        }
+    }
+
+    private static void distrust(WorkerProcess worker) {
+        WorkerPlan plan = worker.plan();
+        if (plan != null && plan.starter().distrust()) {
+            worker.startsOtherwiseNextTime();
+        }
+    }
+
+    /** By a signal that a JVM sends itself, or the kernel for what it did; or by itself before it ran a line of ours. */
+    private static boolean brokeInItsStart(WorkerProcess worker, int exitValue) {
+        return CRASH_SIGNALS.contains(exitValue - SIGNALLED)
+                ? !RestartBackoff.livedInHealth(worker, System.nanoTime())
+                : exitValue < SIGNALLED && !worker.hasConnected();
+    }
+
+    WorkerProcess adopt(WorkerIdentity.Survivor survivor) {
+        generation = survivor.generation();
+        // It beats as the launcher before told it.
+        long timeoutNanos = Math.max(heartbeatTimeoutNanos, survivor.heartbeatTimeoutNanos());
+        WorkerProcess worker = add(survivor.process(), null, false, timeoutNanos, ADOPTION_TIMEOUT_NANOS);
+        // Of a process that is nobody's child the exit value is not known.
+        survivor.process().onExit().thenRunAsync(() -> exited(worker, "exited"), loop);
+        return worker;
+    }
+
+    private WorkerProcess add(
+            ProcessHandle process,
+            @Nullable WorkerPlan plan,
+            boolean warms,
+            long timeoutNanos,
+            long readyTimeoutNanos) {
+        long now = System.nanoTime();
+        HeartbeatWatch heartbeat = new HeartbeatWatch(timeoutNanos, now);
+        WorkerProcess worker = new WorkerProcess(generation, process, plan, warms, heartbeat, now + readyTimeoutNanos);
+        workers.put(worker.pid(), worker);
+        return worker;
+    }
+
+    /** A worker warms up from now on; it stands by at its limit, unless it hangs. */
+    void expectWarm(WorkerProcess worker, long limitNanos) {
+        long now = System.nanoTime();
+        worker.warmsUp(new WorkerStatus.WarmUp(worker.pid(), now, limitNanos));
+        worker.expectReadyBy(now + limitNanos + WARM_UP_GRACE_NANOS);
+    }
+
+    /** The time for a worker that stood by counts from now. */
+    void expectReady(WorkerProcess worker) {
+        worker.expectReadyBy(System.nanoTime() + START_TIMEOUT_NANOS);
+    }
+
+    @Nullable
+    WorkerProcess byPid(long pid) {
+        return workers.get(pid);
+    }
+
+    /** A copy. */
+    List<WorkerProcess> all() {
+        return List.copyOf(workers.values());
+    }
+
+    boolean isEmpty() {
+        return workers.isEmpty();
+    }
+
+    /** Of the latest worker; 0 before the first. */
+    long generation() {
+        return generation;
+    }
+
+    private void exited(WorkerProcess worker, String cause) {
+        WorkerState before = worker.state();
+        workers.remove(worker.pid());
+        worker.gone();
+        try {
+            // A worker that was killed leaves its socket file behind.
+            Files.deleteIfExists(paths.workerAdmin(worker.generation()));
+        } catch (IOException e) {
+            LOG.debug("the admin socket of worker {} stays behind: {}", worker.pid(), e.getMessage());
+        }
+        if (worker.warms()) {
+            // By itself it removes that, unless it is killed.
+            CompletableFuture.runAsync(() -> WarmUpStarter.clear(paths, worker.generation()));
+        }
+        listener.exited(worker, before, cause);
+    }
+
+    private static String causeOfDeath(WorkerProcess worker, int exitValue) {
+        String failure = worker.failure();
+        if (failure != null) {
+            return "gave up: " + failure;
+        }
+        return exitValue > SIGNALLED && exitValue < 160
+                ? "was killed by signal " + (exitValue - SIGNALLED)
+                : "exited with status " + exitValue;
+    }
+
+    /** Looks for workers that do not live as they should. */
+    private void check() {
+        long now = System.nanoTime();
+        for (WorkerProcess worker : all()) {
+            boolean overdue = worker.heartbeat().isOverdue(now);
+            switch (worker.state()) {
+                case STARTING -> {
+                    if (now - worker.readyDeadlineNanos() > 0) {
+                        if (worker.warmUp() == null) {
+                            distrust(worker);
+                        }
+                        kill(worker, worker.warmUp() == null ? "did not become ready in time" : "hangs in its warm-up");
+                    }
+                }
+                case READY -> {
+                    if (overdue) {
+                        kill(worker, silence(worker));
+                    } else if (worker.heartbeat().silenceNanos(now)
+                            > worker.heartbeat().timeoutNanos() / CHECKS * CHECKS_BEFORE_DUMP) {
+                        askForThreads(worker);
+                    }
+                }
+                case DRAINING -> {
+                    if (now - worker.exitDeadlineNanos() > 0) {
+                        kill(worker, "did not exit within its drain timeout");
+                    } else if (overdue && !worker.acceptsNoMore()) {
+                        // Its successor waits for its word, and clients wait for that.
+                        kill(worker, silence(worker) + ", and was told to drain");
+                    }
+                }
+                case DYING, GONE -> {}
+            }
+        }
+    }
+
+    private static String silence(WorkerProcess worker) {
+        long millis = TimeUnit.NANOSECONDS.toMillis(worker.heartbeat().timeoutNanos());
+        return "has been silent for longer than " + millis + " ms";
+    }
+
+    private static void askForThreads(WorkerProcess worker) {
+        try {
+            if (worker.askForThreads()) {
+                LOG.warn("worker {} is silent: what its threads do is on standard output", worker.pid());
+            }
+        } catch (IOException e) {
+            LOG.warn("worker {} is silent, and cannot be asked what its threads do: {}", worker.pid(), e.getMessage());
+        }
+    }
+
+    void kill(WorkerProcess worker, String reason) {
+        LOG.error("worker {} {}; killing it", worker.pid(), reason);
+        worker.kill();
+        listener.killed(worker);
+    }
+}

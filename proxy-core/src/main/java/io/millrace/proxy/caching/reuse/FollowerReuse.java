@@ -1,0 +1,144 @@
+package io.millrace.proxy.caching.reuse;
+
+import io.millrace.proxy.caching.CacheSettings;
+import io.millrace.proxy.caching.CurrentAge;
+import io.millrace.proxy.caching.Freshness;
+import io.millrace.proxy.caching.Variance;
+import io.millrace.proxy.caching.field.CacheControl;
+import io.millrace.proxy.caching.key.RequestContent;
+import io.millrace.proxy.caching.settings.RequestRules;
+import io.millrace.proxy.caching.settings.StoringRules;
+import io.millrace.proxy.caching.storing.Storability;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.Method;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.ResponseHead;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whether the response that one request, the leader, is receiving may also answer another that waited for it (RFC 9111
+ * s4, collapsed requests). Stricter than reuse of a stored response: Set-Cookie keeps it to the leader. Immutable.
+ */
+public sealed interface FollowerReuse {
+
+    /** It may answer the waiter. */
+    record Shared() implements FollowerReuse {}
+
+    /** It must not: the waiter goes to the origin itself. */
+    record NotShared(NotSharedReason reason) implements FollowerReuse {}
+
+    /** Why a response is not shared with a waiter. */
+    enum NotSharedReason {
+        /** The waiter's method is neither GET nor HEAD, or it has content. */
+        METHOD("method"),
+        /** The response is not stored (see {@link Storability}), private among the reasons. */
+        NOT_STORABLE("not-storable"),
+        /**
+         * It says {@code private} or {@code no-cache} for some of its fields, or {@code no-cache} for all; or it has a field that
+         * an operator does not share ({@link StoringRules#unsharedFields}).
+         */
+        RESTRICTED("restricted"),
+        /** It sets a cookie, which may be the leader's own. */
+        SET_COOKIE("set-cookie"),
+        /** The waiter has Authorization, and nothing in the response lets it answer then ({@link RequestRules#authorized}). */
+        AUTHORIZATION("authorization"),
+        /** The waiter's values of the Vary fields differ from the leader's. */
+        VARY("vary"),
+        /** It was stale when it arrived. */
+        STALE("stale"),
+        /** The waiter's Cache-Control asks for an answer of its own, or a fresher one. */
+        WAITER_CACHE_CONTROL("waiter-cache-control");
+
+        private final String text;
+
+        NotSharedReason(String text) {
+            this.text = text;
+        }
+
+        /** Stable name for logs. */
+        public String text() {
+            return text;
+        }
+    }
+
+    /** The instance that is given. */
+    Shared SHARED = new Shared();
+
+    /**
+     * Decides for one waiter, when the head of the leader's response has arrived.
+     *
+     * @param responseTimeMillis when it arrived, in epoch milliseconds
+     */
+    static FollowerReuse of(
+            RequestHead waiter,
+            RequestHead leader,
+            ResponseHead response,
+            long responseTimeMillis,
+            CacheSettings settings) {
+        NotSharedReason reason = refusal(waiter, leader, response, responseTimeMillis, settings);
+        return reason == null ? SHARED : new NotShared(reason);
+    }
+
+    private static @Nullable NotSharedReason refusal(
+            RequestHead waiter,
+            RequestHead leader,
+            ResponseHead response,
+            long responseTimeMillis,
+            CacheSettings settings) {
+        boolean reads = waiter.method() == Method.GET || waiter.method() == Method.HEAD;
+        if (!reads || RequestContent.isPresent(waiter.fields())) {
+            return NotSharedReason.METHOD;
+        }
+        if (Storability.of(leader, response, responseTimeMillis, settings) instanceof Storability.NotStorable) {
+            return NotSharedReason.NOT_STORABLE;
+        }
+        FieldSection fields = response.fields();
+        CacheControl control =
+                CacheControl.ofResponse(fields, settings.storing().targets());
+        boolean restricted = control.isNoCache()
+                || !control.noCacheFields().isEmpty()
+                || !control.privateFields().isEmpty()
+                || isAnyIn(fields, settings.storing().unsharedFields());
+        if (restricted) {
+            return NotSharedReason.RESTRICTED;
+        }
+        if (fields.contains(FieldName.SET_COOKIE)) {
+            return NotSharedReason.SET_COOKIE;
+        }
+        if (Reuse.isAuthorizationInTheWay(waiter, control, settings)) {
+            return NotSharedReason.AUTHORIZATION;
+        }
+        Variance variance = settings.key().variance(fields);
+        if (!variance.matches(variance.valuesOf(leader.fields()), waiter.fields())) {
+            return NotSharedReason.VARY;
+        }
+        long age = CurrentAge.initialMillis(fields, responseTimeMillis, responseTimeMillis) / 1000;
+        long lifetime = Freshness.of(leader, response, control, responseTimeMillis, settings)
+                .lifetimeSeconds();
+        if (lifetime <= age) {
+            return NotSharedReason.STALE;
+        }
+        return isTakenBy(waiter, age, lifetime, settings) ? null : NotSharedReason.WAITER_CACHE_CONTROL;
+    }
+
+    private static boolean isAnyIn(FieldSection fields, List<FieldName> names) {
+        for (int i = 0; i < names.size(); i++) {
+            if (fields.contains(names.get(i))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean isTakenBy(RequestHead waiter, long age, long lifetime, CacheSettings settings) {
+        CacheControl asked = CacheControl.ofRequest(waiter.fields());
+        boolean ownAnswer =
+                (asked.isNoCache() || asked.isNoStore()) && !settings.requests().ignoreNoCache();
+        long maxAge = settings.requests().ignoreMaxAge() ? CacheControl.ABSENT : asked.maxAgeSeconds();
+        boolean tooOld = maxAge == 0 || (maxAge != CacheControl.ABSENT && age > maxAge);
+        boolean tooShort = asked.minFreshSeconds() != CacheControl.ABSENT && lifetime - age < asked.minFreshSeconds();
+        return !ownAnswer && !tooOld && !tooShort;
+    }
+}

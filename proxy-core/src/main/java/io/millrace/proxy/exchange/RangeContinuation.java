@@ -1,0 +1,225 @@
+package io.millrace.proxy.exchange;
+
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.validate.PartialContent;
+import io.millrace.proxy.caching.validate.StrongValidator;
+import io.millrace.proxy.exchange.decide.Decision;
+import io.millrace.proxy.exchange.decide.FetchPlan;
+import io.millrace.proxy.exchange.decide.RangeRequest;
+import io.millrace.proxy.exchange.report.FailureCounters;
+import io.millrace.proxy.fetch.OriginCall;
+import io.millrace.proxy.fetch.OriginFailure;
+import io.millrace.proxy.fetch.OriginResponseHandler;
+import io.millrace.proxy.fetch.response.ResponseFraming;
+import io.millrace.proxy.http.ContentFailure;
+import io.millrace.proxy.http.ContentSink;
+import io.millrace.proxy.http.ContentSource;
+import io.millrace.proxy.http.FieldSection;
+import io.millrace.proxy.http.ResponseHead;
+import io.millrace.proxy.net.ClientConnection;
+import io.millrace.proxy.observe.Counter;
+import io.netty.buffer.ByteBuf;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rest of a response of which a client has the beginning, straight from the origin, at the client's pace: for when the store
+ * cannot give it any more. Asked for by Range and If-Range; taken only when it is of the same representation by an equal strong
+ * validator (RFC 9110 s13.1.5). Nothing of it is stored. An origin that sends
+ * less at a time is asked again, unless it is too little.
+ *
+ * <p>Confined to the exchange's event loop.
+ */
+final class RangeContinuation implements ContentSource, OriginResponseHandler {
+    private final ExchangeLoop home;
+    private final Decision decision;
+    private final ClientConnection client;
+    private final ClientAnswer.Missing missing;
+    private final ContentSink sink;
+    /** What came while the client took nothing: at most one receive buffer, as reading stops meanwhile. */
+    private final Queue<ByteBuf> waiting = new ArrayDeque<>(2);
+
+    private @Nullable FetchPlan plan;
+    private @Nullable OriginCall call;
+    private @Nullable ContentFailure failure;
+    private long requestMillis;
+    /** First byte that has not come. */
+    private long wanted;
+    /** Where in the body the next byte from the origin belongs. */
+    private long arriving;
+    /** The position after the last byte that this answer brings. */
+    private long partEnd;
+
+    private boolean matched;
+    private boolean pulled;
+    private boolean complete;
+    private boolean closed;
+
+    /** @param missing with a strong validator */
+    RangeContinuation(
+            ExchangeLoop home,
+            Decision decision,
+            ClientConnection client,
+            ClientAnswer.Missing missing,
+            ContentSink sink) {
+        this.home = home;
+        this.decision = decision;
+        this.client = client;
+        this.missing = missing;
+        this.sink = sink;
+        this.wanted = missing.position();
+    }
+
+    @Override
+    public void pull() {
+        pulled = true;
+        if (wanted >= missing.end() && waiting.isEmpty()) {
+            complete = true;
+        } else if (call == null) {
+            fetch();
+            return;
+        }
+        deliver();
+    }
+
+    private void fetch() {
+        String ifRange = StrongValidator.ifRange(missing.head());
+        FetchPlan next = FetchPlan.part(decision, client, false, RangeRequest.of(wanted, missing.end(), ifRange));
+        plan = next;
+        matched = false;
+        requestMillis = home.clock().millis();
+        home.counters().increment(Counter.ORIGIN_REQUESTS_FETCH);
+        call = OriginTries.fetch(home, next, this);
+    }
+
+    private void deliver() {
+        if (!pulled || closed) {
+            return;
+        }
+        ByteBuf next = waiting.poll();
+        if (next != null) {
+            pulled = false;
+            sink.onContent(next);
+        } else if (complete) {
+            pulled = false;
+            sink.onEnd();
+        } else if (failure != null) {
+            pulled = false;
+            sink.onFailure(failure);
+        } else if (call != null) {
+            call.resumeReading();
+        }
+    }
+
+    @Override
+    public void onHead(ResponseHead head, ResponseFraming framing) {
+        FetchPlan asked = plan;
+        if (asked == null) {
+            throw new IllegalStateException("an answer to nothing");
+        }
+        long nowMillis = home.clock().millis();
+        if (head.status() == 206) {
+            PartialContent part = PartialContent.of(
+                    asked.request(), head, framing.contentLength(), requestMillis, nowMillis, asked.cacheSettings());
+            if (part != null && isNext(part)) {
+                matched = true;
+                arriving = wanted;
+                partEnd = Math.min(part.range().end(), missing.end());
+            }
+        } else if (head.status() == 200 && framing.contentLength() == missing.length()) {
+            // The origin ignores ranges: what the client has is dropped.
+            StoredHead whole = StoredHead.of(asked.request(), head, requestMillis, nowMillis, asked.cacheSettings());
+            matched = StrongValidator.isSame(missing.head(), whole);
+            arriving = 0;
+            partEnd = missing.end();
+        }
+        if (!matched) {
+            boolean told = head.status() == 200 || head.status() == 206 || head.status() == 416;
+            fail(told ? ContentFailure.ORIGIN_CHANGED : ContentFailure.ORIGIN_TRUNCATED);
+        }
+    }
+
+    private boolean isNext(PartialContent part) {
+        return StrongValidator.isSame(missing.head(), part.whole())
+                && part.range().length() == missing.length()
+                && part.range().first() == wanted
+                && part.range().end() >= Math.min(missing.end(), wanted + RangeRequest.PIECE_BYTES);
+    }
+
+    private void fail(ContentFailure why) {
+        cancel();
+        failure = why;
+        deliver();
+    }
+
+    @Override
+    public void onContent(ByteBuf content) {
+        if (!matched || closed || complete) {
+            content.release();
+            return;
+        }
+        long at = arriving;
+        int length = (int) Math.min(content.readableBytes(), partEnd - at);
+        int early = (int) Math.max(0, Math.min(length, wanted - at));
+        boolean more = content.readableBytes() > length;
+        arriving += length;
+        if (early == length) {
+            content.release();
+        } else {
+            wanted = arriving;
+            waiting.add(content.writerIndex(content.readerIndex() + length).skipBytes(early));
+        }
+        if (more) {
+            // What comes beyond what is wanted is of no use.
+            cancel();
+            end();
+        } else if (!pulled && call != null) {
+            call.pauseReading();
+        }
+        deliver();
+    }
+
+    private void end() {
+        if (wanted == missing.end()) {
+            complete = true;
+        } else {
+            failure = ContentFailure.ORIGIN_TRUNCATED;
+        }
+    }
+
+    @Override
+    public void onComplete(@Nullable FieldSection trailers) {
+        if (closed || complete || failure != null) {
+            return;
+        }
+        if (arriving == partEnd && wanted < missing.end()) {
+            fetch();
+        } else {
+            end();
+        }
+        deliver();
+    }
+
+    @Override
+    public void onFailure(OriginFailure why) {
+        home.counters().increment(FailureCounters.of(why.reason()));
+        fail(ContentFailure.ORIGIN_TRUNCATED);
+    }
+
+    private void cancel() {
+        if (call != null) {
+            call.cancel();
+        }
+    }
+
+    @Override
+    public void close() {
+        if (!closed) {
+            closed = true;
+            cancel();
+            waiting.forEach(ByteBuf::release);
+            waiting.clear();
+        }
+    }
+}

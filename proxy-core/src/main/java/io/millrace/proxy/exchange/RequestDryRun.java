@@ -1,0 +1,288 @@
+package io.millrace.proxy.exchange;
+
+import io.millrace.proxy.caching.Outdated;
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.reuse.Reuse;
+import io.millrace.proxy.caching.storing.NoStoreReason;
+import io.millrace.proxy.caching.storing.Storability;
+import io.millrace.proxy.caching.validate.PartialContent;
+import io.millrace.proxy.exchange.decide.Decision;
+import io.millrace.proxy.exchange.decide.DryRunResult;
+import io.millrace.proxy.exchange.decide.FetchPlan;
+import io.millrace.proxy.exchange.decide.RequestDecider;
+import io.millrace.proxy.exchange.decide.StoredParts;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.net.ClientConnection;
+import io.millrace.proxy.observe.LoopCounters;
+import io.millrace.proxy.origin.OriginGroup;
+import io.millrace.proxy.remap.Mapped;
+import io.millrace.proxy.remap.Redirected;
+import io.millrace.proxy.remap.RemapResult;
+import io.millrace.proxy.serve.Selection;
+import io.millrace.store.CacheStore;
+import io.millrace.store.StoredObject;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks {@link RequestDecider} the question that every request asks, with counters that nobody reads, and does nothing of what it
+ * says: no origin is asked, no turn is taken, nothing is stored. What it tells is what a request would meet at that moment on this
+ * event loop.
+ *
+ * <p>Confined to one event loop; of use once.
+ */
+final class RequestDryRun {
+    private final ExchangeLoop home;
+    private final ExchangeLoop.Shared shared;
+    private final ClientConnection client;
+    private final long contentLength;
+    private final CompletableFuture<DryRunResult> answer = new CompletableFuture<>();
+    private final RequestDecider decider;
+    private final Decision decision;
+    private DryRunResult.@Nullable Found found;
+
+    private RequestDryRun(
+            ExchangeLoop home,
+            ExchangeLoop.Shared shared,
+            RequestHead request,
+            long contentLength,
+            ClientConnection client) {
+        this.home = home;
+        this.shared = shared;
+        this.client = client;
+        this.contentLength = contentLength;
+        decider = new RequestDecider(shared, new LoopCounters());
+        decision = new Decision(request);
+    }
+
+    /** Begins on the event loop; the answer completes there, now or when the disk was read. */
+    static CompletionStage<DryRunResult> of(
+            ExchangeLoop home,
+            ExchangeLoop.Shared shared,
+            RequestHead request,
+            long contentLength,
+            ClientConnection client) {
+        RequestDryRun foresight = new RequestDryRun(home, shared, request, contentLength, client);
+        foresight.carefully(() -> {
+            foresight.decider.decide(
+                    foresight.decision.passChallenges(),
+                    contentLength,
+                    client,
+                    shared.clock().millis());
+            foresight.goOn();
+        });
+        return foresight.answer;
+    }
+
+    /** A fault is the answer, also one that comes when the disk was read. */
+    private void carefully(Runnable step) {
+        try {
+            step.run();
+        } catch (RuntimeException e) {
+            StoredObject<StoredHead> object = decision.takeObjectOrNull();
+            if (object != null) {
+                object.release();
+            }
+            answer.completeExceptionally(e);
+        }
+    }
+
+    private void goOn() {
+        if (decision.kind() == Decision.Kind.OPEN) {
+            shared.store().open(decision.key(), home.loop(), this::opened);
+            return;
+        }
+        if (found == null && decision.primaryKey() != null) {
+            lookInRam(shared.store());
+        }
+        answer.complete(tell());
+    }
+
+    private void opened(@Nullable StoredObject<StoredHead> object) {
+        if (object != null && !object.head().isVaryMarker()) {
+            found = found(object, false);
+        }
+        carefully(() -> {
+            decider.afterOpen(decision, object);
+            goOn();
+        });
+    }
+
+    /** What was looked at and let go, since it is not used, is shown all the same. */
+    private void lookInRam(CacheStore<StoredHead> store) {
+        StoredObject<StoredHead> held = decision.object();
+        if (held != null) {
+            found = found(held, true);
+            return;
+        }
+        StoredObject<StoredHead> object = store.get(decision.key());
+        if (object != null) {
+            if (!object.head().isVaryMarker()) {
+                found = found(object, true);
+            }
+            object.release();
+        }
+    }
+
+    private DryRunResult.Found found(StoredObject<StoredHead> object, boolean inRam) {
+        return new DryRunResult.Found(
+                object.head(), inRam, object.length(), object.isComplete(), decision.marker() != null);
+    }
+
+    private DryRunResult tell() {
+        int status = status();
+        DryRunResult.Collapse collapse = collapse();
+        DryRunResult.Asked asked = asked(collapse != null);
+        StoredObject<StoredHead> object = decision.takeObjectOrNull();
+        if (object != null) {
+            object.release();
+        }
+        boolean keyed = decision.primaryKey() != null;
+        boolean mapped = decision.isMapped();
+        DryRunResult.Outcome outcome = outcome();
+        return new DryRunResult(
+                outcome,
+                status,
+                decision.reason(),
+                decision.filter(),
+                outcome == DryRunResult.Outcome.REDIRECT ? decision.location() : null,
+                rule(),
+                mapped ? decision.cacheRules() : null,
+                mapped ? decision.cacheSettings() : null,
+                keyed ? decision.keyUrl().asString() : null,
+                keyed ? decision.mapped().keyOf(decision.keyUrl()).asString() : null,
+                found,
+                reuse(),
+                isFromCache(outcome) || (asked == null && outcome != DryRunResult.Outcome.UNAVAILABLE)
+                        ? null
+                        : decision.forwardReason().token(),
+                mapped && decision.upgrade() == null ? noStore() : null,
+                keyed
+                        && shared.uncacheable()
+                                .contains(decision.key(), shared.clock().millis()),
+                asked,
+                collapse);
+    }
+
+    private static boolean isFromCache(DryRunResult.Outcome outcome) {
+        return outcome == DryRunResult.Outcome.HIT || outcome == DryRunResult.Outcome.STALE;
+    }
+
+    private @Nullable NoStoreReason noStore() {
+        return Storability.ofRequest(decision.request(), decision.cacheSettings());
+    }
+
+    private DryRunResult.Outcome outcome() {
+        return switch (decision.kind()) {
+            case DENIED, NOT_MAPPED -> DryRunResult.Outcome.DENY;
+            case FINAL_RECIPIENT -> DryRunResult.Outcome.ANSWER;
+            case REDIRECTED -> DryRunResult.Outcome.REDIRECT;
+            case TUNNEL -> DryRunResult.Outcome.TUNNEL;
+            case PASS -> DryRunResult.Outcome.PASS;
+            case FRESH -> DryRunResult.Outcome.HIT;
+            case SERVE_STALE -> DryRunResult.Outcome.STALE;
+            case VALIDATE -> DryRunResult.Outcome.VALIDATE;
+            case COMPLETE -> DryRunResult.Outcome.COMPLETE;
+            case MISS -> DryRunResult.Outcome.FETCH;
+            case UNAVAILABLE -> DryRunResult.Outcome.UNAVAILABLE;
+            case OPEN -> throw new IllegalStateException("not opened: " + decision.key());
+            case CHALLENGE -> throw new IllegalStateException("not passed: " + decision.keyUrl());
+        };
+    }
+
+    private int status() {
+        return switch (decision.kind()) {
+            case DENIED -> decision.deniedStatus();
+            case NOT_MAPPED -> 404;
+            case REDIRECTED -> decision.redirectStatus();
+            case UNAVAILABLE -> 504;
+            case FINAL_RECIPIENT -> 200;
+            case FRESH, SERVE_STALE -> storedStatus();
+            default -> 0;
+        };
+    }
+
+    /** What the request's preconditions and range make of the stored response that answers (RFC 9110 s13.2.2, s14). */
+    private int storedStatus() {
+        StoredObject<StoredHead> object = decision.object();
+        if (object == null) {
+            return 0;
+        }
+        StoredHead head = object.head();
+        Selection selection = StoredParts.isPart(head)
+                ? Selection.ofPart(decision.request(), head, PartialContent.rangeOf(head))
+                : Selection.of(decision.request(), head, object.length());
+        return selection == null ? head.status() : selection.status(head);
+    }
+
+    /** A rule that refuses or redirects is not in the decision. */
+    private DryRunResult.@Nullable Rule rule() {
+        if (decision.isMapped()) {
+            return DryRunResult.Rule.of(decision.mapped());
+        }
+        RemapResult result = shared.settings()
+                .get()
+                .remap()
+                .match(decision.request().target(), client.localAddress().getPort());
+        if (result instanceof Mapped mapped) {
+            return DryRunResult.Rule.of(mapped);
+        }
+        return result instanceof Redirected redirected ? DryRunResult.Rule.of(redirected.rule()) : null;
+    }
+
+    private @Nullable Reuse reuse() {
+        DryRunResult.Found stored = found;
+        if (stored == null || !decision.isMapped()) {
+            return null;
+        }
+        Outdated outdated = shared.invalidator().invalidations().of(decision.keyUrl(), stored.head());
+        return Reuse.of(decision.request(), stored.head(), shared.clock().millis(), decision.cacheSettings(), outdated);
+    }
+
+    private DryRunResult.@Nullable Collapse collapse() {
+        SharedFetch other = decision.isMapped()
+                ? new FetchPlans(home, decision.request(), client, contentLength).underWay(decision)
+                : null;
+        if (other == null) {
+            return null;
+        }
+        long waitNanos = decision.mapped().rule().config().cache().collapseWaitNanos();
+        boolean waits = waitNanos > 0 || decision.isValidatingAside();
+        return waits ? new DryRunResult.Collapse(waitNanos) : null;
+    }
+
+    /** @param already whether another request's fetch is waited for, so that no host is chosen */
+    private DryRunResult.@Nullable Asked asked(boolean already) {
+        boolean asked =
+                switch (decision.kind()) {
+                    case PASS, VALIDATE, COMPLETE, MISS -> true;
+                    case SERVE_STALE -> decision.isValidatingAside();
+                    default -> false;
+                };
+        if (!asked) {
+            return null;
+        }
+        Mapped mapped = decision.mapped();
+        String url = new String(mapped.originUrlBytes(decision.originUrl()), StandardCharsets.ISO_8859_1);
+        boolean aside = decision.isValidatingAside();
+        String name = mapped.origins();
+        if (name == null) {
+            return new DryRunResult.Asked(url, null, null, aside);
+        }
+        FetchPlan plan = FetchPlan.pass(decision, client, contentLength);
+        try {
+            OriginGroup group = shared.groups().find(name);
+            if (already) {
+                return new DryRunResult.Asked(url, group, null, aside);
+            }
+            long key = OriginTries.hash(group.config(), plan);
+            boolean mayMove = decision.request().method().isIdempotent();
+            long nowMillis = shared.clock().millis();
+            return new DryRunResult.Asked(url, group, home.groups().foresee(group, key, mayMove, nowMillis), aside);
+        } finally {
+            plan.release();
+        }
+    }
+}

@@ -1,0 +1,114 @@
+package io.millrace.proxy.http1;
+
+import io.millrace.proxy.net.DecidedRequest;
+import io.millrace.proxy.net.DirectReceiver;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.EventLoop;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The fast lane's way to answer, for connections that TLS keeps in a channel: plain requests are recognised in front of the decoder, asked
+ * about at once, and what a hit in RAM answers leaves as one buffer, without an exchange. The decoder gets everything else, and the connection
+ * gets the requests about which more was decided. One per event loop.
+ *
+ * <p>Confined to its event loop.
+ */
+public final class TlsFastLane {
+    /** Longer reads are for the decoder: TLS hands on a record at a time, of at most half of that. */
+    private static final int READ_BYTES = 32 * 1024;
+    /** Answers to pipelined requests leave when they are that many bytes. */
+    private static final int SEND_BYTES = 64 * 1024;
+    /** A head and a small content; the buffer grows once for more. */
+    private static final int ANSWER_BYTES = 2048;
+
+    private final ByteBufAllocator allocator;
+    private final DirectReceiver receiver;
+    private final Runnable onAnswered;
+    private final PlainRequestScanner scanner = new PlainRequestScanner(true);
+    private final FastStream stream;
+    private final byte[] bytes = new byte[READ_BYTES];
+    /** Answers that the connection has not been given yet; null for none. */
+    private @Nullable ByteBuf answers;
+
+    /**
+     * @param allocator of the answers
+     * @param receiver takes the plain requests
+     * @param onAnswered told of each request that was answered here
+     */
+    public TlsFastLane(EventLoop loop, ByteBufAllocator allocator, DirectReceiver receiver, Runnable onAnswered) {
+        this.allocator = allocator;
+        this.receiver = receiver;
+        this.onAnswered = onAnswered;
+        this.stream = new FastStream(loop, allocator);
+    }
+
+    /**
+     * Answers the requests with which the bytes begin, as far as that can be done here.
+     *
+     * @param connection between requests, all bytes before {@code in} taken
+     * @param in borrowed; its reader index moves behind the requests that are taken
+     */
+    void serve(Http1Connection connection, ByteBuf in) {
+        int from = in.readerIndex();
+        int end = in.readableBytes();
+        if (end > READ_BYTES) {
+            return;
+        }
+        in.getBytes(from, bytes, 0, end);
+        receiver.onTurn();
+        int at = 0;
+        try {
+            while (at < end && connection.isBetweenRequests()) {
+                int length = scanner.scan(bytes, at, end, connection.settings());
+                if (length == PlainRequestScanner.NOT_PLAIN) {
+                    break;
+                }
+                in.readerIndex(from + at + length);
+                take(connection, at, length);
+                at += length;
+            }
+            hand(connection, false);
+        } finally {
+            if (answers != null) {
+                answers.release();
+                answers = null;
+            }
+            stream.end();
+        }
+    }
+
+    private void take(Http1Connection connection, int at, int length) {
+        ByteBuf out = answers;
+        if (out == null) {
+            out = allocator.directBuffer(ANSWER_BYTES);
+            answers = out;
+        }
+        boolean last = connection.beginDirect(scanner.isPersistent());
+        stream.begin(out, connection.facts(), scanner.head().minorVersion(), last);
+        DecidedRequest decided = receiver.onDirectRequest(stream, scanner.head());
+        if (decided != null) {
+            stream.takeBack();
+            hand(connection, false);
+            byte[] head = Arrays.copyOfRange(bytes, at, at + length);
+            connection.resume(
+                    RequestReading.ofPlain(scanner.head(), at, scanner.isPersistent(), head, scanner.lineLength()),
+                    decided);
+            return;
+        }
+        onAnswered.run();
+        if (stream.isClose() || out.readableBytes() >= SEND_BYTES) {
+            hand(connection, stream.isClose());
+        }
+    }
+
+    /** Gives the connection the answers so far. */
+    private void hand(Http1Connection connection, boolean last) {
+        ByteBuf out = answers;
+        if (out != null && out.isReadable()) {
+            answers = null;
+            connection.answered(out, last, out.readableBytes() >= SEND_BYTES);
+        }
+    }
+}
