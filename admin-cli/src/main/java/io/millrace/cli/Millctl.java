@@ -11,7 +11,10 @@ import io.millrace.cli.command.Surroundings;
 import io.millrace.cli.command.cache.CacheListCommand;
 import io.millrace.cli.command.cache.CacheLookupCommand;
 import io.millrace.cli.command.cache.ExplainCommand;
+import io.millrace.cli.command.cache.PurgeChangeCommands;
 import io.millrace.cli.command.cache.PurgeCommand;
+import io.millrace.cli.command.cache.PurgeListCommand;
+import io.millrace.cli.command.cache.PurgeShowCommand;
 import io.millrace.cli.command.config.ConfigCheckCommand;
 import io.millrace.cli.command.config.ConfigDescribeCommand;
 import io.millrace.cli.command.config.ConfigDiffCommand;
@@ -113,7 +116,7 @@ public final class Millctl {
                         .addSubcommand(new ConfigRollbackCommand(invocation))
                         .addSubcommand(new ConfigSchemaCommand(invocation)))
                 .addSubcommand(new ExplainCommand(invocation))
-                .addSubcommand(new PurgeCommand(invocation))
+                .addSubcommand(purge(invocation))
                 .addSubcommand(new CommandLine(new CommandGroup.Cache())
                         .addSubcommand(new CacheLookupCommand(invocation))
                         .addSubcommand(new CacheListCommand(invocation))
@@ -155,6 +158,14 @@ public final class Millctl {
                 .addSubcommand(new ViaCommand(invocation))
                 .addSubcommand(new CompletionCommand(invocation))
                 .addSubcommand(new HelpCommand(invocation));
+    }
+
+    private static CommandLine purge(Invocation invocation) {
+        return new CommandLine(new PurgeCommand(invocation))
+                .addSubcommand(new PurgeListCommand(invocation))
+                .addSubcommand(new PurgeShowCommand(invocation))
+                .addSubcommand(new PurgeChangeCommands.Undo(invocation))
+                .addSubcommand(new PurgeChangeCommands.Cancel(invocation));
     }
 
     private static int reportUsage(ParameterException e, Console console) {

@@ -21,6 +21,7 @@ final class MillraceProxy implements ServedProxy {
     private static final String ORIGIN_MARKS = "origins.down";
     private static final String ORIGIN_RECORDS = "origins.seen";
     private static final String TLS_STATE = "tls";
+    private static final String PURGE_RECORDS = "purges";
     private static final String DRAIN_MARK = "server.draining";
 
     private final ProxyServer proxy;
@@ -43,6 +44,7 @@ final class MillraceProxy implements ServedProxy {
         builder.originRecords(adminSocket.resolveSibling(ORIGIN_RECORDS));
         builder.drainMark(adminSocket.resolveSibling(DRAIN_MARK));
         builder.tlsState(state.resolve(TLS_STATE));
+        builder.purgeRecords(state.resolve(PURGE_RECORDS));
         if (configFile != null) {
             builder.configFile(configFile);
         }

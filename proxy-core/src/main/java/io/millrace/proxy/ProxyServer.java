@@ -31,6 +31,8 @@ import io.millrace.proxy.observe.ProcessMemory;
 import io.millrace.proxy.observe.log.AccessLog;
 import io.millrace.proxy.origin.HealthChecks;
 import io.millrace.proxy.overload.OverloadWatch;
+import io.millrace.proxy.purge.Invalidator;
+import io.millrace.proxy.purge.record.PurgeHistory;
 import io.millrace.proxy.server.BufferPool;
 import io.millrace.proxy.server.ConnectionLimit;
 import io.millrace.proxy.server.ConnectionMemory;
@@ -112,6 +114,7 @@ public final class ProxyServer implements AutoCloseable {
     private final Map<String, List<Integer>> adopted;
     private final MetricsRegistry metrics = new MetricsRegistry();
     private final CacheStore<StoredHead> store;
+    private final PurgeHistory purges;
     private final @Nullable AccessLog accessLog;
     private final BufferPool allocator;
     private final ConnectionMemory memory;
@@ -161,7 +164,12 @@ public final class ProxyServer implements AutoCloseable {
         }
         group = new MultiThreadIoEventLoopGroup(
                 loopCount, new DefaultThreadFactory("millrace-loop"), transport.ioHandlerFactory());
-        shared = ExchangeLoop.Shared.over(store, builder.clock(), () -> live.exchange());
+        purges = PurgeHistory.in(
+                builder.purgeRecords(), () -> live.config().purges().historyMax(), builder.clock()::millis);
+        Invalidator invalidator = Invalidator.over(store.journal(), builder.clock()::millis, () -> live.config()
+                .purges()
+                .undoWindowMillis());
+        shared = ExchangeLoop.Shared.over(store, invalidator, purges, builder.clock(), () -> live.exchange());
         shared.groups()
                 .apply(
                         config.originGroups(),
@@ -197,6 +205,7 @@ public final class ProxyServer implements AutoCloseable {
         }
         ProxyMetrics.bind(metrics, store, allocator, accessLog);
         ProxyMetrics.bind(metrics, shared.invalidator());
+        ProxyMetrics.bind(metrics, purges);
         memory.bind(metrics);
         metrics.supplyGauge(MetricFamily.OVERLOAD_RULES, () -> shared.overload().count());
         new TlsAdmin(serverTls, builder.clock()::millis).bind(metrics);
@@ -474,6 +483,7 @@ public final class ProxyServer implements AutoCloseable {
             }
         }
         group.shutdownGracefully(0, 5, TimeUnit.SECONDS).awaitUninterruptibly();
+        purges.close();
         if (accessLog != null) {
             accessLog.close();
         }

@@ -22,6 +22,7 @@ public final class ProxyServerBuilder {
     private @Nullable Path originRecords;
     private @Nullable Path drainMark;
     private @Nullable Path tlsState;
+    private @Nullable Path purgeRecords;
     private WallClock clock = WallClock.SYSTEM;
 
     ProxyServerBuilder() {}
@@ -94,6 +95,15 @@ public final class ProxyServerBuilder {
         return this;
     }
 
+    /**
+     * Keeps records of purges in this directory, which several proxies may share; without it they are in memory, and end with
+     * the proxy.
+     */
+    public ProxyServerBuilder purgeRecords(Path directory) {
+        purgeRecords = directory;
+        return this;
+    }
+
     /** The file that the configuration came from, for the status. */
     public ProxyServerBuilder configFile(Path path) {
         configFile = path;
@@ -143,6 +153,11 @@ public final class ProxyServerBuilder {
     @Nullable
     Path tlsState() {
         return tlsState;
+    }
+
+    @Nullable
+    Path purgeRecords() {
+        return purgeRecords;
     }
 
     @Nullable

@@ -486,6 +486,7 @@ class FastLaneTest {
                 all.uncacheable(),
                 all.purger(),
                 all.invalidator(),
+                all.purges(),
                 all.groups(),
                 all.overload(),
                 all.clients(),

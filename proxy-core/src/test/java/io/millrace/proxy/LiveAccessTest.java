@@ -1,5 +1,6 @@
 package io.millrace.proxy;
 
+import io.millrace.proxy.admin.data.PurgeAdmin;
 import java.io.IOException;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -69,6 +70,30 @@ class LiveAccessTest {
         live.echoes()
                 .file("access: {forwarded_fields: <none|client-ip>}")
                 .turns(null, "127.0.0.1", () -> live.sent("client-ip"));
+    }
+
+    private PurgeAdmin purges() {
+        return new PurgeAdmin(new ServerView(live.proxy().proxy()));
+    }
+
+    @LiveKey("purge.history")
+    void recordsOfPurges() throws Exception {
+        live.file("purge: {history: <1|5>}").turns(1, 2, () -> {
+            live.proxy().client().send("PURGE /a HTTP/1.1\r\nHost: x\r\n\r\n").response();
+            live.proxy().client().send("PURGE /b HTTP/1.1\r\nHost: x\r\n\r\n").response();
+            return Math.min(2, purges().latest(null, 5).size());
+        });
+    }
+
+    @LiveKey("purge.undo_window")
+    void undoOfPurges() throws Exception {
+        live.file("purge: {undo_window: <0s|1h>}").turns(false, true, () -> {
+            live.proxy()
+                    .client()
+                    .send("PURGE /a HTTP/1.1\r\nHost: x\r\nFastly-Soft-Purge: 1\r\n\r\n")
+                    .response();
+            return purges().latest(null, 1).get(0).undoUntilMillis() > 0;
+        });
     }
 
     @LiveKey("access.proxy_protocol_allow")

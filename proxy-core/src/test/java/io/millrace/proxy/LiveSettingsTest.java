@@ -37,6 +37,8 @@ class LiveSettingsTest {
             Map.entry("include", "the launcher, at each reload"),
             Map.entry("admin.config_history", "the launcher, when it writes an entry"),
             Map.entry("timeouts.drain", "the launcher, when a worker is to go"),
+            Map.entry("purge.history", "PurgeHistory, at each purge"),
+            Map.entry("purge.undo_window", "Invalidator, at each purge and undo"),
             Map.entry("limits.connections", "ConnectionSet, at each connection"),
             Map.entry("limits.memory_in_flight", "InFlightMemory, at each measurement"),
             Map.entry("limits.response_rate_min", "SlowClients, at each tick"),

@@ -11,6 +11,7 @@ import io.millrace.store.StoreStatistics;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -41,6 +42,7 @@ public final class ProxyExtension implements BeforeEachCallback, AfterEachCallba
     private final List<AutoCloseable> open = Collections.synchronizedList(new ArrayList<>());
     private boolean fastLane = FAST_LANE;
     private boolean mapsAll = true;
+    private Path purgeRecords;
     private ProxyServer proxy;
     private ProxyConfig config;
     private PooledByteBufAllocator pool;
@@ -59,6 +61,12 @@ public final class ProxyExtension implements BeforeEachCallback, AfterEachCallba
         return this;
     }
 
+    /** Keeps records of purges in a directory. */
+    ProxyExtension purgeRecords(Path directory) {
+        purgeRecords = directory;
+        return this;
+    }
+
     private ProxyConfig.Builder fresh() {
         ProxyConfig.Builder fresh = ProxyConfig.builder()
                 .listen("127.0.0.1:0")
@@ -70,7 +78,11 @@ public final class ProxyExtension implements BeforeEachCallback, AfterEachCallba
     }
 
     private ProxyServer start() throws IOException {
-        proxy = ProxyServer.builder().config(config).clock(this::millis).build();
+        ProxyServerBuilder builder = ProxyServer.builder().config(config).clock(this::millis);
+        if (purgeRecords != null) {
+            builder.purgeRecords(purgeRecords);
+        }
+        proxy = builder.build();
         pool = proxy.allocator().pool();
         proxy.start();
         return proxy;

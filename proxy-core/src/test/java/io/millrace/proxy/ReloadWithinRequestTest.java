@@ -71,6 +71,7 @@ class ReloadWithinRequestTest {
                 all.uncacheable(),
                 all.purger(),
                 all.invalidator(),
+                all.purges(),
                 all.groups(),
                 all.overload(),
                 all.clients(),

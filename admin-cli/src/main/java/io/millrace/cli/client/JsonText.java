@@ -29,14 +29,17 @@ public final class JsonText {
         return object(json -> members.forEach(json::writeStringProperty));
     }
 
-    /** {@code {...,"tags":[...]}}, without tags where there are none. */
-    public static byte[] purge(Map<String, String> members, List<String> tags) {
+    /** {@code {...,"tags":[...],"count":true}}, without tags where there are none, and without count where it is false. */
+    public static byte[] purge(Map<String, String> members, List<String> tags, boolean count) {
         return object(json -> {
             members.forEach(json::writeStringProperty);
             if (!tags.isEmpty()) {
                 json.writeArrayPropertyStart("tags");
                 tags.forEach(json::writeString);
                 json.writeEndArray();
+            }
+            if (count) {
+                json.writeBooleanProperty("count", true);
             }
         });
     }

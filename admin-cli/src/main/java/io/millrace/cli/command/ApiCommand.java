@@ -156,6 +156,9 @@ public abstract class ApiCommand implements Callable<Integer> {
         if (code.equals("in-progress") || (response.status() == 504 && isChange())) {
             return new CommandFailure(ExitCode.IN_PROGRESS, message, "look again: " + invocation.statusCommand());
         }
+        if (code.equals("unknown-purge")) {
+            return new CommandFailure(ExitCode.FAILED, message);
+        }
         return switch (response.status()) {
             case 400 -> new CommandFailure(ExitCode.USAGE, message);
             case 401 ->

@@ -14,7 +14,7 @@ public final class ExitCode {
     public static final int UNREACHABLE = 3;
 
     /** Asked for, and not known to be finished: look again later. */
-    static final int IN_PROGRESS = 75;
+    public static final int IN_PROGRESS = 75;
 
     private ExitCode() {}
 }

@@ -1,10 +1,15 @@
 package io.millrace.cli.render;
 
 import io.millrace.cli.client.JsonObject;
+import java.util.ArrayList;
 import java.util.List;
 
-/** {@code POST /v1/cache/purge} for people. */
+/** Purges, their records and dry runs, for people. */
 public final class PurgeView {
+    private static final int STATE_WIDTH = 9;
+    private static final int SCOPE_WIDTH = 6;
+    private static final int COUNT_WIDTH = 10;
+
     private PurgeView() {}
 
     /** One line: what was invalidated, by which stamp, and what that means. */
@@ -28,5 +33,120 @@ public final class PurgeView {
         String detail = report.text("detail", "");
         return List.of(
                 Printable.of(outcome + ": " + report.text("url", url) + (detail.isEmpty() ? "" : " (" + detail + ")")));
+    }
+
+
+    /** {@code GET /v1/cache/purges}: a line per purge. */
+    public static List<String> list(JsonObject report) {
+        List<String> lines = new ArrayList<>();
+        for (JsonObject purge : report.objects("purges")) {
+            String objects = purge.has("objects") ? Quantities.count(purge.number("objects", 0)) : "-";
+            lines.add(Printable.of(purge.text("id", "?") + "  " + purge.text("at", "?") + "  "
+                    + padded(purge.text("state", "?"), STATE_WIDTH) + " " + purge.text("mode", "?") + " "
+                    + padded(purge.text("scope", "?"), SCOPE_WIDTH) + " "
+                    + " ".repeat(Math.max(0, COUNT_WIDTH - objects.length())) + objects + "  "
+                    + purge.text("target", "")));
+        }
+        return lines.isEmpty() ? List.of("no purge is kept") : lines;
+    }
+
+    private static String padded(String text, int width) {
+        return text + " ".repeat(Math.max(0, width - text.length()));
+    }
+
+    /** {@code GET /v1/cache/purge}: what is known of one. */
+    public static List<String> show(JsonObject purge) {
+        Rows rows = new Rows(Printable.of("purge " + purge.text("id", "?")));
+        rows.add("state", Printable.of(purge.text("state", "?")));
+        rows.add("at", Printable.of(purge.text("at", "?")));
+        rows.add("by", Printable.of(client(purge)));
+        rows.add("what", Printable.of(what(purge)));
+        rows.add("objects", count(purge));
+        if (purge.has("undo_until")) {
+            rows.add("undo until", Printable.of(purge.text("undo_until", "")));
+        }
+        JsonObject count = purge.object("count");
+        if (count.has("note")) {
+            rows.add("note", Printable.of(count.text("note", "")));
+        }
+        for (String url : count.texts("urls")) {
+            rows.more(Printable.of(url));
+        }
+        return rows.lines();
+    }
+
+    private static String client(JsonObject purge) {
+        List<String> parts = new ArrayList<>();
+        parts.add(purge.text("via", "?"));
+        if (purge.has("uid")) {
+            parts.add("user " + purge.number("uid", 0));
+        }
+        if (purge.has("token")) {
+            parts.add("token " + purge.text("token", ""));
+        }
+        if (purge.has("address")) {
+            parts.add(purge.text("address", ""));
+        }
+        return String.join(", ", parts);
+    }
+
+    private static String what(JsonObject purge) {
+        String scope = purge.text("scope", "?");
+        String target = purge.text("target", "");
+        String site = purge.has("site") ? ", site " + purge.text("site", "") : "";
+        return purge.text("mode", "?") + ", " + (scope.equals("all") ? target : scope + " " + target) + site;
+    }
+
+    private static String count(JsonObject purge) {
+        if (!purge.has("objects")) {
+            return "not counted";
+        }
+        return Quantities.count(purge.number("objects", 0)) + ", " + Quantities.bytes(purge.number("bytes", 0))
+                + (purge.text("state", "").equals("counting") ? " so far, " + progress(purge) : "");
+    }
+
+    /** How far a count has come. */
+    public static String progress(JsonObject purge) {
+        JsonObject count = purge.object("count");
+        long examined = count.number("examined", 0);
+        return Quantities.percent(examined, count.number("entries", examined)) + " of the inventory";
+    }
+
+    /** An undo or the end of a count: one line. */
+    public static List<String> changed(JsonObject purge) {
+        return List.of(
+                Printable.of(purge.text("state", "?") + ": purge " + purge.text("id", "?") + " (" + what(purge) + ")"));
+    }
+
+    /** A dry run: the count, and the first URLs. */
+    public static List<String> dryRun(JsonObject run) {
+        List<String> lines = new ArrayList<>();
+        long objects = run.number("objects", 0);
+        lines.add(Printable.of("would purge " + Quantities.count(objects, "object", "objects") + ", "
+                + Quantities.bytes(run.number("bytes", 0)) + " (" + what(run) + ")"));
+        JsonObject count = run.object("count");
+        List<String> urls = count.texts("urls");
+        for (String url : urls) {
+            lines.add(Printable.of("  " + url));
+        }
+        if (objects > urls.size() && !urls.isEmpty()) {
+            lines.add("  ...");
+        }
+        if (!count.isTrue("ram_only_counted")) {
+            lines.add("objects in RAM only are not counted");
+        }
+        if (count.has("note")) {
+            lines.add(Printable.of(count.text("note", "")));
+        }
+        return lines;
+    }
+
+    /** A purge whose objects were counted: one line. */
+    public static List<String> counted(JsonObject purge) {
+        String objects = purge.has("objects")
+                ? Quantities.count(purge.number("objects", 0), "object", "objects") + ", "
+                        + Quantities.bytes(purge.number("bytes", 0))
+                : "not counted";
+        return List.of(Printable.of("purged: " + what(purge) + ", " + objects + ", purge " + purge.text("id", "?")));
     }
 }

@@ -1,5 +1,6 @@
 package io.millrace.proxy.admin;
 
+import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.resource.AdminReply;
 import io.netty.bootstrap.Bootstrap;
@@ -58,12 +59,22 @@ final class AdminClient {
      */
     CompletionStage<AdminReply> send(
             @Nullable Path socket, String method, String target, byte[] body, Duration timeout) {
+        return send(socket, method, target, body, AdminCaller.UNKNOWN, timeout);
+    }
+
+    /**
+     * As the other.
+     *
+     * @param caller the client that the request is of
+     */
+    CompletionStage<AdminReply> send(
+            @Nullable Path socket, String method, String target, byte[] body, AdminCaller caller, Duration timeout) {
         CompletableFuture<AdminReply> reply = new CompletableFuture<>();
         if (socket == null) {
             reply.completeExceptionally(notRunning());
             return reply;
         }
-        FullHttpRequest request = request(method, target, body);
+        FullHttpRequest request = request(method, target, body, caller);
         ChannelFuture connecting = bootstrap
                 .clone()
                 .handler(new ChannelInitializer<>() {
@@ -100,13 +111,16 @@ final class AdminClient {
         return reply;
     }
 
-    private static FullHttpRequest request(String method, String target, byte[] body) {
+    private static FullHttpRequest request(String method, String target, byte[] body, AdminCaller caller) {
         FullHttpRequest request = new DefaultFullHttpRequest(
                 HttpVersion.HTTP_1_1, HttpMethod.valueOf(method), target, Unpooled.wrappedBuffer(body));
         request.headers()
                 .set(HttpHeaderNames.HOST, "localhost")
                 .set(HttpHeaderNames.CONTENT_LENGTH, body.length)
                 .set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+        if (!caller.equals(AdminCaller.UNKNOWN)) {
+            request.headers().set(AdminCaller.FIELD_NAME, caller.text());
+        }
         return request;
     }
 

@@ -33,6 +33,7 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
     private final Executor worker;
     private final @Nullable TcpClient tcp;
     private final RequestDeadline deadline;
+    private final AdminCallers callers;
     /** Pipelined requests that wait for the answer to the one before; owned. */
     private final Deque<FullHttpRequest> waiting = new ArrayDeque<>(MAX_PIPELINED);
 
@@ -44,12 +45,19 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
      * @param worker runs what blocks
      * @param tcp what the connection is held to, or null on a Unix domain socket, where the file's mode decides
      * @param deadline of the request that is being received
+     * @param callers tells whose requests come
      */
-    AdminConnection(AdminRoutes routes, Executor worker, @Nullable TcpClient tcp, RequestDeadline deadline) {
+    AdminConnection(
+            AdminRoutes routes,
+            Executor worker,
+            @Nullable TcpClient tcp,
+            RequestDeadline deadline,
+            AdminCallers callers) {
         this.routes = routes;
         this.worker = worker;
         this.tcp = tcp;
         this.deadline = deadline;
+        this.callers = callers;
     }
 
     @Override
@@ -91,7 +99,11 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
         } else if (resource != null) {
             byte[] body = ByteBufUtil.getBytes(request.content());
             answering(true);
-            handle(resource, new AdminRequest(method, request.uri(), path, body, tcp != null), reply);
+            handle(
+                    resource,
+                    new AdminRequest(
+                            method, request.uri(), path, body, tcp != null, callers.of(context.channel(), request)),
+                    reply);
         } else if (routes.allowed(path).isEmpty()) {
             reply.reply(AdminReply.error(404, "not-found", "there is no resource " + path));
         } else {

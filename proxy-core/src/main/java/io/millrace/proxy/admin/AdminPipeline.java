@@ -46,16 +46,23 @@ final class AdminPipeline extends ChannelInitializer<Channel> {
     private final AtomicInteger connections = new AtomicInteger();
     private final TcpRefusals refusals;
     private final TcpPlaces places;
+    private final AdminCallers callers;
 
     /** @param refusals counts what the TCP side refuses */
     AdminPipeline(
-            AdminRoutes routes, Executor worker, @Nullable TcpGuard guard, AdminTimes times, TcpRefusals refusals) {
+            AdminRoutes routes,
+            Executor worker,
+            @Nullable TcpGuard guard,
+            AdminTimes times,
+            TcpRefusals refusals,
+            AdminTransport transport) {
         this.routes = routes;
         this.worker = worker;
         this.guard = guard;
         this.times = times;
         this.refusals = refusals;
         this.places = new TcpPlaces(refusals);
+        this.callers = new AdminCallers(transport, guard != null);
     }
 
     @Override
@@ -79,7 +86,7 @@ final class AdminPipeline extends ChannelInitializer<Channel> {
 
     private void addTo(
             Channel channel, RequestDeadline deadline, @Nullable TokenGate gate, @Nullable TcpClient client) {
-        AdminConnection connection = new AdminConnection(routes, worker, client, deadline);
+        AdminConnection connection = new AdminConnection(routes, worker, client, deadline, callers);
         HttpDecoderConfig decoding =
                 new HttpDecoderConfig().setMaxInitialLineLength(MAX_LINE_BYTES).setMaxHeaderSize(MAX_HEADER_BYTES);
         channel.pipeline()

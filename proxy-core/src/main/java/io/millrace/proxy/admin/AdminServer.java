@@ -146,7 +146,7 @@ public final class AdminServer implements AutoCloseable {
         return new ServerBootstrap()
                 .group(group)
                 .channelFactory(channels)
-                .childHandler(new AdminPipeline(routes, worker, guard, times, refusals));
+                .childHandler(new AdminPipeline(routes, worker, guard, times, refusals, transport));
     }
 
     private Channel bind(

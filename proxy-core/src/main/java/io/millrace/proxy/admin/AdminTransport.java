@@ -14,6 +14,7 @@ import io.netty.channel.socket.nio.NioDomainSocketChannel;
 import io.netty.channel.socket.nio.NioServerDomainSocketChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.unix.DomainSocketAddress;
+import java.io.IOException;
 import java.net.SocketAddress;
 import java.net.UnixDomainSocketAddress;
 import java.nio.file.Path;
@@ -45,6 +46,17 @@ enum AdminTransport {
         SocketAddress address(Path socket) {
             return new DomainSocketAddress(socket.toString());
         }
+
+        @Override
+        long peerUid(Channel channel) {
+            try {
+                return channel instanceof EpollDomainSocketChannel unix
+                        ? unix.peerCredentials().uid()
+                        : -1;
+            } catch (IOException e) {
+                return -1;
+            }
+        }
     },
     NIO {
         @Override
@@ -71,6 +83,11 @@ enum AdminTransport {
         SocketAddress address(Path socket) {
             return UnixDomainSocketAddress.of(socket);
         }
+
+        @Override
+        long peerUid(Channel channel) {
+            return -1;
+        }
     };
 
     static AdminTransport best() {
@@ -86,4 +103,7 @@ enum AdminTransport {
     abstract ChannelFactory<Channel> unixClient();
 
     abstract SocketAddress address(Path socket);
+
+    /** User of the process at the other end of a Unix domain socket; -1 when not known. */
+    abstract long peerUid(Channel channel);
 }

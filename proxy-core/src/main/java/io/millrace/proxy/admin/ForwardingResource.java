@@ -55,6 +55,7 @@ final class ForwardingResource implements AdminResource {
     @Override
     public void handle(AdminRequest request, AdminResponder responder) {
         responder.replyWhen(
-                client.send(socket.get(), method, request.target(), request.body(), timeout), Function.identity());
+                client.send(socket.get(), method, request.target(), request.body(), request.caller(), timeout),
+                Function.identity());
     }
 }

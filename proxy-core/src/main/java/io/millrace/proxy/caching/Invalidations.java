@@ -39,6 +39,16 @@ public interface Invalidations {
         return -1;
     }
 
+    /**
+     * The stamp of the purge that has outdated a response; of several, one.
+     *
+     * @param by what {@link #of} said of it
+     * @return 0 when not known
+     */
+    default long purgeStamp(TargetUri url, long stamp, Labels labels, Outdated by) {
+        return 0;
+    }
+
     /** As {@link #of(TargetUri, long, Labels)}. */
     default @Nullable Outdated of(TargetUri url, StoredHead head) {
         return of(url, head.stamp(), head.labels());

@@ -5,17 +5,29 @@ import io.millrace.store.HeadSummary;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a listing shows of a stored head: three lines, for status, Content-Type and variant, the latter two empty where
- * there is none. The status of a marker is 0. Tags stand beside them.
+ * What a listing shows of a stored head: a line each for status, Content-Type, variant, stamp in base 36, site of the tags and
+ * cache groups in base 36. A line is empty where there is nothing to say. The status of a marker is 0. Tags stand beside them.
  *
  * <p>Immutable.
  *
  * @param status the status code; 0 for a marker
  * @param type the Content-Type, or null
  * @param variant the request fields that select it, or null
+ * @param stamp as {@link StoredHead#stamp}; -1 when an earlier version has stored it
+ * @param site of the tags, or null for the host of the URL
+ * @param groups the first {@value #GROUPS_MAX} of {@link StoredHead#groups}; borrowed
  */
+@SuppressWarnings("ArrayRecordComponent") // never compared
 public record StoredSummary(
-        int status, @Nullable String type, @Nullable String variant) {
+        int status,
+        @Nullable String type,
+        @Nullable String variant,
+        long stamp,
+        @Nullable String site,
+        long[] groups) {
+    /** Most cache groups that are kept. */
+    public static final int GROUPS_MAX = 16;
+
     /** Longest Content-Type kept; what a listing shows need not be longer. */
     private static final int TYPE_LENGTH_MAX = 128;
 
@@ -25,9 +37,20 @@ public record StoredSummary(
     static HeadSummary of(StoredHead head) {
         String type = head.isVaryMarker() ? null : head.fields().get(FieldName.CONTENT_TYPE);
         String variant = head.isVaryMarker() ? "" : head.variance().describe(head.varyValues);
-        String text = head.status() + "\n" + line(type, TYPE_LENGTH_MAX) + "\n" + line(variant, VARIANT_LENGTH_MAX);
+        String text = head.status() + "\n" + line(type, TYPE_LENGTH_MAX) + "\n" + line(variant, VARIANT_LENGTH_MAX)
+                + "\n" + Long.toString(head.stamp(), Character.MAX_RADIX) + "\n"
+                + line(head.tags().site(), 255) + "\n"
+                + groups(head.groups());
         return new HeadSummary(
                 head.responseTimeMillis() / 1000, text, head.tags().texts());
+    }
+
+    private static String groups(long[] hashes) {
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < Math.min(GROUPS_MAX, hashes.length); i++) {
+            text.append(i == 0 ? "" : " ").append(Long.toString(hashes[i], Character.MAX_RADIX));
+        }
+        return text.toString();
     }
 
     private static String line(@Nullable String text, int lengthMax) {
@@ -48,7 +71,29 @@ public record StoredSummary(
             // Written by a later version: shown without what cannot be read.
             status = 0;
         }
-        return new StoredSummary(status, part(lines, 1), part(lines, 2));
+        return new StoredSummary(
+                status, part(lines, 1), part(lines, 2), number(part(lines, 3)), part(lines, 4), groups(part(lines, 5)));
+    }
+
+    private static long number(@Nullable String text) {
+        try {
+            return text == null ? -1 : Long.parseLong(text, Character.MAX_RADIX);
+        } catch (NumberFormatException e) {
+            // Cut, or of a later version.
+            return -1;
+        }
+    }
+
+    private static long[] groups(@Nullable String text) {
+        if (text == null) {
+            return new long[0];
+        }
+        String[] parts = text.split(" ", -1);
+        long[] groups = new long[parts.length];
+        for (int i = 0; i < parts.length; i++) {
+            groups[i] = number(parts[i]);
+        }
+        return groups;
     }
 
     private static @Nullable String part(String[] lines, int number) {

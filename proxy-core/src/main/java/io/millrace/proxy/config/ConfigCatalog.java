@@ -7,6 +7,7 @@ import io.millrace.proxy.config.access.ClientLimitKeys;
 import io.millrace.proxy.config.access.FilterKeys;
 import io.millrace.proxy.config.access.ForwardProxyKeys;
 import io.millrace.proxy.config.access.ProxyProtocolKeys;
+import io.millrace.proxy.config.access.PurgeKeys;
 import io.millrace.proxy.config.cache.CacheKeyKeys;
 import io.millrace.proxy.config.cache.CacheRuleKeys;
 import io.millrace.proxy.config.cache.CacheRulesKeys;
@@ -190,6 +191,8 @@ public final class ConfigCatalog {
             VIA_REQUEST,
             VIA_SERVER,
             PURGE_ALLOW,
+            PurgeKeys.HISTORY,
+            PurgeKeys.UNDO_WINDOW,
             STORAGE,
             STORAGE_PATH,
             STORAGE_SIZE,
@@ -404,7 +407,7 @@ public final class ConfigCatalog {
         SECTIONS.put("forward_proxy", "Who may be forwarded to hosts that no rule maps; off by default.");
         SECTIONS.put("access", "Who may ask, whom to believe, and what origins are told of clients.");
         SECTIONS.put("via", "What requests and answers say of this proxy.");
-        SECTIONS.put("purge", "The request method PURGE.");
+        SECTIONS.put("purge", "Purges, see [purging.md](../guide/purging.md).");
         SECTIONS.put("storage", "The cache on disk.");
         SECTIONS.put("volumes", "Shares of the cache on disk.");
         SECTIONS.put("store", "How the cache on disk is written and opened.");

@@ -6,6 +6,7 @@ import io.millrace.proxy.config.access.ForwardProxyConfig;
 import io.millrace.proxy.config.access.Limits;
 import io.millrace.proxy.config.access.ListenerConfig;
 import io.millrace.proxy.config.access.ProxyProtocolKeys;
+import io.millrace.proxy.config.access.PurgeConfig;
 import io.millrace.proxy.config.access.Timeouts;
 import io.millrace.proxy.config.cache.CacheConfig;
 import io.millrace.proxy.config.cache.CacheRuleConfig;
@@ -57,6 +58,7 @@ public final class ProxyConfig {
     private final List<StorageConfig> storage;
     private final List<VolumeShareConfig> volumes;
     private final StoreSettings store;
+    private final PurgeConfig purges;
     private final CacheConfig cache;
     private final List<CacheRuleConfig> cacheRules;
     private final LogConfig log;
@@ -81,6 +83,7 @@ public final class ProxyConfig {
                 .map(group -> OriginGroupConfig.from(group, values))
                 .toList();
         access = AccessConfig.from(values);
+        purges = PurgeConfig.from(values);
         forwardProxy = ForwardProxyConfig.from(values);
         filters = FilterRules.from(values);
         via = ViaConfig.from(values);
@@ -151,6 +154,10 @@ public final class ProxyConfig {
     /** In the order of the file; rules name them. */
     public List<OriginGroupConfig> originGroups() {
         return originGroups;
+    }
+
+    public PurgeConfig purges() {
+        return purges;
     }
 
     public AccessConfig access() {

@@ -41,6 +41,7 @@ import io.millrace.proxy.purge.InvalidationScope;
 import io.millrace.proxy.purge.Invalidator;
 import io.millrace.proxy.purge.PinnedResponses;
 import io.millrace.proxy.purge.Purger;
+import io.millrace.proxy.purge.record.PurgeHistory;
 import io.millrace.proxy.remap.Mapped;
 import io.millrace.proxy.remap.RemapRule;
 import io.millrace.proxy.remap.ReverseMap;
@@ -70,6 +71,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
      * @param uncacheable keys whose responses could not be stored
      * @param purger takes out single URLs
      * @param invalidator invalidates more than that
+     * @param purges records of purges
      * @param groups the groups of origins
      * @param overload which rules have more to do than they can
      * @param clients admits what single clients begin
@@ -82,6 +84,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
             UncacheableKeys uncacheable,
             Purger purger,
             Invalidator invalidator,
+            PurgeHistory purges,
             OriginGroups groups,
             Overload overload,
             ClientAdmission clients,
@@ -90,9 +93,13 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
             implements DecisionInputs {
 
         /** The parts of a new proxy over a store. */
-        public static Shared over(CacheStore<StoredHead> store, WallClock clock, Supplier<ExchangeSettings> settings) {
+        public static Shared over(
+                CacheStore<StoredHead> store,
+                Invalidator invalidator,
+                PurgeHistory purges,
+                WallClock clock,
+                Supplier<ExchangeSettings> settings) {
             Collapser<SharedFetch> collapser = new Collapser<>();
-            Invalidator invalidator = Invalidator.over(store.journal(), clock::millis);
             store.pinCheck(new PinnedResponses(store, invalidator.invalidations()));
             return new Shared(
                     store,
@@ -100,6 +107,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
                     new UncacheableKeys(),
                     new Purger(store, collapser, url -> settings.get().remap().keys(url)),
                     invalidator,
+                    purges,
                     new OriginGroups(),
                     new Overload(),
                     new ClientAdmission(),
@@ -309,6 +317,10 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
 
     Invalidator invalidator() {
         return shared.invalidator();
+    }
+
+    PurgeHistory purges() {
+        return shared.purges();
     }
 
     /** The invalidations in force. */

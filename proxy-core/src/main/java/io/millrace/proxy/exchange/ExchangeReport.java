@@ -32,6 +32,7 @@ import io.millrace.proxy.observe.log.LogCapture;
 import io.millrace.proxy.observe.log.LogField;
 import io.millrace.proxy.observe.log.LogHierarchy;
 import io.millrace.proxy.observe.log.LogOutcome;
+import io.millrace.proxy.purge.record.PurgeId;
 import io.millrace.proxy.tunnel.Tunnel;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.AsciiString;
@@ -63,6 +64,9 @@ final class ExchangeReport {
     private @Nullable String originHost;
     /** What came of a group's hosts, for the log: clients are not told of them. */
     private @Nullable String tried;
+
+    /** Stamp of the purge that has outdated what was stored, 0 for none. */
+    private long purgeStamp;
 
     private @Nullable String detail;
     private long staleSinceMillis = -1;
@@ -121,6 +125,7 @@ final class ExchangeReport {
         contentType = null;
         originFields = null;
         storedHead = null;
+        purgeStamp = 0;
         wentToOrigin = false;
         collapsed = false;
         stored = false;
@@ -156,7 +161,7 @@ final class ExchangeReport {
         }
         fromDisk |= decision.isReadFromDisk();
         if (decision.outdated() != null) {
-            outdated(decision.outdated());
+            outdated(decision.outdated(), decision.purgeStamp());
         }
     }
 
@@ -238,8 +243,9 @@ final class ExchangeReport {
     }
 
     /** What was stored could not be used as it was, as an invalidation has outdated it. */
-    private void outdated(Outdated by) {
+    private void outdated(Outdated by, long stampOfPurge) {
         detail = by.detail();
+        purgeStamp = stampOfPurge;
     }
 
     /**
@@ -249,6 +255,7 @@ final class ExchangeReport {
      */
     void stale(@Nullable String why, StoredHead head) {
         detail = why;
+        purgeStamp = 0;
         logOutcome = LogOutcome.OK;
         CacheSettings rules = settings;
         if (rules != null && StaleServing.isDespiteSharedMaxAge(head, rules)) {
@@ -362,6 +369,9 @@ final class ExchangeReport {
         String told = told();
         if (told != null) {
             CacheStatus.detail(value, told);
+        }
+        if (purgeStamp != 0) {
+            CacheStatus.purgedBy(value, PurgeId.ofStamp(purgeStamp));
         }
     }
 

@@ -17,6 +17,10 @@ import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.purge.InvalidationEntry;
 import io.millrace.proxy.purge.InvalidationScope;
 import io.millrace.proxy.purge.PurgeRequest;
+import io.millrace.proxy.purge.record.PurgeClient;
+import io.millrace.proxy.purge.record.PurgeId;
+import io.millrace.proxy.purge.record.PurgeRecord;
+import io.millrace.proxy.purge.record.PurgeState;
 import io.millrace.proxy.remap.Mapped;
 import io.millrace.proxy.remap.RemapRule;
 import io.millrace.proxy.serve.LocalAnswers;
@@ -67,6 +71,9 @@ final class PurgeExchange implements RequestHandler {
     private boolean mapped;
     private boolean over;
     private String what = "";
+    private String kind = "url";
+    private String target;
+    private @Nullable String site;
 
     private PurgeExchange(ExchangeLoop home, ClientStream stream, RequestHead request, long contentLength) {
         this.home = home;
@@ -74,6 +81,7 @@ final class PurgeExchange implements RequestHandler {
         this.request = request;
         this.contentLength = contentLength;
         this.report = new ExchangeReport(home, stream, request);
+        this.target = request.target().asString();
     }
 
     /** Purges, or refuses to; the answer may come later. */
@@ -90,14 +98,21 @@ final class PurgeExchange implements RequestHandler {
     private void begin() {
         PurgeRequest asked = PurgeRequest.of(request);
         if (asked instanceof PurgeRequest.Host host) {
-            what = "all of host " + host.url().authority();
+            kind = "host";
+            target = host.url().authority();
+            what = "all of host " + target;
             invalidate(host.url(), rules -> InvalidationScopes.of(host.url(), rules), Counter.PURGES_HOST);
         } else if (asked instanceof PurgeRequest.Prefix prefix) {
             TargetUri url = prefix.url();
+            kind = "prefix";
+            target = url.asString();
             what = "all of host " + url.authority() + " whose path begins with " + url.path();
             invalidate(url, rules -> InvalidationScopes.of(url, rules), Counter.PURGES_PREFIX);
         } else if (asked instanceof PurgeRequest.Tagged tagged) {
             TargetUri url = request.target();
+            kind = "tag";
+            target = String.join(", ", tagged.tags().texts());
+            site = url.host();
             what = words(tagged.tags()) + " on the site of host " + url.authority();
             invalidate(
                     url,
@@ -155,7 +170,7 @@ final class PurgeExchange implements RequestHandler {
             return;
         }
         if (PurgeRequest.isSoft(request)) {
-            what = request.target().asString();
+            what = target;
             invalidate(InvalidationScopes.urls(urls, home.settings().remap()), Counter.PURGES_URL_SOFT);
             return;
         }
@@ -198,21 +213,35 @@ final class PurgeExchange implements RequestHandler {
         if (problem != null) {
             home.counters().increment(Counter.PURGES_FAILED);
         }
-        if (over) {
-            return;
+        InvalidationEntry last = entries.get(entries.size() - 1);
+        record(PurgeId.ofStamp(last.stamp()), last.isSoft(), problem, () -> answerInvalidated(last, problem));
+    }
+
+    private void answerInvalidated(InvalidationEntry last, @Nullable IOException problem) {
+        if (problem != null) {
+            log.warn("an invalidation is not durable, the storage could not be written", problem);
+            answer(500, "invalidated, but the storage could not be written", ExchangeOutcome.STORE_WRITE);
+        } else {
+            String done = last.isSoft() ? "made stale " : "invalidated ";
+            String id = PurgeId.ofStamp(last.stamp());
+            answer(200, done + words(last) + ", stamp " + last.stamp() + ", purge " + id, ExchangeOutcome.LOCAL);
         }
-        try {
-            InvalidationEntry last = entries.get(entries.size() - 1);
-            if (problem != null) {
-                log.warn("an invalidation is not durable, the storage could not be written", problem);
-                answer(500, "invalidated, but the storage could not be written", ExchangeOutcome.STORE_WRITE);
-            } else {
-                String done = last.isSoft() ? "made stale " : "invalidated ";
-                answer(200, done + words(last) + ", stamp " + last.stamp(), ExchangeOutcome.LOCAL);
+    }
+
+    /** Adds the record of the purge; answers when that is durable, unless the client is gone. */
+    private void record(String id, boolean soft, @Nullable IOException problem, Runnable answer) {
+        PurgeClient client = PurgeClient.ofRequest(
+                stream.connection().remoteAddress().getAddress().getHostAddress());
+        PurgeRecord done = PurgeRecord.done(id, home.clock().millis(), client, kind, target, site, soft);
+        home.purges().add(problem == null ? done : done.in(PurgeState.FAILED), stream.eventLoop(), () -> {
+            if (!over) {
+                try {
+                    answer.run();
+                } catch (RuntimeException | Error e) {
+                    onFault(e);
+                }
             }
-        } catch (RuntimeException | Error e) {
-            onFault(e);
-        }
+        });
     }
 
     /** The scope for people: the one asked for, or a wider one where a table was full. */
@@ -220,7 +249,7 @@ final class PurgeExchange implements RequestHandler {
         return switch (entry.kind()) {
             case HOST -> "all of host " + request.target().authority();
             case ALL, ALL_GROUPS, ALL_TAGS, STAMPED -> "everything, as too much was invalidated one by one";
-            case PREFIX, GROUP, TAG, TAG_EVERYWHERE, TAGS, TAG_KEY, URL -> what;
+            case PREFIX, GROUP, TAG, TAG_EVERYWHERE, TAGS, TAG_KEY, UNDONE, URL -> what;
         };
     }
 
@@ -272,14 +301,7 @@ final class PurgeExchange implements RequestHandler {
         boolean failed = failure != null;
         home.counters()
                 .increment(failed ? Counter.PURGES_FAILED : found ? Counter.PURGES_FOUND : Counter.PURGES_ABSENT);
-        if (over) {
-            return;
-        }
-        try {
-            answerPurged(failed);
-        } catch (RuntimeException | Error e) {
-            onFault(e);
-        }
+        record(home.purges().newRemovalId(), false, failure, () -> answerPurged(failed));
     }
 
     private void answerPurged(boolean failed) {

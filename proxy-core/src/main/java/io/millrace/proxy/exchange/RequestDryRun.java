@@ -15,6 +15,7 @@ import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.net.ClientConnection;
 import io.millrace.proxy.observe.LoopCounters;
 import io.millrace.proxy.origin.OriginGroup;
+import io.millrace.proxy.purge.record.PurgeId;
 import io.millrace.proxy.remap.Mapped;
 import io.millrace.proxy.remap.Redirected;
 import io.millrace.proxy.remap.RemapResult;
@@ -142,6 +143,7 @@ final class RequestDryRun {
         boolean keyed = decision.primaryKey() != null;
         boolean mapped = decision.isMapped();
         DryRunResult.Outcome outcome = outcome();
+        Reuse reuse = reuse();
         return new DryRunResult(
                 outcome,
                 status,
@@ -154,7 +156,8 @@ final class RequestDryRun {
                 keyed ? decision.keyUrl().asString() : null,
                 keyed ? decision.mapped().keyOf(decision.keyUrl()).asString() : null,
                 found,
-                reuse(),
+                reuse,
+                purge(reuse),
                 isFromCache(outcome) || (asked == null && outcome != DryRunResult.Outcome.UNAVAILABLE)
                         ? null
                         : decision.forwardReason().token(),
@@ -239,6 +242,18 @@ final class RequestDryRun {
         }
         Outdated outdated = shared.invalidator().invalidations().of(decision.keyUrl(), stored.head());
         return Reuse.of(decision.request(), stored.head(), shared.clock().millis(), decision.cacheSettings(), outdated);
+    }
+
+    private @Nullable String purge(@Nullable Reuse reuse) {
+        DryRunResult.Found stored = found;
+        if (stored == null || !(reuse instanceof Reuse.Invalidated invalidated)) {
+            return null;
+        }
+        StoredHead head = stored.head();
+        long stamp = shared.invalidator()
+                .invalidations()
+                .purgeStamp(decision.keyUrl(), head.stamp(), head.labels(), invalidated.by());
+        return stamp == 0 ? null : PurgeId.ofStamp(stamp);
     }
 
     private DryRunResult.@Nullable Collapse collapse() {

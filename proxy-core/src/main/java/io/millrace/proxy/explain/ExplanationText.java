@@ -235,9 +235,10 @@ public final class ExplanationText {
         } else if (reuse instanceof Reuse.Invalidated invalidated) {
             step(
                     "reuse",
-                    invalidated.by().isSoft()
-                            ? "made stale since it was asked for"
-                            : "invalidated since it was asked for",
+                    (invalidated.by().isSoft()
+                                    ? "made stale since it was asked for"
+                                    : "invalidated since it was asked for")
+                            + (foreseen.purge() == null ? "" : ", by purge " + foreseen.purge()),
                     invalidated.by().detail());
         }
     }

@@ -26,6 +26,7 @@ public final class CacheStatus {
     private static final byte[] COLLAPSED = ascii("; collapsed");
     private static final byte[] KEY = ascii("; key=");
     private static final byte[] DETAIL = ascii("; detail=");
+    private static final byte[] PURGED_BY = ascii("; purged-by=");
 
     private static final byte[] HEX_DIGITS = ascii("0123456789ABCDEF");
 
@@ -153,6 +154,12 @@ public final class CacheStatus {
             }
         }
         out.writeByte('"');
+    }
+
+    /** Adds the identifier of the purge that has outdated what was stored, a token; an extension parameter (RFC 9211 section 2). */
+    public static void purgedBy(ByteBuf out, String id) {
+        out.writeBytes(PURGED_BY);
+        ByteBufUtil.writeAscii(out, id);
     }
 
     /** Adds a detail: as a token where it is one, and else as a string, with question marks beyond ASCII. */

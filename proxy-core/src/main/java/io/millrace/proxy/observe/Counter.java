@@ -186,6 +186,7 @@ public enum Counter {
     PURGES_ABSENT(MetricFamily.PURGES, "nothing was stored", "absent"),
     PURGES_UNSUPPORTED(MetricFamily.PURGES, "a pattern was asked for", "unsupported"),
     PURGES_FAILED(MetricFamily.PURGES, "could not be written to disk", "failed"),
+    PURGES_UNDONE(MetricFamily.PURGES, "a soft purge was undone", "undone"),
     VARIANTS_DROPPED(MetricFamily.VARIANTS_DROPPED, "made room for newer ones"),
     PURGES_ALL(MetricFamily.SCOPED_PURGES, "everything", "all"),
     PURGES_HOST(MetricFamily.SCOPED_PURGES, "all of a host", "host"),

@@ -190,6 +190,12 @@ public enum MetricFamily {
             "purges",
             "Purges of more than a URL and soft purges, by what was asked for; all that they cover is asked of the origin again.",
             "scope"),
+    PURGE_RECORDS_LOST(
+            "millrace_purge_records_lost_total",
+            Kind.COUNTER,
+            "records",
+            "Purges that are in force and have no record, as the audit log could not be written or too many waited; look"
+                    + " at the log."),
     GROUP_INVALIDATIONS(
             "millrace_group_invalidations_total",
             Kind.COUNTER,

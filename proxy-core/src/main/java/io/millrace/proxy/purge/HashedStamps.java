@@ -52,6 +52,16 @@ final class HashedStamps {
         return true;
     }
 
+    /** Lowers a soft stamp that is still as it was given, to 0 for none; {@link #sweep} takes those out. */
+    void lowerSoft(long hash, long from, long to) {
+        soft.lower(hash, from, to);
+    }
+
+    /** Takes out what was lowered to 0. */
+    void sweep() {
+        soft.forget(0);
+    }
+
     /**
      * Takes out the stamps that wider ones cover, which must be in force already: a reader that finds nothing here finds those.
      *

@@ -28,7 +28,9 @@ public enum InvalidationKind {
     /** In the journal only: the key under which tags are hashed. */
     TAG_KEY(11, "tag-key"),
     /** In the journal only: many of {@link #TAG}. */
-    TAGS(12, "tags");
+    TAGS(12, "tags"),
+    /** In the journal only: the stamp of a soft purge that was undone. */
+    UNDONE(20, "undone");
 
     private final int code;
     private final String text;
@@ -55,6 +57,6 @@ public enum InvalidationKind {
                 return kind;
             }
         }
-        throw new IllegalArgumentException("kind of invalidation: actual=" + code + ", maximum=" + TAGS.code);
+        throw new IllegalArgumentException("kind of invalidation: actual=" + code + ", maximum=" + UNDONE.code);
     }
 }

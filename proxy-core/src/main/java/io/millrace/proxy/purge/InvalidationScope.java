@@ -1,7 +1,10 @@
 package io.millrace.proxy.purge;
 
 import io.millrace.proxy.caching.CacheGroups;
+import io.millrace.proxy.caching.tags.Labels;
+import io.millrace.proxy.caching.tags.Tags;
 import io.millrace.proxy.http.TargetUri;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +28,45 @@ public record InvalidationScope(
 
     private static InvalidationScope of(InvalidationKind kind, long hash) {
         return new InvalidationScope(kind, hash, null, null, null);
+    }
+
+    /**
+     * Whether a stored response is covered.
+     *
+     * @param url the URL that its key stands for
+     */
+    public boolean covers(TargetUri url, Labels labels) {
+        return switch (kind) {
+            case ALL -> true;
+            case HOST -> InvalidationTable.hostHash(url) == hash;
+            case PREFIX -> InvalidationTable.hostHash(url) == hash && begins(url);
+            case URL -> InvalidationTable.urlHash(url) == hash;
+            case GROUP -> Arrays.stream(labels.groups()).anyMatch(group -> group == hash);
+            case TAG, TAG_EVERYWHERE -> isOfSite(url, labels.tags()) && hasTag(labels.tags());
+            case ALL_GROUPS, STAMPED, ALL_TAGS, TAG_KEY, TAGS, UNDONE -> false;
+        };
+    }
+
+    /** Whether the URL alone says what is covered. */
+    public boolean isOfUrls() {
+        return kind == InvalidationKind.HOST || kind == InvalidationKind.PREFIX || kind == InvalidationKind.URL;
+    }
+
+    private boolean begins(TargetUri url) {
+        byte[] path = PrefixStamps.normal(url);
+        byte[] wanted = prefix;
+        return wanted != null
+                && path.length >= wanted.length
+                && Arrays.equals(path, 0, wanted.length, wanted, 0, wanted.length);
+    }
+
+    private boolean isOfSite(TargetUri url, Tags tags) {
+        return site == null || site.equals(tags.site() == null ? url.host() : tags.site());
+    }
+
+    private boolean hasTag(Tags tags) {
+        byte[] wanted = tag;
+        return wanted != null && tags.each().stream().anyMatch(one -> Arrays.equals(one, wanted));
     }
 
     /** Everything. */

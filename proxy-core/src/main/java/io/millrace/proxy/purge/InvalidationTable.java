@@ -8,7 +8,12 @@ import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.http.UriBytes;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -34,6 +39,9 @@ public final class InvalidationTable implements Invalidations {
     private static final int TAGS_MAX = 1 << 20;
     private static final int URLS_MAX = 1 << 16;
 
+    /** No purge can be undone. */
+    private static final long NEVER = Long.MAX_VALUE;
+
     private static final Logger log = LoggerFactory.getLogger(InvalidationTable.class);
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -45,6 +53,12 @@ public final class InvalidationTable implements Invalidations {
     private volatile long hard;
     private volatile long soft;
     private volatile long stamped;
+    /** The stamps that a full table has raised {@link #hard} and {@link #soft} to; no purge of everything has them. */
+    private volatile long hardFloor;
+
+    private volatile long softFloor;
+    /** Guarded by the lock. */
+    private final UndoLog undos = new UndoLog(UndoLog.ENTRIES_MAX);
     /** The highest stamp given; set last, so that who asks under it finds what has it. */
     private volatile long newest;
 
@@ -129,6 +143,58 @@ public final class InvalidationTable implements Invalidations {
         return softStamp > stamp ? Math.min(first, softStamp) : first;
     }
 
+    @Override
+    public long purgeStamp(TargetUri url, long beyond, Labels labels, Outdated by) {
+        boolean softly = by.isSoft();
+        long stamp =
+                switch (by) {
+                    case BY_ALL -> hard == hardFloor ? 0 : hard;
+                    case STALE_BY_ALL -> soft == softFloor ? 0 : soft;
+                    case BY_HOST -> hosts.hard(hostHash(url));
+                    case STALE_BY_HOST -> hosts.soft(hostHash(url));
+                    case BY_PREFIX, STALE_BY_PREFIX -> {
+                        InvalidationEntry found = prefixes.find(hostHash(url), url, beyond, softly);
+                        yield found == null ? 0 : found.stamp();
+                    }
+                    case BY_GROUP, STALE_BY_GROUP -> newestOfGroups(labels.groups(), softly);
+                    case BY_TAG, STALE_BY_TAG -> tags.newest(url, beyond, labels.tags(), softly);
+                    case STALE_BY_URL -> urls.soft(urlHash(url));
+                    case BY_LOSS -> 0;
+                };
+        return stamp > beyond ? stamp : 0;
+    }
+
+    /** The hard stamp of a scope, 0 for none. */
+    long hardStamp(InvalidationScope scope) {
+        return switch (scope.kind()) {
+            case ALL -> hard;
+            case HOST -> hosts.hard(scope.hash());
+            case GROUP -> groups.stamp(scope.hash(), false);
+            case TAG, TAG_EVERYWHERE ->
+                tags.stamps().stamp(tags.entry(scope, false, 1).hash(), false);
+            case PREFIX -> hardStampOfPrefix(scope);
+            case URL, ALL_GROUPS, ALL_TAGS, STAMPED, TAG_KEY, TAGS, UNDONE -> 0;
+        };
+    }
+
+    private long hardStampOfPrefix(InvalidationScope scope) {
+        long stamp = 0;
+        for (InvalidationEntry entry : prefixes.of(scope.hash())) {
+            if (!entry.isSoft() && Arrays.equals(entry.prefix(), scope.prefix())) {
+                stamp = Math.max(stamp, entry.stamp());
+            }
+        }
+        return stamp;
+    }
+
+    private long newestOfGroups(long[] hashes, boolean softly) {
+        long newestOne = 0;
+        for (long group : hashes) {
+            newestOne = Math.max(newestOne, groups.stamp(group, softly));
+        }
+        return newestOne;
+    }
+
     /** The narrow before the wide: a wide one is entered before those that it makes needless are taken out. */
     private @Nullable Outdated seek(TargetUri url, long stamp, Labels labels) {
         long host = hostHash(url);
@@ -188,27 +254,129 @@ public final class InvalidationTable implements Invalidations {
             InvalidationEntry entry = prefix == null
                     ? InvalidationEntry.of(kind, softly, next, hash)
                     : InvalidationEntry.ofPrefix(softly, next, hash, prefix);
-            return enter(entry);
+            return enter(entry, NEVER);
         } finally {
             lock.unlock();
         }
     }
 
     /**
-     * As the other.
+     * Enters one purge under the next stamp, as the other.
      *
-     * @return what was entered: a host where it has too many prefixes
+     * @param undoableFrom soft purges with this stamp or a higher one can be undone
+     * @return what was entered, in the order of the scopes: a host where it has too many prefixes
      */
-    InvalidationEntry invalidate(InvalidationScope scope, boolean softly, long stampMin) {
-        if (scope.tag() == null) {
-            return invalidate(scope.kind(), softly, scope.hash(), scope.prefix(), stampMin);
-        }
+    List<InvalidationEntry> invalidate(
+            List<InvalidationScope> scopes, boolean softly, long stampMin, long undoableFrom) {
         lock.lock();
         try {
-            return enter(tags.entry(scope, softly, Math.max(newest + 1, stampMin)));
+            long next = Math.max(newest + 1, stampMin);
+            List<InvalidationEntry> entered = new ArrayList<>(scopes.size());
+            for (InvalidationScope scope : scopes) {
+                entered.add(put(entry(scope, softly, next), undoableFrom));
+            }
+            // All of them before the first request that is asked for under their stamp.
+            newest = next;
+            return entered;
         } finally {
             lock.unlock();
         }
+    }
+
+    private InvalidationEntry entry(InvalidationScope scope, boolean softly, long stamp) {
+        byte[] prefix = scope.prefix();
+        if (scope.tag() != null) {
+            return tags.entry(scope, softly, stamp);
+        }
+        return prefix == null
+                ? InvalidationEntry.of(scope.kind(), softly, stamp, scope.hash())
+                : InvalidationEntry.ofPrefix(softly, stamp, scope.hash(), prefix);
+    }
+
+    /** Whether a soft purge can still be undone. */
+    boolean isUndoable(long stamp) {
+        lock.lock();
+        try {
+            return undos.has(stamp);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Undoes a soft purge: responses that it alone made stale are as before.
+     *
+     * @return false when it cannot be undone, and nothing was changed
+     */
+    boolean undo(long stamp) {
+        lock.lock();
+        try {
+            if (!undos.has(stamp)) {
+                return false;
+            }
+            takeBack(stamp);
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void takeBack(long stamp) {
+        Map<InvalidationEntry, List<InvalidationEntry>> purge = undos.undo(stamp);
+        if (purge == null) {
+            return;
+        }
+        purge.forEach(this::takeBack);
+        hosts.sweep();
+        urls.sweep();
+        groups.sweep();
+        tags.stamps().sweep();
+    }
+
+    /** Puts displaced stamps back before it takes out the entry, so that a reader finds one of them. */
+    private void takeBack(InvalidationEntry own, List<InvalidationEntry> displaced) {
+        long before = 0;
+        if (own.kind() == InvalidationKind.PREFIX) {
+            prefixes = prefixes.replaced(own, displaced);
+            return;
+        }
+        for (InvalidationEntry entry : displaced) {
+            if (entry.kind() == InvalidationKind.PREFIX) {
+                prefixes = prefixes.replaced(entry, List.of(entry));
+            } else {
+                before = Math.max(before, entry.stamp());
+            }
+        }
+        switch (own.kind()) {
+            case ALL -> soft = soft == own.stamp() ? before : soft;
+            case HOST -> hosts.lowerSoft(own.hash(), own.stamp(), before);
+            case URL -> urls.lowerSoft(own.hash(), own.stamp(), before);
+            case GROUP -> groups.lowerSoft(own.hash(), own.stamp(), before);
+            case TAG, TAG_EVERYWHERE -> {
+                if (tags.isOfKey(own)) {
+                    tags.stamps().lowerSoft(own.hash(), own.stamp(), before);
+                }
+            }
+            case PREFIX, ALL_GROUPS, ALL_TAGS, STAMPED, TAG_KEY, TAGS, UNDONE -> {}
+        }
+    }
+
+    /** The lower soft stamp that an entry takes the place of, at most one. */
+    private List<InvalidationEntry> displacedBy(InvalidationEntry entry) {
+        List<InvalidationEntry> displaced = new ArrayList<>();
+        long before =
+                switch (entry.kind()) {
+                    case ALL -> soft;
+                    case HOST -> hosts.soft(entry.hash());
+                    case URL -> urls.soft(entry.hash());
+                    case GROUP -> groups.stamp(entry.hash(), true);
+                    case TAG, TAG_EVERYWHERE -> tags.stamps().stamp(entry.hash(), true);
+                    case PREFIX, ALL_GROUPS, ALL_TAGS, STAMPED, TAG_KEY, TAGS, UNDONE -> 0;
+                };
+        if (before > 0 && before < entry.stamp()) {
+            displaced.add(forUndo(InvalidationEntry.ofTag(entry.kind(), true, before, entry.hash(), entry.keyId())));
+        }
+        return displaced;
     }
 
     /** The entry of the key of tag hashes, which the journal needs before any of a tag; null when it has it. */
@@ -224,12 +392,56 @@ public final class InvalidationTable implements Invalidations {
 
     /** Enters what the journal has, in any order. */
     void restore(List<InvalidationEntry> entries) {
-        for (boolean keys : new boolean[] {true, false}) {
+        restore(entries, NEVER);
+    }
+
+    /**
+     * Enters what the journal has, in any order.
+     *
+     * @param undoableFrom as for {@link #invalidate}
+     */
+    void restore(List<InvalidationEntry> entries, long undoableFrom) {
+        lock.lock();
+        try {
+            Set<Long> undone = new HashSet<>();
+            List<InvalidationEntry> ofUndos = new ArrayList<>();
+            // The keys of tags come first, then undos, then what was in force when purges were made that can be undone.
             for (InvalidationEntry entry : entries) {
-                if (keys == (entry.kind() == InvalidationKind.TAG_KEY)) {
-                    restore(entry);
+                if (entry.kind() == InvalidationKind.TAG_KEY) {
+                    enter(entry, NEVER);
+                } else if (entry.kind() == InvalidationKind.UNDONE) {
+                    undone.add(entry.stamp());
+                    takeBack(entry.stamp());
                 }
             }
+            for (InvalidationEntry entry : entries) {
+                boolean apart = entry.stamp() >= undoableFrom || undos.undoneCount() > 0;
+                if (entry.kind() == InvalidationKind.TAGS && apart) {
+                    for (InvalidationEntry one : TagStamps.unpacked(entry)) {
+                        restore(one, undoableFrom, undone, ofUndos);
+                    }
+                } else if (entry.kind() != InvalidationKind.TAG_KEY && entry.kind() != InvalidationKind.UNDONE) {
+                    restore(entry, undoableFrom, undone, ofUndos);
+                }
+            }
+            ofUndos.sort(Comparator.comparingLong(InvalidationEntry::stamp));
+            for (InvalidationEntry entry : ofUndos) {
+                enter(entry, undoableFrom);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void restore(
+            InvalidationEntry entry, long undoableFrom, Set<Long> undone, List<InvalidationEntry> ofUndos) {
+        boolean wasUndone = undone.contains(entry.stamp()) || undos.isUndone(entry.stamp());
+        if (entry.isSoft() && wasUndone) {
+            newest = Math.max(newest, entry.stamp());
+        } else if (entry.isSoft() && entry.stamp() >= undoableFrom) {
+            ofUndos.add(entry);
+        } else {
+            enter(entry, NEVER);
         }
     }
 
@@ -237,32 +449,74 @@ public final class InvalidationTable implements Invalidations {
     void restore(InvalidationEntry entry) {
         lock.lock();
         try {
-            enter(entry);
+            enter(entry, NEVER);
         } finally {
             lock.unlock();
         }
     }
 
-    private InvalidationEntry enter(InvalidationEntry wanted) {
-        InvalidationEntry entry = put(wanted);
+    private InvalidationEntry enter(InvalidationEntry wanted, long undoableFrom) {
+        InvalidationEntry entry = put(wanted, undoableFrom);
         newest = Math.max(newest, entry.stamp());
         return entry;
+    }
+
+    private InvalidationEntry put(InvalidationEntry wanted, long undoableFrom) {
+        if (undoableFrom != NEVER) {
+            undos.dropUpTo(undoableFrom - 1);
+        }
+        boolean undoable = wanted.isSoft() && wanted.stamp() >= undoableFrom;
+        if (!undoable) {
+            InvalidationEntry entry = put(wanted);
+            if (entry.kind() == InvalidationKind.ALL) {
+                forgetCovered();
+            }
+            return entry;
+        }
+        InvalidationEntry[] prefixesBefore = prefixes.of(wanted.hash());
+        List<InvalidationEntry> displaced = displacedBy(wanted);
+        long hostBefore = hosts.soft(wanted.hash());
+        InvalidationEntry entry = put(wanted);
+        boolean widened = entry.kind() != wanted.kind();
+        if (widened && hostBefore > 0) {
+            displaced.add(InvalidationEntry.of(InvalidationKind.HOST, true, hostBefore, wanted.hash()));
+        }
+        if (entry.kind() == InvalidationKind.HOST || entry.kind() == InvalidationKind.PREFIX) {
+            addMissing(prefixesBefore, entry, displaced);
+        }
+        undos.add(forUndo(entry), displaced);
+        return entry;
+    }
+
+    /** The journal's packed entries do not tell tags of one site and of every site apart, and neither does an undo. */
+    private static InvalidationEntry forUndo(InvalidationEntry entry) {
+        return entry.kind() == InvalidationKind.TAG
+                ? InvalidationEntry.ofTag(
+                        InvalidationKind.TAG_EVERYWHERE, true, entry.stamp(), entry.hash(), entry.keyId())
+                : entry;
+    }
+
+    private void addMissing(
+            InvalidationEntry[] prefixesBefore, InvalidationEntry by, List<InvalidationEntry> displaced) {
+        List<InvalidationEntry> left = List.of(prefixes.of(by.hash()));
+        for (InvalidationEntry prefix : prefixesBefore) {
+            if (prefix.isSoft() && prefix.stamp() < by.stamp() && !left.contains(prefix)) {
+                displaced.add(prefix);
+            }
+        }
     }
 
     private InvalidationEntry put(InvalidationEntry entry) {
         long stamp = entry.stamp();
         switch (entry.kind()) {
-            case ALL -> {
-                raiseAll(stamp, entry.isSoft());
-                forgetCovered();
-            }
+            case ALL -> raiseAll(stamp, entry.isSoft());
             case ALL_GROUPS -> {
                 groups.raiseFloor(stamp, entry.isSoft());
-                groups.forgetCovered(hard, soft);
+                groups.forgetCovered(hard, undos.settled(soft));
             }
             case ALL_TAGS -> {
                 tags.stamps().raiseFloor(stamp, entry.isSoft());
-                tags.stamps().forgetCovered(hard, soft);
+                tags.stamps().forgetCovered(hard, undos.settled(soft));
             }
             case STAMPED -> stamped = Math.max(stamped, stamp);
             case HOST -> {
@@ -293,6 +547,7 @@ public final class InvalidationTable implements Invalidations {
                 }
             }
             case TAG_KEY -> tags.adopt(entry);
+            case UNDONE -> {}
         }
         return entry;
     }
@@ -314,28 +569,42 @@ public final class InvalidationTable implements Invalidations {
     /** What the wide stamps cover is taken out after they were raised: who does not find it any more finds them. */
     private void forgetCovered() {
         soft = soft > hard ? soft : 0;
-        hosts.forget(hard, soft);
-        urls.forget(hard, soft);
-        prefixes = prefixes.above(hard, soft);
-        groups.forgetCovered(hard, soft);
-        tags.stamps().forgetCovered(hard, soft);
+        long settled = undos.settled(soft);
+        hosts.forget(hard, settled);
+        urls.forget(hard, settled);
+        prefixes = prefixes.above(hard, settled);
+        groups.forgetCovered(hard, settled);
+        tags.stamps().forgetCovered(hard, settled);
+    }
+
+    /** Raises the wide stamp of a full table; what is below it can neither be told apart nor undone. */
+    private void raiseFloor(long floor, boolean softly) {
+        undos.dropUpTo(floor);
+        if (!softly) {
+            hard = Math.max(hard, floor);
+            hardFloor = hard == floor ? floor : hardFloor;
+        } else if (!undos.raiseSettled(floor)) {
+            soft = Math.max(soft, floor);
+            softFloor = soft == floor ? floor : softFloor;
+        }
     }
 
     private void makeRoom(HashedStamps in, String what) {
         forgetCovered();
         for (boolean softly = true; !in.hasRoom(); softly = !softly) {
             long floor = in.middle(softly);
-            raiseAll(floor, softly);
+            raiseFloor(floor, softly);
             forgetCovered();
             say(what, floor, softly, "everything");
         }
     }
 
     private void makeRoom(LabelStamps in, String what, String all) {
-        in.forgetCovered(hard, soft);
+        in.forgetCovered(hard, undos.settled(soft));
         for (boolean softly = true; !in.hasRoom(); softly = !softly) {
             long floor = in.raiseFloorToMedian(softly);
-            in.forgetCovered(hard, soft);
+            undos.dropUpTo(floor);
+            in.forgetCovered(hard, undos.settled(soft));
             say(what, floor, softly, all);
         }
     }
@@ -370,6 +639,7 @@ public final class InvalidationTable implements Invalidations {
             }
             prefixes.addTo(all);
             tags.addTo(all);
+            undos.addTo(all);
             return all;
         } finally {
             lock.unlock();
@@ -398,6 +668,7 @@ public final class InvalidationTable implements Invalidations {
             case GROUP -> groups.size();
             case URL -> urls.size();
             case TAG -> tags.stamps().size();
+            case UNDONE -> undos.undoneCount();
             case TAG_EVERYWHERE, TAG_KEY, TAGS -> 0;
         };
     }

@@ -1,6 +1,7 @@
 package io.millrace.proxy.purge;
 
 import io.millrace.proxy.caching.Invalidations;
+import io.millrace.proxy.purge.record.PurgeId;
 import io.millrace.store.Journal;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -8,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -25,16 +27,25 @@ public final class Invalidator implements Journal.Owner {
 
     private final Journal journal;
     private final LongSupplier clockMillis;
+    private final LongSupplier undoWindowMillis;
     private final InvalidationTable table = new InvalidationTable();
+    /** Keeps the stamps of two workers apart that purge in the same millisecond. */
+    private final long stampOffset;
 
-    private Invalidator(Journal journal, LongSupplier clockMillis) {
+    private Invalidator(Journal journal, LongSupplier clockMillis, LongSupplier undoWindowMillis, long stampOffset) {
         this.journal = journal;
         this.clockMillis = clockMillis;
+        this.undoWindowMillis = undoWindowMillis;
+        this.stampOffset = stampOffset;
     }
 
-    /** The one of a store, with what its journal has in force. */
-    public static Invalidator over(Journal journal, LongSupplier clockMillis) {
-        Invalidator invalidator = new Invalidator(journal, clockMillis);
+    /**
+     * The one of a store, with what its journal has in force.
+     *
+     * @param undoWindowMillis time in which soft purges can be undone, 0 for never
+     */
+    public static Invalidator over(Journal journal, LongSupplier clockMillis, LongSupplier undoWindowMillis) {
+        Invalidator invalidator = new Invalidator(journal, clockMillis, undoWindowMillis, PurgeId.randomOffset());
         journal.attach(invalidator);
         return invalidator;
     }
@@ -74,16 +85,46 @@ public final class Invalidator implements Journal.Owner {
      * @param soft whether what is covered may be used again once it is validated
      */
     public void invalidate(List<InvalidationScope> scopes, boolean soft, Executor replyOn, Reply reply) {
-        List<InvalidationEntry> entries = new ArrayList<>(scopes.size());
         List<InvalidationEntry> appended = new ArrayList<>(scopes.size() + 1);
         InvalidationEntry key = scopes.get(0).tag() == null ? null : table.announceKey(stampOfNow());
         if (key != null) {
             appended.add(key);
         }
-        for (InvalidationScope scope : scopes) {
-            entries.add(table.invalidate(scope, soft, stampOfNow()));
-        }
+        List<InvalidationEntry> entries = table.invalidate(scopes, soft, stampOfNow(), undoableFrom());
         appended.addAll(entries);
+        append(appended, replyOn, failure -> reply.onInvalidated(entries, failure));
+    }
+
+    /** Of each scope the hard stamp in force, 0 for none. */
+    public long[] hardStamps(List<InvalidationScope> scopes) {
+        return scopes.stream().mapToLong(table::hardStamp).toArray();
+    }
+
+    /** Whether the soft purge with a stamp can be undone. */
+    public boolean isUndoable(long stamp) {
+        return stamp >= undoableFrom() && table.isUndoable(stamp);
+    }
+
+    /** Until when the soft purge with a stamp can be undone, in epoch milliseconds. */
+    public long undoableUntilMillis(long stamp) {
+        return (stamp >>> InvalidationTable.STAMP_BITS) + undoWindowMillis.getAsLong();
+    }
+
+    /**
+     * Undoes a soft purge: responses that it alone made stale, and that were not validated meanwhile, are as before.
+     *
+     * @param reply told once, when the undo survives a crash, or that it does not
+     * @return false when the purge cannot be undone: nothing was changed, and there is no reply
+     */
+    public boolean undo(long stamp, Executor replyOn, Consumer<@Nullable IOException> reply) {
+        if (!isUndoable(stamp) || !table.undo(stamp)) {
+            return false;
+        }
+        append(List.of(UndoLog.undone(stamp)), replyOn, reply);
+        return true;
+    }
+
+    private void append(List<InvalidationEntry> appended, Executor replyOn, Consumer<@Nullable IOException> reply) {
         AtomicInteger outstanding = new AtomicInteger(appended.size());
         AtomicReference<@Nullable IOException> failure = new AtomicReference<>();
         for (InvalidationEntry entry : appended) {
@@ -92,7 +133,7 @@ public final class Invalidator implements Journal.Owner {
                     failure.compareAndSet(null, problem);
                 }
                 if (outstanding.decrementAndGet() == 0) {
-                    reply.onInvalidated(entries, failure.get());
+                    reply.accept(failure.get());
                 }
             });
         }
@@ -110,7 +151,7 @@ public final class Invalidator implements Journal.Owner {
                 damaged = true;
             }
         }
-        table.restore(entries);
+        table.restore(entries, undoableFrom());
         if (damaged) {
             log.error("the journal of invalidations is damaged: everything stored so far counts as invalidated");
             table.invalidate(InvalidationKind.ALL, false, 0, null, stampOfNow());
@@ -124,7 +165,14 @@ public final class Invalidator implements Journal.Owner {
     }
 
     private long stampOfNow() {
-        return clockMillis.getAsLong() << InvalidationTable.STAMP_BITS;
+        return (clockMillis.getAsLong() << InvalidationTable.STAMP_BITS) + stampOffset;
+    }
+
+    /** Soft purges with this stamp or a higher one can be undone. */
+    private long undoableFrom() {
+        long window = undoWindowMillis.getAsLong();
+        long from = (clockMillis.getAsLong() - window + 1) << InvalidationTable.STAMP_BITS;
+        return window == 0 ? Long.MAX_VALUE : Math.max(1, from);
     }
 
     @Override

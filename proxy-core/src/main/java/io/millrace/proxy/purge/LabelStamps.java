@@ -62,6 +62,16 @@ final class LabelStamps {
         return stamps.raise(hash, stamp, softly);
     }
 
+    /** As {@link HashedStamps#lowerSoft}. */
+    void lowerSoft(long hash, long from, long to) {
+        stamps.lowerSoft(hash, from, to);
+    }
+
+    /** As {@link HashedStamps#sweep}. */
+    void sweep() {
+        stamps.sweep();
+    }
+
     void raiseFloor(long stamp, boolean softly) {
         if (softly) {
             softFloor = Math.max(softFloor, stamp);

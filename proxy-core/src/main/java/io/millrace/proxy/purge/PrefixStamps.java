@@ -106,6 +106,20 @@ final class PrefixStamps {
                 && Arrays.equals(longer, 0, shorter.length, shorter, 0, shorter.length);
     }
 
+    /** Those of a host; borrowed. */
+    InvalidationEntry[] of(long hostHash) {
+        int at = Arrays.binarySearch(hosts, hostHash);
+        return at < 0 ? new InvalidationEntry[0] : entries[at];
+    }
+
+    /** With others in the place of one, which need not be there; they may be more than a purge would add. */
+    PrefixStamps replaced(InvalidationEntry entry, List<InvalidationEntry> by) {
+        List<InvalidationEntry> list = new ArrayList<>(List.of(of(entry.hash())));
+        list.remove(entry);
+        list.addAll(by);
+        return with(entry.hash(), list);
+    }
+
     /** Without those of a host that one of all the host makes needless. */
     PrefixStamps without(InvalidationEntry host) {
         int at = Arrays.binarySearch(hosts, host.hash());

@@ -3,7 +3,7 @@ package io.millrace.proxy.purge;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Stamps by 64-bit hash: open addressing in one array, of 24 to 36 bytes a stamp. Stamps only rise; removal makes a new array.
+ * Stamps by 64-bit hash: open addressing in one array, of 24 to 36 bytes a stamp. Removal makes a new array.
  *
  * <pre>
  *   slot: hash (0: empty) | stamp
@@ -55,6 +55,18 @@ final class StampTable {
         slots.set(at + 1, stamp);
         slots.set(at, key);
         size = size + 1;
+    }
+
+    /**
+     * Lowers a stamp that is still as it was given; {@link #forget} with 0 takes out those that are 0 then.
+     *
+     * @param to the new stamp, 0 for none
+     */
+    void lower(long hash, long from, long to) {
+        int at = find(slots, notZero(hash));
+        if (slots.get(at) != 0 && slots.get(at + 1) == from) {
+            slots.set(at + 1, to);
+        }
     }
 
     /** Takes out the stamps up to one, which a wider stamp in force already covers. */

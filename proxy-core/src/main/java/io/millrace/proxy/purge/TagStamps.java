@@ -90,6 +90,25 @@ final class TagStamps {
         return first;
     }
 
+    /** The newest stamp of one of these tags, beyond another; 0 for none, also where a floor alone has outdated them. */
+    long newest(TargetUri url, long beyond, Tags tags, boolean softly) {
+        long newest = 0;
+        if (tags.isEmpty() || !stamps.hasAny(softly)) {
+            return newest;
+        }
+        TagKey now = key;
+        long site = tags.siteHash(now, url);
+        for (long hash : tags.hashes(now, url)) {
+            newest = Math.max(newest, Math.max(stamps.stamp(hash ^ site, softly), stamps.stamp(hash, softly)));
+        }
+        return newest > beyond ? newest : 0;
+    }
+
+    /** Whether an entry of a tag has the key of now. */
+    boolean isOfKey(InvalidationEntry entry) {
+        return entry.keyId() == keyId();
+    }
+
     private static long lower(long first, long stamp, long beyond) {
         return stamp > beyond ? Math.min(first, stamp) : first;
     }

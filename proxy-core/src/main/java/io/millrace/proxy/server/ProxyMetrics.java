@@ -6,6 +6,7 @@ import io.millrace.proxy.observe.MetricsRegistry;
 import io.millrace.proxy.observe.log.AccessLog;
 import io.millrace.proxy.purge.InvalidationKind;
 import io.millrace.proxy.purge.Invalidator;
+import io.millrace.proxy.purge.record.PurgeHistory;
 import io.millrace.store.CacheStore;
 import io.millrace.store.StoreStatistics;
 import java.util.List;
@@ -88,6 +89,10 @@ public final class ProxyMetrics {
         for (InvalidationKind kind : InvalidationKind.values()) {
             metrics.supplyGauge(MetricFamily.INVALIDATION_ENTRIES, () -> invalidator.entries(kind), kind.text());
         }
+    }
+
+    public static void bind(MetricsRegistry metrics, PurgeHistory purges) {
+        metrics.supplyCounter(MetricFamily.PURGE_RECORDS_LOST, purges::lost);
     }
 
     private static void refused(

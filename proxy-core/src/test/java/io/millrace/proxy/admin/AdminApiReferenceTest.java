@@ -28,6 +28,14 @@ import io.millrace.proxy.admin.config.ConfigSettingsResource;
 import io.millrace.proxy.admin.origin.OriginChangeResource;
 import io.millrace.proxy.admin.origin.OriginControl;
 import io.millrace.proxy.admin.origin.OriginsResource;
+import io.millrace.proxy.admin.purge.PurgeChangeResource;
+import io.millrace.proxy.admin.purge.PurgeControl;
+import io.millrace.proxy.admin.purge.PurgeControl.Count;
+import io.millrace.proxy.admin.purge.PurgeControl.PurgeView;
+import io.millrace.proxy.admin.purge.PurgeDryRunResource;
+import io.millrace.proxy.admin.purge.PurgeListResource;
+import io.millrace.proxy.admin.purge.PurgeShowResource;
+import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.resource.AdminReply;
 import io.millrace.proxy.admin.resource.AdminRequest;
@@ -50,6 +58,8 @@ import io.millrace.proxy.admin.tls.CertificatesSource;
 import io.millrace.proxy.admin.tls.RenewResource;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigKeys;
+import io.millrace.proxy.purge.record.PurgeClient;
+import io.millrace.proxy.purge.record.PurgeRecord;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -276,6 +286,34 @@ class AdminApiReferenceTest {
         }
     };
 
+    private static final PurgeView PURGE = new PurgeView(
+            PurgeRecord.done("s1", 1, new PurgeClient("admin", 1, "t", "a"), "tag", "t", "s", true)
+                    .counted(2, 3),
+            4,
+            new Count(2, 3, List.of("http://h/"), 5, 6, true, "n"));
+
+    private static final PurgeControl PURGES = new PurgeControl() {
+        @Override
+        public List<PurgeView> latest(String before, int limit) {
+            return List.of(PURGE);
+        }
+
+        @Override
+        public PurgeView find(String id) {
+            return PURGE;
+        }
+
+        @Override
+        public CompletionStage<PurgeView> undo(String id, AdminCaller caller) {
+            return CompletableFuture.completedFuture(PURGE);
+        }
+
+        @Override
+        public PurgeView cancel(String id, AdminCaller caller) {
+            return PURGE;
+        }
+    };
+
     /** A resource with the schema of its answer and a request that it answers in full. */
     record Documented(String schema, AdminResource resource, String query, String body) {}
 
@@ -311,6 +349,15 @@ class AdminApiReferenceTest {
                                 url -> CompletableFuture.failedFuture(new AdminException(400, "bad-request", "none")),
                                 scope -> CompletableFuture.completedFuture(
                                         new InvalidationService.InvalidationReport("host", "h", 7, "d"))),
+                        "",
+                        "{\"host\":\"h\"}"),
+                new Documented("PurgeList", new PurgeListResource(PURGES), "?limit=5&before=s2", ""),
+                new Documented("PurgeRecord", new PurgeShowResource(PURGES), "?id=s1", ""),
+                new Documented("PurgeRecord", PurgeChangeResource.undo(PURGES), "", "{\"id\":\"s1\"}"),
+                new Documented("PurgeRecord", PurgeChangeResource.cancel(PURGES), "", "{\"id\":\"s1\"}"),
+                new Documented(
+                        "PurgeRecord",
+                        new PurgeDryRunResource((scope, caller) -> CompletableFuture.completedFuture(PURGE)),
                         "",
                         "{\"host\":\"h\"}"),
                 new Documented(

@@ -11,6 +11,7 @@ import io.millrace.proxy.config.access.ClientLimitKeys;
 import io.millrace.proxy.config.access.FilterKeys;
 import io.millrace.proxy.config.access.ForwardProxyKeys;
 import io.millrace.proxy.config.access.ProxyProtocolKeys;
+import io.millrace.proxy.config.access.PurgeKeys;
 import io.millrace.proxy.config.cache.CacheKeyKeys;
 import io.millrace.proxy.config.cache.CacheRuleKeys;
 import io.millrace.proxy.config.cache.CacheRulesKeys;
@@ -50,6 +51,7 @@ final class ConfigCatalogTest {
                 OverloadKeys.class,
                 TunnelKeys.class,
                 ProxyProtocolKeys.class,
+                PurgeKeys.class,
                 ForwardProxyKeys.class,
                 FileKeys.class,
                 TlsKeys.class,

@@ -298,7 +298,7 @@ final class InvalidationTableTest {
                             entry.hash() == InvalidationTable.hostHash(url)
                                     && url.pathAndQuery()
                                             .startsWith(new String(entry.prefix(), StandardCharsets.ISO_8859_1));
-                        case STAMPED, TAG, TAG_EVERYWHERE, ALL_TAGS, URL, TAG_KEY, TAGS -> false;
+                        case STAMPED, TAG, TAG_EVERYWHERE, ALL_TAGS, URL, TAG_KEY, TAGS, UNDONE -> false;
                     };
             if (covers && stamp < entry.stamp()) {
                 said = entry.isSoft() && !said.equals("gone") ? "stale" : "gone";

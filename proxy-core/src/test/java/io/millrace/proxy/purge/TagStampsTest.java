@@ -39,7 +39,8 @@ final class TagStampsTest {
     }
 
     private InvalidationEntry purge(InvalidationTable on, String tag, String site, boolean soft) {
-        return on.invalidate(InvalidationScope.tag(bytes(tag), site), soft, 0);
+        return on.invalidate(List.of(InvalidationScope.tag(bytes(tag), site)), soft, 0, Long.MAX_VALUE)
+                .get(0);
     }
 
     /** As the journal has them, in any order. */
@@ -167,7 +168,7 @@ final class TagStampsTest {
     void askingAllocatesNothing() {
         purge(table, "other", "a.example", false);
         purge(table, "other", null, true);
-        table.invalidate(InvalidationScope.url(OTHER), true, 0);
+        table.invalidate(List.of(InvalidationScope.url(OTHER)), true, 0, Long.MAX_VALUE);
         Labels labels = tags("a", "b", "c");
         com.sun.management.ThreadMXBean threads =
                 (com.sun.management.ThreadMXBean) java.lang.management.ManagementFactory.getThreadMXBean();
@@ -187,7 +188,10 @@ final class TagStampsTest {
     @Test
     void aUrlIsStaleInBothSchemesAndNoOther() {
         table.invalidate(
-                InvalidationScope.url((TargetUri) TargetUri.parseAbsolute("http://a.example/%7ex?q")), true, 0);
+                List.of(InvalidationScope.url((TargetUri) TargetUri.parseAbsolute("http://a.example/%7ex?q"))),
+                true,
+                0,
+                Long.MAX_VALUE);
         for (String url : List.of("http://a.example/~x?q", "https://a.example/~x?q")) {
             assertEquals(
                     Outdated.STALE_BY_URL, table.of((TargetUri) TargetUri.parseAbsolute(url), 0, Labels.NONE), url);

@@ -11,6 +11,7 @@ import io.millrace.cli.command.ExitCode;
 import io.millrace.cli.command.Invocation;
 import io.millrace.cli.command.TargetUrl;
 import io.millrace.cli.render.PurgeView;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -33,9 +34,12 @@ import picocli.CommandLine.Parameters;
             "Example: millctl purge http://www.example.com/logo.png",
             "         millctl purge --host www.example.com",
             "         millctl purge --prefix http://www.example.com/blog/ --soft",
-            "         millctl purge --tag post-17 --tag archive --site www.example.com"
+            "         millctl purge --tag post-17 --tag archive --site www.example.com",
+            "         millctl purge --host www.example.com --dry-run"
         })
 public final class PurgeCommand extends ApiCommand {
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(500);
+
     @Parameters(paramLabel = "URL", arity = "0..1", description = "As clients ask for it, with http:// or https://.")
     private @Nullable String url;
 
@@ -72,6 +76,12 @@ public final class PurgeCommand extends ApiCommand {
     @Option(names = "--soft", description = "Not gone, but validated before it is used again.")
     private boolean soft;
 
+    @Option(names = "--dry-run", description = "Count what would be purged, and purge nothing.")
+    private boolean dryRun;
+
+    @Option(names = "--wait", description = "Count what was purged, and wait for the count.")
+    private boolean wait;
+
     public PurgeCommand(Invocation invocation) {
         super(invocation, Invocation.CHANGE_TIMEOUT);
     }
@@ -82,6 +92,9 @@ public final class PurgeCommand extends ApiCommand {
         asked += (all ? 1 : 0) + (tags.isEmpty() ? 0 : 1);
         if (asked != 1) {
             throw new CommandFailure(ExitCode.USAGE, "one of URL, --host, --prefix, --tag and --all is needed");
+        }
+        if (dryRun && wait) {
+            throw new CommandFailure(ExitCode.USAGE, "--wait is for purges, and --dry-run purges nothing");
         }
         if (group != null && host == null) {
             throw new CommandFailure(ExitCode.USAGE, "--group is of a host: --host HOST is missing");
@@ -96,7 +109,7 @@ public final class PurgeCommand extends ApiCommand {
 
     @Override
     protected boolean isChange() {
-        return true;
+        return !dryRun;
     }
 
     @Override
@@ -109,10 +122,38 @@ public final class PurgeCommand extends ApiCommand {
         put(members, "scope", all ? "all" : null);
         put(members, "mode", soft ? "soft" : null);
         put(members, "site", site);
-        AdminResponse response = client.post("/v1/cache/purge", JsonText.purge(members, tags));
+        String path = dryRun ? "/v1/cache/purge/dry-run" : "/v1/cache/purge";
+        AdminResponse response = client.post(path, JsonText.purge(members, tags, wait));
         JsonObject report = answered(response);
+        if (isCounting(report)) {
+            response = counted(client, report.text("id", ""));
+            report = answered(response);
+            show(response, dryRun ? PurgeView.dryRun(report) : PurgeView.counted(report));
+            return ExitCode.OK;
+        }
+        if (dryRun) {
+            show(response, PurgeView.dryRun(report));
+            return ExitCode.OK;
+        }
         show(response, url == null || report.has("scope") ? PurgeView.scope(report) : PurgeView.lines(report, url));
         return ExitCode.OK;
+    }
+
+    private static boolean isCounting(JsonObject report) {
+        return report.text("state", "").equals("counting");
+    }
+
+    /** Waits for the end of a count, and says how far it is. */
+    private AdminResponse counted(AdminClient client, String id) throws AdminClientException, CommandFailure {
+        while (invocation().pause().pass(POLL_INTERVAL)) {
+            AdminResponse response = client.get(PurgeShowCommand.target(id));
+            JsonObject report = answered(response);
+            if (!isCounting(report)) {
+                return response;
+            }
+            console().say("counting: " + PurgeView.progress(report));
+        }
+        throw new CommandFailure(ExitCode.IN_PROGRESS, "the count goes on", "look again: millctl purge show " + id);
     }
 
     private static void put(Map<String, String> members, String name, @Nullable String value) {

@@ -98,11 +98,10 @@ public final class ManualPages {
     private void summaries(CommandSpec above) {
         for (CommandLine command : above.subcommands().values()) {
             CommandSpec spec = command.getCommandSpec();
-            if (spec.subcommands().isEmpty()) {
+            if (acts(spec)) {
                 item(synopsis(spec), summary(spec));
-            } else {
-                summaries(spec);
             }
+            summaries(spec);
         }
     }
 
@@ -147,8 +146,13 @@ public final class ManualPages {
         }
     }
 
+    /** Whether a command does something itself, and does not only lead to others. */
+    private static boolean acts(CommandSpec spec) {
+        return spec.subcommands().isEmpty() || !spec.positionalParameters().isEmpty();
+    }
+
     private static void collect(CommandSpec spec, List<CommandSpec> into) {
-        if (spec.subcommands().isEmpty()) {
+        if (acts(spec)) {
             into.add(spec);
         }
         spec.subcommands().values().forEach(below -> collect(below.getCommandSpec(), into));

@@ -1,6 +1,8 @@
 package io.millrace.proxy.admin.cache;
 
+import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.purge.record.PurgeId;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -14,6 +16,16 @@ public interface InvalidationService {
      * @return the report, or an {@link AdminException} for a host, URL or group that cannot be one
      */
     CompletionStage<InvalidationReport> invalidate(Scope scope);
+
+    /**
+     * As the other.
+     *
+     * @param caller the client, for the record of the purge
+     * @param counts whether the objects that it covers are counted
+     */
+    default CompletionStage<InvalidationReport> invalidate(Scope scope, AdminCaller caller, boolean counts) {
+        return invalidate(scope);
+    }
 
     /** How much. */
     enum Kind {
@@ -61,11 +73,18 @@ public interface InvalidationService {
      * @param target the host, URL or group as it was understood
      * @param stamp what was asked of an origin under a lower one is outdated
      * @param detail a sentence for people
+     * @param objects objects covered, -1 when not counted
+     * @param counting whether they are being counted
      */
-    record InvalidationReport(String scope, String target, long stamp, String detail) {
+    record InvalidationReport(String scope, String target, long stamp, String detail, long objects, boolean counting) {
+        /** Without a count. */
+        public InvalidationReport(String scope, String target, long stamp, String detail) {
+            this(scope, target, stamp, detail, -1, false);
+        }
+
         /** Name of this purge, unique in this store. */
         public String id() {
-            return "s" + Long.toString(stamp, Character.MAX_RADIX);
+            return PurgeId.ofStamp(stamp);
         }
     }
 }

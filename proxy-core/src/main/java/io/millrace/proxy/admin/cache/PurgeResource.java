@@ -23,9 +23,14 @@ public final class PurgeResource implements AdminResource {
     static final String PATH = "/v1/cache/purge";
 
     private static final List<String> MEMBERS =
-            List.of("url", "prefix", "host", "group", "scope", "tags", "site", "mode");
-    /** The state of a purge that is in force on every event loop and durable. */
+            List.of("url", "prefix", "host", "group", "scope", "tags", "site", "mode", "count");
+    /** Members beside those that say what is purged. */
+    private static final List<String> OPTIONS = List.of("mode", "count");
+
+    /** The states of a purge that is in force on every event loop and durable. */
     private static final String DONE = "done";
+
+    private static final String COUNTING = "counting";
 
     private static final String NEEDED =
             "one of the members 'url' (an absolute http or https URL), 'prefix' (the same),"
@@ -52,19 +57,28 @@ public final class PurgeResource implements AdminResource {
 
     @Override
     public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
-        Map<String, Object> members = Json.members(request.body());
+        Scope scope = scope(request.body());
+        boolean counts = Boolean.TRUE.equals(Json.member(Json.members(request.body()), "count", Boolean.class));
+        if (scope.kind() == Kind.URL && !scope.soft()) {
+            String url = String.valueOf(scope.text());
+            responder.replyWhen(
+                    urls.purge(url, request.caller(), counts), report -> AdminReply.json(json -> write(json, report)));
+        } else {
+            responder.replyWhen(
+                    scopes.invalidate(scope, request.caller(), counts),
+                    report -> AdminReply.json(json -> write(json, report)));
+        }
+    }
+
+    /**
+     * The scope that a request's body asks for.
+     *
+     * @throws AdminException when it asks for none, or for several
+     */
+    public static Scope scope(byte[] body) throws AdminException {
+        Map<String, Object> members = Json.members(body);
         Json.onlyMembers(members, MEMBERS);
-        boolean soft = isSoft(Json.member(members, "mode", String.class));
-        String url = Json.member(members, "url", String.class);
-        if (url == null || soft) {
-            Scope scope = scope(members, soft);
-            responder.replyWhen(scopes.invalidate(scope), report -> AdminReply.json(json -> write(json, report)));
-            return;
-        }
-        if (url.isEmpty() || members.size() > (members.containsKey("mode") ? 2 : 1)) {
-            throw new AdminException(400, "bad-request", NEEDED);
-        }
-        responder.replyWhen(urls.purge(url), report -> AdminReply.json(json -> write(json, report)));
+        return scope(members, isSoft(Json.member(members, "mode", String.class)));
     }
 
     private static boolean isSoft(@Nullable String mode) throws AdminException {
@@ -81,7 +95,9 @@ public final class PurgeResource implements AdminResource {
         String url = text(members, "url");
         List<String> tags = Json.list(members, "tags");
         String site = text(members, "site");
-        int others = members.size() - (members.containsKey("mode") ? 1 : 0);
+        long others = members.keySet().stream()
+                .filter(name -> !OPTIONS.contains(name))
+                .count();
         if (url != null && others == 1) {
             return new Scope(Kind.URL, null, url, soft);
         }
@@ -121,11 +137,15 @@ public final class PurgeResource implements AdminResource {
         json.writeStringProperty("detail", report.detail());
         json.writeStringProperty("id", report.id());
         json.writeStringProperty("state", DONE);
+        objects(json, report.objects());
+    }
+
+    private static void objects(JsonGenerator json, long objects) {
         json.writeName("objects");
-        if (report.purged()) {
+        if (objects < 0) {
             json.writeNull();
         } else {
-            json.writeNumber(0);
+            json.writeNumber(objects);
         }
     }
 
@@ -135,7 +155,7 @@ public final class PurgeResource implements AdminResource {
         json.writeNumberProperty("stamp", report.stamp());
         json.writeStringProperty("detail", report.detail());
         json.writeStringProperty("id", report.id());
-        json.writeStringProperty("state", DONE);
-        json.writeNullProperty("objects");
+        json.writeStringProperty("state", report.counting() ? COUNTING : DONE);
+        objects(json, report.objects());
     }
 }

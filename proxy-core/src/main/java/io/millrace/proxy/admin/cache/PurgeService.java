@@ -1,5 +1,6 @@
 package io.millrace.proxy.admin.cache;
 
+import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.admin.resource.AdminException;
 import java.util.concurrent.CompletionStage;
 
@@ -15,12 +16,28 @@ public interface PurgeService {
     CompletionStage<PurgeReport> purge(String url);
 
     /**
+     * As the other.
+     *
+     * @param caller the client, for the record of the purge
+     * @param counts whether the objects that it covers are counted, before they are purged
+     */
+    default CompletionStage<PurgeReport> purge(String url, AdminCaller caller, boolean counts) {
+        return purge(url);
+    }
+
+    /**
      * What a purge did. Immutable.
      *
      * @param url the URL as it was understood
      * @param purged whether anything was stored
      * @param detail a sentence for people
      * @param id name of this purge, unique in this store
+     * @param objects objects covered, -1 when not counted
      */
-    record PurgeReport(String url, boolean purged, String detail, String id) {}
+    record PurgeReport(String url, boolean purged, String detail, String id, long objects) {
+        /** Counted only where there was nothing. */
+        public PurgeReport(String url, boolean purged, String detail, String id) {
+            this(url, purged, detail, id, purged ? -1 : 0);
+        }
+    }
 }

@@ -11,6 +11,7 @@ import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetResult;
 import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.purge.record.PurgeId;
 import io.millrace.proxy.remap.Mapped;
 import io.millrace.proxy.remap.RuledSettings;
 import io.millrace.proxy.server.ProxyView;
@@ -186,7 +187,8 @@ public final class CacheInspection implements LookupSource {
             return (invalidated.by().isSoft()
                             ? "a request is validated at the origin first: "
                             : "a request is a miss: ")
-                    + invalidated.by().detail() + ", it was asked for under stamp " + head.stamp() + ", " + lifetime;
+                    + invalidated.by().detail() + ", it was asked for under stamp " + head.stamp()
+                    + purge(keyUrl, head, invalidated.by()) + ", " + lifetime;
         }
         if (reuse instanceof Reuse.Fresh) {
             return "a request is answered from the cache: fresh, " + lifetime;
@@ -199,6 +201,11 @@ public final class CacheInspection implements LookupSource {
             return "a request is not answered from it: " + notUsable.reason().text() + ", " + lifetime;
         }
         return "a request is answered from the cache though stale: " + lifetime;
+    }
+
+    private String purge(TargetUri keyUrl, StoredHead head, Outdated by) {
+        long stamp = proxy.shared().invalidator().invalidations().purgeStamp(keyUrl, head.stamp(), head.labels(), by);
+        return stamp == 0 ? "" : ", before purge " + PurgeId.ofStamp(stamp);
     }
 
     private static void answer(Inquiry inquiry, @Nullable Stored stored, String reason) {

@@ -10,6 +10,12 @@ import io.millrace.proxy.admin.cache.StorageChangeResource;
 import io.millrace.proxy.admin.cache.StorageResource;
 import io.millrace.proxy.admin.origin.OriginChangeResource;
 import io.millrace.proxy.admin.origin.OriginsResource;
+import io.millrace.proxy.admin.purge.PurgeChangeResource;
+import io.millrace.proxy.admin.purge.PurgeControl.Count;
+import io.millrace.proxy.admin.purge.PurgeDryRunResource;
+import io.millrace.proxy.admin.purge.PurgeListResource;
+import io.millrace.proxy.admin.purge.PurgeShowResource;
+import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.admin.status.HealthSource;
 import io.millrace.proxy.admin.status.LivezResource;
@@ -21,20 +27,24 @@ import io.millrace.proxy.admin.status.StatusResource;
 import io.millrace.proxy.admin.status.ThreadsResource;
 import io.millrace.proxy.admin.tls.CertificateCheckResource;
 import io.millrace.proxy.admin.tls.CertificatesResource;
+import io.millrace.proxy.exchange.decide.InvalidationScopes;
 import io.millrace.proxy.http.TargetResult;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.purge.Purger;
+import io.millrace.proxy.purge.record.PurgeHistory;
+import io.millrace.proxy.purge.record.PurgeRecord;
+import io.millrace.proxy.purge.record.PurgeState;
 import io.millrace.proxy.server.DrainRequest;
 import io.millrace.proxy.server.MemoryMetrics;
 import io.millrace.proxy.server.ProxyView;
 import io.millrace.proxy.server.ServingLoop;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,10 +54,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeService {
-    /** Bits for the purges of one millisecond; above them is the time of day. */
-    private static final int PURGE_ID_BITS = 20;
-
-    private final AtomicLong purges = new AtomicLong();
     private final ProxyView proxy;
     private final Path socket;
     private final DrainRequest drain;
@@ -101,6 +107,7 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
         MemoryMetrics memory =
                 new MemoryMetrics(() -> proxy.store().statistics().memory(), proxy.allocator(), () -> proxy.memory()
                         .report(proxy.metrics()));
+        PurgeAdmin purgeAdmin = new PurgeAdmin(proxy);
         server = AdminServer.builder()
                 .unixSocket(socket)
                 .resource(new StatusResource(status))
@@ -111,7 +118,12 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
                 .resource(new ThreadsResource(process))
                 .resource(new LivezResource(this))
                 .resource(new ReadyzResource(this))
-                .resource(new PurgeResource(this, new ScopedPurges(proxy)))
+                .resource(new PurgeResource(this, purgeAdmin.scoped()))
+                .resource(new PurgeListResource(purgeAdmin))
+                .resource(new PurgeShowResource(purgeAdmin))
+                .resource(new PurgeDryRunResource(purgeAdmin))
+                .resource(PurgeChangeResource.undo(purgeAdmin))
+                .resource(PurgeChangeResource.cancel(purgeAdmin))
                 .resource(new LookupResource(inspection))
                 .resource(new ExplainResource(new RequestExplanation(proxy)))
                 .resource(new ListResource(new CacheListing(proxy::store)))
@@ -143,16 +155,46 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
 
     @Override
     public CompletionStage<PurgeReport> purge(String url) {
+        return purge(url, AdminCaller.UNKNOWN, false);
+    }
+
+    @Override
+    public CompletionStage<PurgeReport> purge(String url, AdminCaller caller, boolean counts) {
         TargetResult parsed = TargetUri.parseAbsolute(url);
         if (!(parsed instanceof TargetUri target)) {
             return CompletableFuture.failedFuture(notUrl(url));
         }
+        if (!counts) {
+            return purge(target, caller, null);
+        }
+        // A removal leaves nothing to be counted.
+        PurgeCount count = PurgeCount.ofDryRun(
+                proxy.store(),
+                proxy.shared().invalidator().invalidations(),
+                InvalidationScopes.urls(List.of(target), proxy.settings().remap()));
+        count.start();
+        // A purge does not wait for longer than a slice.
+        count.firstSlice().thenAccept(PurgeCount::cancel);
+        return count.end().thenCompose(counted -> purge(target, caller, counted.isWhole() ? counted.count() : null));
+    }
+
+    private CompletionStage<PurgeReport> purge(TargetUri target, AdminCaller caller, @Nullable Count count) {
         Purger purger = proxy.shared().purger();
         ServingLoop loop = proxy.loops().get(0);
+        PurgeHistory purges = proxy.shared().purges();
         CompletableFuture<PurgeReport> report = new CompletableFuture<>();
         purger.purge(target, loop.loop(), (wasPresent, failure) -> {
+            PurgeRecord record = PurgeRecord.done(
+                    purges.newRemovalId(),
+                    purges.nowMillis(),
+                    ScopedPurges.client(caller),
+                    "url",
+                    target.asString(),
+                    null,
+                    false);
             if (failure != null) {
                 loop.counters().increment(Counter.PURGES_FAILED);
+                purges.add(record.in(PurgeState.FAILED), Runnable::run, () -> {});
                 report.completeExceptionally(new AdminException(
                         500,
                         "purge-not-durable",
@@ -160,18 +202,17 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
                 return;
             }
             loop.counters().increment(wasPresent ? Counter.PURGES_FOUND : Counter.PURGES_ABSENT);
-            report.complete(new PurgeReport(
-                    target.asString(),
-                    wasPresent,
-                    wasPresent ? "every stored variant is gone" : "nothing was stored",
-                    purgeId()));
+            String detail = wasPresent ? "every stored variant is gone" : "nothing was stored";
+            PurgeRecord counted = count != null
+                    ? record.counted(count.objects(), count.bytes())
+                    : wasPresent ? record : record.counted(0, 0);
+            purges.add(
+                    counted,
+                    loop.loop(),
+                    () -> report.complete(
+                            new PurgeReport(target.asString(), wasPresent, detail, record.id(), counted.objects())));
         });
         return report;
-    }
-
-    private String purgeId() {
-        long now = proxy.shared().clock().millis() << PURGE_ID_BITS;
-        return "u" + Long.toString(purges.updateAndGet(last -> Math.max(last + 1, now)), Character.MAX_RADIX);
     }
 
     static AdminException notUrl(String url) {

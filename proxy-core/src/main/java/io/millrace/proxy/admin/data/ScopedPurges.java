@@ -1,6 +1,8 @@
 package io.millrace.proxy.admin.data;
 
 import io.millrace.proxy.admin.cache.InvalidationService;
+import io.millrace.proxy.admin.purge.PurgeControl.Count;
+import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.caching.tags.TagList;
 import io.millrace.proxy.exchange.decide.InvalidationScopes;
@@ -10,6 +12,11 @@ import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.purge.InvalidationEntry;
 import io.millrace.proxy.purge.InvalidationKind;
 import io.millrace.proxy.purge.InvalidationScope;
+import io.millrace.proxy.purge.record.PurgeClient;
+import io.millrace.proxy.purge.record.PurgeHistory;
+import io.millrace.proxy.purge.record.PurgeId;
+import io.millrace.proxy.purge.record.PurgeRecord;
+import io.millrace.proxy.purge.record.PurgeState;
 import io.millrace.proxy.remap.RemapTable;
 import io.millrace.proxy.server.ProxyView;
 import io.millrace.proxy.server.ServingLoop;
@@ -28,59 +35,81 @@ import java.util.concurrent.CompletionStage;
  */
 public final class ScopedPurges implements InvalidationService {
     private final ProxyView proxy;
+    private final PurgeCounts counts;
 
     public ScopedPurges(ProxyView proxy) {
-        this.proxy = proxy;
+        this(proxy, new PurgeCounts());
     }
+
+    ScopedPurges(ProxyView proxy, PurgeCounts counts) {
+        this.proxy = proxy;
+        this.counts = counts;
+    }
+
+    /**
+     * A purge, ready to be carried out. Immutable.
+     *
+     * @param scopes what is to be invalidated
+     * @param counter what it counts as
+     * @param target what was asked for, for people
+     */
+    record Plan(List<InvalidationScope> scopes, Counter counter, String target) {}
 
     @Override
     public CompletionStage<InvalidationReport> invalidate(Scope scope) {
+        return invalidate(scope, AdminCaller.UNKNOWN, false);
+    }
+
+    @Override
+    public CompletionStage<InvalidationReport> invalidate(Scope scope, AdminCaller caller, boolean counts) {
+        try {
+            return invalidate(plan(scope), scope, caller, counts);
+        } catch (AdminException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    /** The purge that a scope stands for under the present rules. */
+    Plan plan(Scope scope) throws AdminException {
         boolean isOfUrl = scope.kind() == Kind.PREFIX || scope.kind() == Kind.URL;
         String asked = String.valueOf(isOfUrl ? scope.text() : scope.host());
         String url = isOfUrl ? asked : "http://" + asked + "/";
         if (scope.kind() == Kind.ALL) {
-            return invalidate(List.of(InvalidationScope.all()), scope, Counter.PURGES_ALL, "everything");
+            return new Plan(List.of(InvalidationScope.all()), Counter.PURGES_ALL, "everything");
         }
         if (scope.kind() == Kind.TAG) {
-            return invalidateTags(scope);
+            return planTags(scope);
         }
         TargetResult parsed = TargetUri.parseAbsolute(url);
         boolean isOfHost = !isOfUrl;
         if (!(parsed instanceof TargetUri target)
                 || (isOfHost && (!target.path().equals("/") || target.hasQuery() || !target.isHostAndPort(asked)))) {
             String what = isOfHost ? "not a host, with its port where that is not the usual one: " : "not a URL: ";
-            return CompletableFuture.failedFuture(new AdminException(400, "bad-request", what + asked));
+            throw new AdminException(400, "bad-request", what + asked);
         }
         RemapTable rules = proxy.settings().remap();
         return switch (scope.kind()) {
             case GROUP ->
-                invalidate(
+                new Plan(
                         groups(rules, target, String.valueOf(scope.text())),
-                        scope,
                         Counter.PURGES_GROUP,
                         scope.text() + " of " + target.authority());
             case HOST ->
-                invalidate(
+                new Plan(
                         InvalidationScopes.of(target, rules.rulesUnder(target)),
-                        scope,
                         Counter.PURGES_HOST,
                         target.authority());
             case URL ->
-                invalidate(
-                        InvalidationScopes.urls(List.of(target), rules),
-                        scope,
-                        Counter.PURGES_URL_SOFT,
-                        target.asString());
+                new Plan(InvalidationScopes.urls(List.of(target), rules), Counter.PURGES_URL_SOFT, target.asString());
             default ->
-                invalidate(
+                new Plan(
                         InvalidationScopes.of(target, rules.rulesUnder(target)),
-                        scope,
                         Counter.PURGES_PREFIX,
                         target.asString());
         };
     }
 
-    private CompletionStage<InvalidationReport> invalidateTags(Scope scope) {
+    private static Plan planTags(Scope scope) throws AdminException {
         TagList list = new TagList();
         for (String tag : scope.tags()) {
             byte[] bytes = tag.getBytes(StandardCharsets.UTF_8);
@@ -88,15 +117,15 @@ public final class ScopedPurges implements InvalidationService {
         }
         String problem = list.problem();
         if (problem != null || list.tags().isEmpty()) {
-            return refused(problem == null ? "a tag is empty" : problem);
+            throw refused(problem == null ? "a tag is empty" : problem);
         }
         String site = scope.site();
         if (site != null && !isSite(site)) {
-            return refused("not a site, which is a host or the name that a rule has in site: " + site);
+            throw refused("not a site, which is a host or the name that a rule has in site: " + site);
         }
         Set<String> sites = site == null ? Set.of() : Set.of(site.toLowerCase(Locale.ROOT));
         String target = String.join(", ", scope.tags()) + (site == null ? " of every site" : " of " + site);
-        return invalidate(InvalidationScopes.tags(list.tags(), sites), scope, Counter.PURGES_TAG, target);
+        return new Plan(InvalidationScopes.tags(list.tags(), sites), Counter.PURGES_TAG, target);
     }
 
     private static boolean isSite(String site) {
@@ -104,8 +133,8 @@ public final class ScopedPurges implements InvalidationService {
                 && url.host().equalsIgnoreCase(site);
     }
 
-    private static CompletionStage<InvalidationReport> refused(String why) {
-        return CompletableFuture.failedFuture(new AdminException(400, "bad-request", why + "; nothing was purged"));
+    private static AdminException refused(String why) {
+        return new AdminException(400, "bad-request", why + "; nothing was purged");
     }
 
     /** The group of the host's origins, of both schemes. */
@@ -121,25 +150,83 @@ public final class ScopedPurges implements InvalidationService {
         return kind == InvalidationKind.TAG_EVERYWHERE ? InvalidationKind.TAG.text() : kind.text();
     }
 
-    private CompletionStage<InvalidationReport> invalidate(
-            List<InvalidationScope> scopes, Scope asked, Counter counter, String target) {
+    private CompletionStage<InvalidationReport> invalidate(Plan plan, Scope asked, AdminCaller caller, boolean counts) {
         ServingLoop loop = proxy.loops().get(0);
+        PurgeHistory purges = proxy.shared().purges();
+        long[] previous = counts ? proxy.shared().invalidator().hardStamps(plan.scopes()) : new long[0];
         CompletableFuture<InvalidationReport> report = new CompletableFuture<>();
-        proxy.shared().invalidator().invalidate(scopes, asked.soft(), loop.loop(), (entries, failure) -> {
-            loop.counters().increment(failure == null ? counter : Counter.PURGES_FAILED);
+        proxy.shared().invalidator().invalidate(plan.scopes(), asked.soft(), loop.loop(), (entries, failure) -> {
+            loop.counters().increment(failure == null ? plan.counter() : Counter.PURGES_FAILED);
+            InvalidationEntry last = entries.get(entries.size() - 1);
+            PurgeRecord record = PurgeRecord.done(
+                    PurgeId.ofStamp(last.stamp()),
+                    purges.nowMillis(),
+                    client(caller),
+                    word(asked.kind()),
+                    plan.target(),
+                    asked.site(),
+                    asked.soft());
             if (failure != null) {
+                purges.add(record.in(PurgeState.FAILED), Runnable::run, () -> {});
                 report.completeExceptionally(new AdminException(
                         500,
                         "purge-not-durable",
                         "invalidated in this process, but the storage could not be written: " + failure.getMessage()));
                 return;
             }
-            InvalidationEntry last = entries.get(entries.size() - 1);
             String became = asked.soft()
                     ? "what was stored is stale: it is validated before it is used again"
                     : "what was stored is gone";
-            report.complete(new InvalidationReport(word(last.kind()), target, last.stamp(), became));
+            InvalidationReport done = new InvalidationReport(word(last.kind()), plan.target(), last.stamp(), became);
+            purges.add(record, loop.loop(), () -> {
+                if (counts) {
+                    count(record, plan, previous, done, report);
+                } else {
+                    report.complete(done);
+                }
+            });
         });
         return report;
+    }
+
+    /** Answers with the count, or with what was counted so far. */
+    private void count(
+            PurgeRecord record,
+            Plan plan,
+            long[] previous,
+            InvalidationReport done,
+            CompletableFuture<InvalidationReport> report) {
+        PurgeCount count = PurgeCount.of(
+                proxy.store(), proxy.shared().invalidator().invalidations(), plan.scopes(), done.stamp(), previous);
+        count.end().thenAccept(counted -> {
+            if (counted.isWhole()) {
+                Count all = counted.count();
+                proxy.shared().purges().counted(record.id(), all.objects(), all.bytes());
+            }
+        });
+        count.firstSlice()
+                .thenAccept(begun -> report.complete(new InvalidationReport(
+                        done.scope(),
+                        done.target(),
+                        done.stamp(),
+                        done.detail(),
+                        begun.isWhole() ? begun.count().objects() : -1,
+                        !begun.isOver())));
+        try {
+            this.counts.start(record, count);
+        } catch (AdminException e) {
+            // The purge is in force; it is not counted.
+            report.complete(done);
+        }
+    }
+
+    /** The kind as records have it. */
+    static String word(Kind kind) {
+        return kind.name().toLowerCase(Locale.ROOT);
+    }
+
+    /** The client as records have it. */
+    static PurgeClient client(AdminCaller caller) {
+        return new PurgeClient("admin", caller.uid(), caller.token(), caller.address());
     }
 }

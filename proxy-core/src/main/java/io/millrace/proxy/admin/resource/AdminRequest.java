@@ -13,11 +13,18 @@ import org.jspecify.annotations.Nullable;
  * @param path the decoded path
  * @param body the content, empty when there is none; never longer than {@code AdminServer#MAX_BODY_BYTES}
  * @param overTcp whether it came over TCP, from anywhere, and not over the Unix domain socket, from a user of this machine
+ * @param caller the client
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
-public record AdminRequest(String method, String target, String path, byte[] body, boolean overTcp) {
+public record AdminRequest(
+        String method, String target, String path, byte[] body, boolean overTcp, AdminCaller caller) {
     /** A bound on parameters; a lookup takes one URL and some header fields. */
     private static final int MAX_PARAMETERS = 128;
+
+    /** A request of an unknown client. */
+    public AdminRequest(String method, String target, String path, byte[] body, boolean overTcp) {
+        this(method, target, path, body, overTcp, AdminCaller.UNKNOWN);
+    }
 
     /**
      * The decoded values of a query parameter, in order; empty when it is absent. Nothing but {@code &} stands between parameters: a

@@ -64,6 +64,7 @@ public final class Decision {
     private TargetUri keyUrl;
     private long stamp;
     private @Nullable Outdated outdated;
+    private long purgeStamp;
     private int localStatus;
     private @Nullable String location;
     private String reason = "";
@@ -99,6 +100,7 @@ public final class Decision {
         keyUrl = another.target();
         stamp = 0;
         outdated = null;
+        purgeStamp = 0;
         localStatus = 0;
         location = null;
         reason = "";
@@ -240,9 +242,14 @@ public final class Decision {
         return this;
     }
 
-    /** Something is stored that an invalidation has outdated. */
-    Decision outdated(Outdated by) {
+    /**
+     * Something is stored that an invalidation has outdated.
+     *
+     * @param stampOfPurge its stamp, 0 when not known
+     */
+    Decision outdated(Outdated by, long stampOfPurge) {
         outdated = by;
+        purgeStamp = stampOfPurge;
         return this;
     }
 
@@ -339,6 +346,11 @@ public final class Decision {
     /** What is fetched because of this decision was asked for under that stamp. */
     long stamp() {
         return stamp;
+    }
+
+    /** Stamp of the purge that has outdated the stored response, 0 when none has, or it is not known. */
+    public long purgeStamp() {
+        return purgeStamp;
     }
 
     /** What has outdated the stored response, null when nothing has. */

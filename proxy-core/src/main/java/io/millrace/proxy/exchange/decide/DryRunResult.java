@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param key the primary key, printable; null where nothing is looked up
  * @param found what is stored under the key and selected by the request; null for nothing
  * @param reuse what is made of it; null for nothing found
+ * @param purge identifier of the purge that has outdated what is stored; null when none has, or it is not known
  * @param forwarded why the cache alone is not enough, as Cache-Status has it; null where it is
  * @param noStore why an answer is not stored whatever it says; null where that is not known before
  * @param uncacheable whether an answer under the key was lately not stored
@@ -44,6 +45,7 @@ public record DryRunResult(
         @Nullable String key,
         @Nullable Found found,
         @Nullable Reuse reuse,
+        @Nullable String purge,
         @Nullable String forwarded,
         @Nullable NoStoreReason noStore,
         boolean uncacheable,

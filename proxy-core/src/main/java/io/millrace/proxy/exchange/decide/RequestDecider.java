@@ -331,8 +331,9 @@ public final class RequestDecider {
 
     private Decision judge(Decision decision, StoredObject<StoredHead> object, long nowMillis) {
         Reuse reuse;
+        StoredHead head;
         try {
-            StoredHead head = object.head();
+            head = object.head();
             Outdated outdated = shared.invalidator().invalidations().of(decision.keyUrl(), head);
             reuse = Reuse.of(decision.request(), head, nowMillis, decision.cacheSettings(), outdated);
         } catch (RuntimeException | Error e) {
@@ -360,7 +361,7 @@ public final class RequestDecider {
             return validate(decision, object, reasonOf(validate.reason()));
         }
         if (reuse instanceof Reuse.Invalidated invalidated) {
-            decision.outdated(invalidated.by());
+            decision.outdated(invalidated.by(), purgeStamp(decision, head, invalidated.by()));
             if (invalidated.by().isSoft()) {
                 return validate(decision, object, ForwardReason.STALE);
             }
@@ -385,6 +386,10 @@ public final class RequestDecider {
     private boolean mayStillBeServed(Decision decision, StoredHead head) {
         return !decision.mapped().rule().isForwarding()
                 || shared.settings().get().forward().holdsSince(head.requestTimeMillis());
+    }
+
+    private long purgeStamp(Decision decision, StoredHead head, Outdated by) {
+        return shared.invalidator().invalidations().purgeStamp(decision.keyUrl(), head.stamp(), head.labels(), by);
     }
 
     private static boolean isAnswer(Reuse reuse) {

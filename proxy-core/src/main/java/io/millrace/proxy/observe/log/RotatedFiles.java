@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * were compressed since ({@code .gz}, {@code .zst}, {@code .xz}, {@code .bz2}) count; any other name is left alone.
  * Confined to one thread.
  */
-final class RotatedFiles {
+public final class RotatedFiles {
     private static final DateTimeFormatter STAMP =
             DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss'Z'", Locale.ROOT).withZone(ZoneOffset.UTC);
     private static final int STAMP_LENGTH = "20261120T110000Z".length();
@@ -43,7 +43,12 @@ final class RotatedFiles {
         }
     }
 
-    RotatedFiles(Path file, int keep) {
+    /**
+     * Those of a log.
+     *
+     * @param keep how many are kept; 0 keeps all
+     */
+    public RotatedFiles(Path file, int keep) {
         Path parent = file.getParent();
         Path name = file.getFileName();
         if (parent == null || name == null) {
@@ -56,7 +61,7 @@ final class RotatedFiles {
     }
 
     /** Renames the log to a name of its own that no file has. */
-    void add(long nowMillis) throws IOException {
+    public void add(long nowMillis) throws IOException {
         String stamped = prefix + STAMP.format(Instant.ofEpochMilli(nowMillis));
         for (int number = 0; number < MAX_IN_ONE_SECOND; number++) {
             Path target = directory.resolve(number == 0 ? stamped : stamped + "-" + number);
@@ -69,10 +74,18 @@ final class RotatedFiles {
     }
 
     /** Deletes the oldest beyond the number to keep. */
-    void prune() throws IOException {
+    public void prune() throws IOException {
         if (keep == 0) {
             return;
         }
+        List<Path> found = files();
+        for (int i = 0; i < found.size() - keep; i++) {
+            Files.deleteIfExists(found.get(i));
+        }
+    }
+
+    /** The rotated files, oldest first. */
+    public List<Path> files() throws IOException {
         List<Rotated> found = new ArrayList<>();
         try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory)) {
             for (Path entry : entries) {
@@ -85,9 +98,7 @@ final class RotatedFiles {
             throw e.getCause();
         }
         Collections.sort(found);
-        for (int i = 0; i < found.size() - keep; i++) {
-            Files.deleteIfExists(found.get(i).path());
-        }
+        return found.stream().map(Rotated::path).toList();
     }
 
     private @Nullable Rotated parse(Path entry) {

@@ -1,0 +1,72 @@
+package io.millrace.cli.command.cache;
+
+import io.millrace.cli.client.AdminClient;
+import io.millrace.cli.client.AdminClientException;
+import io.millrace.cli.client.AdminResponse;
+import io.millrace.cli.client.JsonText;
+import io.millrace.cli.command.ApiCommand;
+import io.millrace.cli.command.CommandFailure;
+import io.millrace.cli.command.ExitCode;
+import io.millrace.cli.command.Invocation;
+import io.millrace.cli.render.PurgeView;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+/** Changes of a purge that was made. */
+public final class PurgeChangeCommands {
+    private PurgeChangeCommands() {}
+
+    /** A change of the purge with an identifier. */
+    private abstract static class Change extends ApiCommand {
+        @Parameters(paramLabel = "ID", description = "Identifier of the purge, as 'purge list' shows it.")
+        private String id = "";
+
+        private final String path;
+
+        Change(Invocation invocation, String path) {
+            super(invocation, Invocation.CHANGE_TIMEOUT);
+            this.path = path;
+        }
+
+        @Override
+        protected boolean isChange() {
+            return true;
+        }
+
+        @Override
+        protected int run(AdminClient client) throws AdminClientException, CommandFailure {
+            AdminResponse response = client.post(path, JsonText.object("id", id));
+            show(response, PurgeView.changed(answered(response)));
+            return ExitCode.OK;
+        }
+    }
+
+    @Command(
+            name = "undo",
+            abbreviateSynopsis = true,
+            description = {
+                "Undo a soft purge.",
+                "Responses that were not validated meanwhile are as fresh as before. Possible",
+                "within purge.undo_window; what a hard purge covered is gone."
+            },
+            footer = {"", "Example: millctl purge undo s6gxr1c2k0f7"})
+    public static final class Undo extends Change {
+        public Undo(Invocation invocation) {
+            super(invocation, "/v1/cache/purge/undo");
+        }
+    }
+
+    @Command(
+            name = "cancel",
+            abbreviateSynopsis = true,
+            description = {
+                "Stop the count of a purge or of a dry run.",
+                "The purge stays in force; 'purge undo' undoes a soft one."
+            },
+            footer = {"", "Example: millctl purge cancel d6gxr1c2k0f7"})
+    public static final class Cancel extends Change {
+        public Cancel(Invocation invocation) {
+            super(invocation, "/v1/cache/purge/cancel");
+        }
+    }
+}

@@ -1,0 +1,40 @@
+package io.millrace.cli.command.cache;
+
+import io.millrace.cli.client.AdminClient;
+import io.millrace.cli.client.AdminClientException;
+import io.millrace.cli.client.AdminResponse;
+import io.millrace.cli.command.ApiCommand;
+import io.millrace.cli.command.CommandFailure;
+import io.millrace.cli.command.ExitCode;
+import io.millrace.cli.command.Invocation;
+import io.millrace.cli.render.PurgeView;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+@Command(
+        name = "show",
+        abbreviateSynopsis = true,
+        description = {"Show one purge.", "Who asked, when, for what, its state and its count."},
+        footer = {"", "Example: millctl purge show s6gxr1c2k0f7"})
+public final class PurgeShowCommand extends ApiCommand {
+    @Parameters(paramLabel = "ID", description = "Identifier of the purge, as 'purge' and 'purge list' show it.")
+    private String id = "";
+
+    public PurgeShowCommand(Invocation invocation) {
+        super(invocation, Invocation.CHANGE_TIMEOUT);
+    }
+
+    /** The target of the request for one purge. */
+    static String target(String id) {
+        return "/v1/cache/purge?id=" + URLEncoder.encode(id, StandardCharsets.UTF_8);
+    }
+
+    @Override
+    protected int run(AdminClient client) throws AdminClientException, CommandFailure {
+        AdminResponse response = client.get(target(id));
+        show(response, PurgeView.show(answered(response)));
+        return ExitCode.OK;
+    }
+}

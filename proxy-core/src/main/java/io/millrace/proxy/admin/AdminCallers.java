@@ -1,0 +1,55 @@
+package io.millrace.proxy.admin;
+
+import io.millrace.proxy.admin.resource.AdminCaller;
+import io.netty.channel.Channel;
+import io.netty.handler.codec.http.FullHttpRequest;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * Tells whose requests come: by credentials of the Unix domain socket, or by token and address on TCP. A launcher names the client
+ * of a request that it forwards; that is believed of a process of the same user alone.
+ *
+ * <p>Thread-safe.
+ */
+final class AdminCallers {
+    /** The one token has no name of its own. */
+    private static final String TOKEN = "admin";
+
+    private static final long OWN_UID = ownUid();
+
+    private final AdminTransport transport;
+    private final boolean overTcp;
+
+    AdminCallers(AdminTransport transport, boolean overTcp) {
+        this.transport = transport;
+        this.overTcp = overTcp;
+    }
+
+    AdminCaller of(Channel channel, FullHttpRequest request) {
+        if (overTcp) {
+            String address = channel.remoteAddress() instanceof InetSocketAddress remote
+                    ? remote.getAddress().getHostAddress()
+                    : null;
+            return new AdminCaller(-1, TOKEN, address);
+        }
+        long uid = transport.peerUid(channel);
+        String told = request.headers().get(AdminCaller.FIELD_NAME);
+        return told != null && isOwn(uid) ? AdminCaller.parse(told) : new AdminCaller(uid, null, null);
+    }
+
+    private static boolean isOwn(long uid) {
+        return uid == OWN_UID && uid >= 0;
+    }
+
+    private static long ownUid() {
+        try {
+            Object uid = Files.getAttribute(Path.of("/proc/self"), "unix:uid");
+            return uid instanceof Integer number ? Integer.toUnsignedLong(number) : -1;
+        } catch (IOException | UnsupportedOperationException | IllegalArgumentException e) {
+            return -1;
+        }
+    }
+}

@@ -1,0 +1,240 @@
+package io.millrace.proxy.admin.data;
+
+import io.millrace.proxy.admin.cache.InvalidationService.Scope;
+import io.millrace.proxy.admin.purge.DryRunSource;
+import io.millrace.proxy.admin.purge.PurgeControl;
+import io.millrace.proxy.admin.resource.AdminCaller;
+import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.purge.Invalidator;
+import io.millrace.proxy.purge.record.PurgeHistory;
+import io.millrace.proxy.purge.record.PurgeId;
+import io.millrace.proxy.purge.record.PurgeRecord;
+import io.millrace.proxy.purge.record.PurgeState;
+import io.millrace.proxy.server.ProxyView;
+import io.millrace.proxy.server.ServingLoop;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Records of purges, undo, and counts for the admin API.
+ *
+ * <p>Thread-safe.
+ */
+public final class PurgeAdmin implements PurgeControl, DryRunSource {
+    private final ProxyView proxy;
+    private final ScopedPurges scoped;
+    private final PurgeCounts counts = new PurgeCounts();
+
+    public PurgeAdmin(ProxyView proxy) {
+        this.proxy = proxy;
+        this.scoped = new ScopedPurges(proxy, counts);
+    }
+
+    /** Makes the purges that are counted here. */
+    public ScopedPurges scoped() {
+        return scoped;
+    }
+
+    private PurgeHistory history() {
+        return proxy.shared().purges();
+    }
+
+    private Invalidator invalidator() {
+        return proxy.shared().invalidator();
+    }
+
+    @Override
+    public List<PurgeView> latest(@Nullable String before, int limit) throws AdminException {
+        List<PurgeRecord> all = all();
+        int from = 0;
+        while (before != null && from < all.size() && !all.get(from).id().equals(before)) {
+            from++;
+        }
+        if (before != null && from == all.size()) {
+            throw unknown(before);
+        }
+        from += before == null ? 0 : 1;
+        List<PurgeView> views = new ArrayList<>();
+        for (PurgeRecord record : all.subList(from, Math.min(all.size(), from + limit))) {
+            views.add(view(record));
+        }
+        return views;
+    }
+
+    private List<PurgeRecord> all() throws AdminException {
+        try {
+            return history().latest(Integer.MAX_VALUE);
+        } catch (IOException e) {
+            throw unreadable(e);
+        }
+    }
+
+    private static AdminException unreadable(IOException e) {
+        return new AdminException(500, "no-records", "the records of purges cannot be read: " + e.getMessage());
+    }
+
+    private static AdminException unknown(String id) {
+        return new AdminException(
+                404, "unknown-purge", "no purge has the identifier " + id + "; purge.history says how many are kept");
+    }
+
+    @Override
+    public PurgeView find(String id) throws AdminException {
+        PurgeCounts.Counted counted = counts.find(id);
+        if (counted != null && isDryRun(counted.record())) {
+            return view(counted.record());
+        }
+        return view(record(id));
+    }
+
+    private PurgeRecord record(String id) throws AdminException {
+        try {
+            PurgeRecord record = history().find(id);
+            if (record == null) {
+                throw unknown(id);
+            }
+            return record;
+        } catch (IOException e) {
+            throw unreadable(e);
+        }
+    }
+
+    private static boolean isDryRun(PurgeRecord record) {
+        return record.id().charAt(0) == 'd';
+    }
+
+    private PurgeView view(PurgeRecord record) {
+        long stamp = PurgeId.stamp(record.id());
+        boolean undoable = record.soft()
+                && record.state() == PurgeState.DONE
+                && invalidator().isUndoable(stamp);
+        long until = undoable ? invalidator().undoableUntilMillis(stamp) : 0;
+        PurgeCounts.Counted counted = counts.find(record.id());
+        if (counted == null) {
+            return new PurgeView(record, until, null);
+        }
+        Count count = counted.count().count();
+        PurgeRecord now = record.objects() < 0 ? record.counted(count.objects(), count.bytes()) : record;
+        if (!count.isOver()) {
+            now = now.in(PurgeState.COUNTING);
+        } else if (isDryRun(record)) {
+            now = now.in(counted.count().isCancelled() ? PurgeState.CANCELLED : PurgeState.DONE);
+        } else if (counted.count().isCancelled() || counted.count().obstacle() != null) {
+            now = record;
+        }
+        return new PurgeView(now, until, count);
+    }
+
+    @Override
+    public CompletionStage<PurgeView> undo(String id, AdminCaller caller) throws AdminException {
+        PurgeRecord record = record(id);
+        long stamp = PurgeId.stamp(id);
+        checkUndo(record, stamp);
+        ServingLoop loop = proxy.loops().get(0);
+        CompletableFuture<PurgeView> view = new CompletableFuture<>();
+        boolean begun = invalidator().undo(stamp, loop.loop(), failure -> {
+            if (failure != null) {
+                loop.counters().increment(Counter.PURGES_FAILED);
+                view.completeExceptionally(new AdminException(
+                        500,
+                        "undo-not-durable",
+                        "undone in this process, but the storage could not be written: " + failure.getMessage()));
+                return;
+            }
+            loop.counters().increment(Counter.PURGES_UNDONE);
+            history()
+                    .undone(
+                            id,
+                            ScopedPurges.client(caller),
+                            loop.loop(),
+                            () -> view.complete(new PurgeView(record.in(PurgeState.UNDONE), 0, null)));
+        });
+        if (!begun) {
+            throw new AdminException(
+                    409, "not-undoable", "another undo of purge " + id + " came first; nothing was changed");
+        }
+        return view;
+    }
+
+    private void checkUndo(PurgeRecord record, long stamp) throws AdminException {
+        String id = record.id();
+        if (record.state() == PurgeState.UNDONE) {
+            throw new AdminException(409, "already-undone", "purge " + id + " is undone; nothing was changed");
+        }
+        if (!record.soft()) {
+            throw new AdminException(
+                    409, "not-undoable", "purge " + id + " was hard: what it covered is gone; nothing was changed");
+        }
+        if (invalidator().isUndoable(stamp)) {
+            return;
+        }
+        long windowMillis = proxy.config().purges().undoWindowMillis();
+        if (record.atMillis() + windowMillis <= history().nowMillis()) {
+            throw new AdminException(
+                    409,
+                    "undo-window",
+                    "purge " + id + " is older than purge.undo_window (" + text(windowMillis)
+                            + "); nothing was changed");
+        }
+        throw new AdminException(
+                409,
+                "not-undoable",
+                "purge " + id + " cannot be undone any more, since many others came after it; nothing was changed");
+    }
+
+    private static String text(long millis) {
+        return Duration.ofMillis(millis).toString().substring(2).toLowerCase(Locale.ROOT);
+    }
+
+    @Override
+    public PurgeView cancel(String id, AdminCaller caller) throws AdminException {
+        PurgeCounts.Counted counted = counts.find(id);
+        if (counted == null || counted.count().isOver()) {
+            PurgeView view = find(id);
+            throw new AdminException(
+                    409,
+                    "not-in-progress",
+                    "purge " + id + " is " + view.record().state().text() + ": nothing of it is in progress");
+        }
+        counted.count().cancel();
+        return view(counted.record());
+    }
+
+    @Override
+    public CompletionStage<PurgeView> dryRun(Scope scope, AdminCaller caller) {
+        try {
+            ScopedPurges.Plan plan = scoped.plan(scope);
+            PurgeRecord record = new PurgeRecord(
+                    history().newDryRunId(),
+                    history().nowMillis(),
+                    ScopedPurges.client(caller),
+                    ScopedPurges.word(scope.kind()),
+                    plan.target(),
+                    scope.site(),
+                    scope.soft(),
+                    PurgeState.COUNTING,
+                    -1,
+                    -1);
+            PurgeCount count = PurgeCount.ofDryRun(proxy.store(), invalidator().invalidations(), plan.scopes());
+            counts.start(record, count);
+            return count.firstSlice().thenCompose(begun -> answer(record, begun));
+        } catch (AdminException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    private CompletionStage<PurgeView> answer(PurgeRecord record, PurgeCount count) {
+        String obstacle = count.obstacle();
+        return obstacle == null
+                ? CompletableFuture.completedFuture(view(record))
+                : CompletableFuture.failedFuture(new AdminException(
+                        409, "no-inventory", "nothing can be counted, as there is no inventory: " + obstacle));
+    }
+}

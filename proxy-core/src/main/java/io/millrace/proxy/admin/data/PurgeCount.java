@@ -1,0 +1,261 @@
+package io.millrace.proxy.admin.data;
+
+import io.millrace.proxy.admin.purge.PurgeControl.Count;
+import io.millrace.proxy.caching.Invalidations;
+import io.millrace.proxy.caching.Outdated;
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.StoredSummary;
+import io.millrace.proxy.caching.tags.Labels;
+import io.millrace.proxy.caching.tags.TagList;
+import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.purge.InvalidationScope;
+import io.millrace.proxy.purge.record.PurgeId;
+import io.millrace.store.CacheStore;
+import io.millrace.store.ListResult;
+import io.millrace.store.ListVisitor;
+import io.millrace.store.ListedObject;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Counts the stored objects that a purge covers, in the inventory. It goes through it in slices on the inventory's thread, which
+ * takes changes of the store in between.
+ *
+ * <p>Thread-safe; changed on the inventory's thread.
+ */
+final class PurgeCount implements ListVisitor {
+    /** URLs that are kept. */
+    static final int URLS_MAX = 20;
+
+    private static final long SLICE_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long MILLIS_PER_SECOND = 1000;
+    /** Tags that the inventory keeps of an object. */
+    private static final int TAGS_KEPT = 64;
+
+    private final CacheStore<StoredHead> store;
+    private final Invalidations invalidations;
+    private final List<InvalidationScope> scopes;
+    private final long own;
+    private final long[] previous;
+    private final boolean ofTags;
+    private final boolean ofUrls;
+    private final CompletableFuture<PurgeCount> firstSlice = new CompletableFuture<>();
+    private final CompletableFuture<PurgeCount> end = new CompletableFuture<>();
+    private final Set<String> urls = new LinkedHashSet<>();
+    private long sliceEndNanos;
+    private boolean hasManyTags;
+    private volatile List<String> firstUrls = List.of();
+    private volatile long objects;
+    private volatile long bytes;
+    private volatile long examined;
+    private volatile boolean cancelled;
+    private volatile @Nullable String obstacle;
+    private volatile @Nullable String note;
+
+    private PurgeCount(
+            CacheStore<StoredHead> store,
+            Invalidations invalidations,
+            List<InvalidationScope> scopes,
+            long own,
+            long[] previous) {
+        this.store = store;
+        this.invalidations = invalidations;
+        this.scopes = scopes;
+        this.own = own;
+        this.previous = previous;
+        this.ofUrls = scopes.stream().allMatch(InvalidationScope::isOfUrls);
+        this.ofTags = scopes.stream().anyMatch(scope -> scope.tag() != null);
+    }
+
+    /** A count for a dry run. */
+    static PurgeCount ofDryRun(
+            CacheStore<StoredHead> store, Invalidations invalidations, List<InvalidationScope> scopes) {
+        return new PurgeCount(store, invalidations, scopes, Long.MAX_VALUE, new long[scopes.size()]);
+    }
+
+    /**
+     * A count for a purge that is in force.
+     *
+     * @param stamp of the purge
+     * @param previous of each scope the hard stamp that was in force before
+     */
+    static PurgeCount of(
+            CacheStore<StoredHead> store,
+            Invalidations invalidations,
+            List<InvalidationScope> scopes,
+            long stamp,
+            long[] previous) {
+        return new PurgeCount(store, invalidations, scopes, stamp, previous);
+    }
+
+    /** Begins; never blocks. */
+    void start() {
+        slice(null);
+    }
+
+    private void slice(@Nullable String after) {
+        sliceEndNanos = System.nanoTime() + SLICE_NANOS;
+        store.list(after, this, Runnable::run, this::onSlice);
+    }
+
+    private void onSlice(ListResult result) {
+        firstUrls = List.copyOf(urls);
+        obstacle = result.obstacle();
+        note = note(result);
+        boolean isOver = result.next() == null || cancelled || result.obstacle() != null;
+        if (isOver) {
+            end.complete(this);
+        }
+        firstSlice.complete(this);
+        if (!isOver) {
+            slice(result.next());
+        }
+    }
+
+    private @Nullable String note(ListResult result) {
+        List<String> notes = new ArrayList<>();
+        if (!result.isWhole()) {
+            notes.add("the inventory is being written from the segments");
+        }
+        if (hasManyTags) {
+            notes.add("of an object with more than " + TAGS_KEPT + " tags the inventory has the first");
+        }
+        return notes.isEmpty() ? null : String.join("; ", notes);
+    }
+
+    /** Stops soon; does nothing when it has ended. */
+    void cancel() {
+        cancelled = !end.isDone();
+    }
+
+    boolean isCancelled() {
+        return cancelled;
+    }
+
+    boolean isOver() {
+        return end.isDone();
+    }
+
+    /** Whether everything was counted. */
+    boolean isWhole() {
+        return end.isDone() && !cancelled && obstacle == null;
+    }
+
+    /** Why nothing can be counted; null when it can. */
+    @Nullable
+    String obstacle() {
+        return obstacle;
+    }
+
+    /** Completes within about a second. */
+    CompletionStage<PurgeCount> firstSlice() {
+        return firstSlice;
+    }
+
+    /** Completes when everything is counted, or it was cancelled. */
+    CompletionStage<PurgeCount> end() {
+        return end;
+    }
+
+    /** The count so far. */
+    Count count() {
+        return new Count(
+                objects,
+                bytes,
+                firstUrls,
+                examined,
+                Math.max(examined, store.inventory().entries()),
+                isOver(),
+                note);
+    }
+
+    @Override
+    @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes
+    public boolean wants(byte[] key) {
+        examined = examined + 1;
+        if (!ofUrls) {
+            return true;
+        }
+        int urlLength = lengthBefore(key, lengthBefore(key, key.length, 0), ' ');
+        String text = new String(key, 0, urlLength, StandardCharsets.ISO_8859_1);
+        return TargetUri.parseAbsolute(text) instanceof TargetUri url
+                && scopes.stream().anyMatch(scope -> scope.covers(url, Labels.NONE));
+    }
+
+    @Override
+    public boolean goesOn() {
+        return !cancelled && System.nanoTime() - sliceEndNanos < 0;
+    }
+
+    @Override
+    @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes
+    public boolean object(ListedObject object) {
+        StoredSummary summary = StoredSummary.read(object.summary().text());
+        byte[] key = object.key();
+        int primaryLength = lengthBefore(key, key.length, 0);
+        boolean isVariant = primaryLength < key.length;
+        // A marker is no response, and without its marker a variant is never found again.
+        if (summary.status() == 0 || (isVariant && !store.contains(store.key(key, 0, primaryLength)))) {
+            return true;
+        }
+        // A rule adds parts to its keys after a space.
+        int urlLength = lengthBefore(key, primaryLength, ' ');
+        String text = new String(key, 0, urlLength, StandardCharsets.ISO_8859_1);
+        if (TargetUri.parseAbsolute(text) instanceof TargetUri url && covers(url, object, summary)) {
+            objects = objects + 1;
+            bytes = bytes + Math.max(0, object.bodyLength());
+            if (urls.size() < URLS_MAX) {
+                urls.add(text);
+            }
+        }
+        return true;
+    }
+
+    private static int lengthBefore(byte[] key, int end, int stop) {
+        int length = 0;
+        while (length < end && key[length] != stop) {
+            length++;
+        }
+        return length;
+    }
+
+    private boolean covers(TargetUri url, ListedObject object, StoredSummary summary) {
+        long stamp = summary.stamp() >= 0
+                ? summary.stamp()
+                : stampOf(object.summary().storedAtSeconds());
+        if (stamp >= own) {
+            return false;
+        }
+        TagList tags = new TagList();
+        for (String tag : object.tags()) {
+            byte[] bytesOfTag = tag.getBytes(StandardCharsets.UTF_8);
+            tags.addOne(bytesOfTag, 0, bytesOfTag.length);
+        }
+        hasManyTags |= ofTags && object.tags().size() >= TAGS_KEPT;
+        Labels labels = Labels.of(summary.groups(), tags.tags().onSite(summary.site()));
+        for (int i = 0; i < previous.length; i++) {
+            if (stamp >= previous[i] && scopes.get(i).covers(url, labels)) {
+                return !isGone(url, stamp, labels);
+            }
+        }
+        return false;
+    }
+
+    /** By another purge: its space is given back in time. */
+    private boolean isGone(TargetUri url, long stamp, Labels labels) {
+        Outdated outdated = invalidations.of(url, stamp, labels);
+        return outdated != null && !outdated.isSoft() && invalidations.purgeStamp(url, stamp, labels, outdated) != own;
+    }
+
+    /** The highest stamp of the second in which something was stored. */
+    private static long stampOf(long seconds) {
+        return ((seconds + 1) * MILLIS_PER_SECOND) << PurgeId.TIME_SHIFT;
+    }
+}

@@ -1,0 +1,67 @@
+package io.millrace.proxy.admin.purge;
+
+import io.millrace.proxy.admin.purge.PurgeControl.PurgeView;
+import io.millrace.proxy.admin.resource.AdminCaller;
+import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.admin.resource.AdminReply;
+import io.millrace.proxy.admin.resource.AdminRequest;
+import io.millrace.proxy.admin.resource.AdminResource;
+import io.millrace.proxy.admin.resource.AdminResponder;
+import io.millrace.proxy.admin.resource.Json;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/** {@code POST /v1/cache/purge/undo} and {@code /v1/cache/purge/cancel}. Thread-safe. */
+public final class PurgeChangeResource implements AdminResource {
+    private final String path;
+    private final Change change;
+
+    private interface Change {
+        CompletionStage<PurgeView> apply(String id, AdminCaller caller) throws AdminException;
+    }
+
+    private PurgeChangeResource(String path, Change change) {
+        this.path = path;
+        this.change = change;
+    }
+
+    /** Makes fresh again what a soft purge made stale. */
+    public static PurgeChangeResource undo(PurgeControl purges) {
+        return new PurgeChangeResource("/v1/cache/purge/undo", purges::undo);
+    }
+
+    /** Stops a count. */
+    public static PurgeChangeResource cancel(PurgeControl purges) {
+        return new PurgeChangeResource(
+                "/v1/cache/purge/cancel", (id, caller) -> CompletableFuture.completedFuture(purges.cancel(id, caller)));
+    }
+
+    @Override
+    public String method() {
+        return "POST";
+    }
+
+    @Override
+    public String path() {
+        return path;
+    }
+
+    /** The records are in a file. */
+    @Override
+    public boolean isBlocking() {
+        return true;
+    }
+
+    @Override
+    public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
+        Map<String, String> members = Json.strings(request.body(), Set.of("id"));
+        String id = members.get("id");
+        if (id == null || id.isEmpty()) {
+            throw new AdminException(400, "bad-request", "the member 'id' is needed: the identifier of a purge");
+        }
+        responder.replyWhen(
+                change.apply(id, request.caller()), view -> AdminReply.json(json -> PurgeJson.write(json, view)));
+    }
+}

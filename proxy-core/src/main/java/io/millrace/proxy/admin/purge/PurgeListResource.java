@@ -1,0 +1,69 @@
+package io.millrace.proxy.admin.purge;
+
+import io.millrace.proxy.admin.purge.PurgeControl.PurgeView;
+import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.admin.resource.AdminReply;
+import io.millrace.proxy.admin.resource.AdminRequest;
+import io.millrace.proxy.admin.resource.AdminResource;
+import io.millrace.proxy.admin.resource.AdminResponder;
+import java.util.List;
+
+/** {@code GET /v1/cache/purges}: the latest purges, newest first. Thread-safe. */
+public final class PurgeListResource implements AdminResource {
+    public static final String PATH = "/v1/cache/purges";
+
+    private static final int LIMIT_DEFAULT = 100;
+    private static final int LIMIT_MAX = 10_000;
+
+    private final PurgeControl purges;
+
+    public PurgeListResource(PurgeControl purges) {
+        this.purges = purges;
+    }
+
+    @Override
+    public String method() {
+        return "GET";
+    }
+
+    @Override
+    public String path() {
+        return PATH;
+    }
+
+    /** The records are in a file. */
+    @Override
+    public boolean isBlocking() {
+        return true;
+    }
+
+    @Override
+    public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
+        List<PurgeView> latest = purges.latest(request.optionalParameter("before"), limit(request));
+        responder.reply(AdminReply.json(json -> {
+            json.writeArrayPropertyStart("purges");
+            for (PurgeView view : latest) {
+                json.writeStartObject();
+                PurgeJson.write(json, view);
+                json.writeEndObject();
+            }
+            json.writeEndArray();
+        }));
+    }
+
+    private static int limit(AdminRequest request) throws AdminException {
+        String text = request.optionalParameter("limit");
+        if (text == null) {
+            return LIMIT_DEFAULT;
+        }
+        try {
+            int limit = Integer.parseInt(text);
+            if (limit >= 1 && limit <= LIMIT_MAX) {
+                return limit;
+            }
+        } catch (NumberFormatException e) {
+            // The answer is the same.
+        }
+        throw new AdminException(400, "bad-request", "limit: " + text + " is not a number from 1 to " + LIMIT_MAX);
+    }
+}

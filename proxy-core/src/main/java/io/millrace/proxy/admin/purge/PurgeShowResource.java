@@ -1,0 +1,39 @@
+package io.millrace.proxy.admin.purge;
+
+import io.millrace.proxy.admin.purge.PurgeControl.PurgeView;
+import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.admin.resource.AdminReply;
+import io.millrace.proxy.admin.resource.AdminRequest;
+import io.millrace.proxy.admin.resource.AdminResource;
+import io.millrace.proxy.admin.resource.AdminResponder;
+
+/** {@code GET /v1/cache/purge?id=ID}: one purge or dry run. Thread-safe. */
+public final class PurgeShowResource implements AdminResource {
+    private final PurgeControl purges;
+
+    public PurgeShowResource(PurgeControl purges) {
+        this.purges = purges;
+    }
+
+    @Override
+    public String method() {
+        return "GET";
+    }
+
+    @Override
+    public String path() {
+        return "/v1/cache/purge";
+    }
+
+    /** The records are in a file. */
+    @Override
+    public boolean isBlocking() {
+        return true;
+    }
+
+    @Override
+    public void handle(AdminRequest request, AdminResponder responder) throws AdminException {
+        PurgeView view = purges.find(request.parameter("id"));
+        responder.reply(AdminReply.json(json -> PurgeJson.write(json, view)));
+    }
+}

@@ -1,0 +1,250 @@
+package io.millrace.proxy.purge.record;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Records of the latest purges, kept across restarts. Each is a line of JSON in the audit log, appended by every worker that shares
+ * the directory; nothing is kept in memory. Lines that wait together are forced together.
+ *
+ * <p>Thread-safe. Adding never blocks; reading does.
+ */
+public final class PurgeHistory implements AutoCloseable {
+    /** Records that may wait to be written; further ones are lost, and counted. */
+    public static final int WAITING_MAX = 1 << 16;
+
+    /** Records kept where nothing else is configured. */
+    public static final int ENTRIES_MAX_DEFAULT = 10_000;
+
+    private static final int BATCH_MAX = 1024;
+    private static final long IDLE_SECONDS = 10;
+    private static final long CLOSE_SECONDS = 5;
+
+    private static final Logger log = LoggerFactory.getLogger(PurgeHistory.class);
+
+    private final PurgeLog lines;
+    private final @Nullable ThreadPoolExecutor writer;
+    private final IntSupplier entriesMax;
+    private final LongSupplier clockMillis;
+    private final PurgeId removalIds;
+    private final PurgeId dryRunIds;
+    private final ConcurrentLinkedQueue<Waiting> waiting = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger waitingCount = new AtomicInteger();
+    private final AtomicBoolean scheduled = new AtomicBoolean();
+    private final AtomicLong lost = new AtomicLong();
+
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    private record Waiting(byte[] line, Executor replyOn, Runnable reply) {}
+
+    private PurgeHistory(
+            PurgeLog lines, @Nullable ThreadPoolExecutor writer, IntSupplier entriesMax, LongSupplier clockMillis) {
+        this.lines = lines;
+        this.writer = writer;
+        this.entriesMax = entriesMax;
+        this.clockMillis = clockMillis;
+        this.removalIds = new PurgeId('u', clockMillis);
+        this.dryRunIds = new PurgeId('d', clockMillis);
+    }
+
+    /**
+     * Records in a directory, or in memory without one.
+     *
+     * @param entriesMax how many are kept at least
+     */
+    public static PurgeHistory in(@Nullable Path directory, IntSupplier entriesMax, LongSupplier clockMillis) {
+        return directory == null
+                ? new PurgeHistory(new PurgeLogInMemory(entriesMax), null, entriesMax, clockMillis)
+                : new PurgeHistory(
+                        new PurgeLogFile(directory, entriesMax, clockMillis), writer(), entriesMax, clockMillis);
+    }
+
+    /** Records in memory. */
+    public static PurgeHistory inMemory(LongSupplier clockMillis) {
+        return in(null, () -> ENTRIES_MAX_DEFAULT, clockMillis);
+    }
+
+    private static ThreadPoolExecutor writer() {
+        ThreadPoolExecutor executor =
+                new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), work -> {
+                    Thread thread = new Thread(work, "millrace-purges");
+                    thread.setDaemon(true);
+                    return thread;
+                });
+        executor.allowCoreThreadTimeOut(true);
+        return executor;
+    }
+
+    /** An identifier for the removal of a URL. */
+    public String newRemovalId() {
+        return removalIds.next();
+    }
+
+    /** An identifier for a dry run. */
+    public String newDryRunId() {
+        return dryRunIds.next();
+    }
+
+    /** The time of day. */
+    public long nowMillis() {
+        return clockMillis.getAsLong();
+    }
+
+    /** Records that were lost, since the file could not be written or too many waited. */
+    public long lost() {
+        return lost.get();
+    }
+
+    /** Adds a purge; {@code reply} runs when its record is durable, or cannot be. */
+    public void add(PurgeRecord record, Executor replyOn, Runnable reply) {
+        append(PurgeLine.purge(record), replyOn, reply);
+    }
+
+    /** Notes that a purge was undone. */
+    public void undone(String id, PurgeClient client, Executor replyOn, Runnable reply) {
+        append(PurgeLine.undo(id, nowMillis(), client), replyOn, reply);
+    }
+
+    /** Notes the count of a purge's objects. */
+    public void counted(String id, long objects, long bytes) {
+        append(PurgeLine.count(id, nowMillis(), objects, bytes), Runnable::run, () -> {});
+    }
+
+    private void append(byte[] line, Executor replyOn, Runnable reply) {
+        ThreadPoolExecutor thread = writer;
+        Waiting one = new Waiting(line, replyOn, reply);
+        if (thread == null) {
+            write(List.of(one));
+        } else if (waitingCount.incrementAndGet() > WAITING_MAX) {
+            waitingCount.decrementAndGet();
+            lost.incrementAndGet();
+            reply(one);
+        } else {
+            waiting.add(one);
+            schedule(thread);
+        }
+    }
+
+    private void schedule(ThreadPoolExecutor thread) {
+        if (!scheduled.compareAndSet(false, true)) {
+            return;
+        }
+        try {
+            thread.execute(this::writeWaiting);
+        } catch (RejectedExecutionException e) {
+            // Closed: the process ends.
+            writeWaiting();
+        }
+    }
+
+    private void writeWaiting() {
+        scheduled.set(false);
+        List<Waiting> batch = new ArrayList<>();
+        for (Waiting one = waiting.poll(); one != null; one = batch.size() < BATCH_MAX ? waiting.poll() : null) {
+            batch.add(one);
+        }
+        waitingCount.addAndGet(-batch.size());
+        if (!batch.isEmpty()) {
+            write(batch);
+        }
+        if (batch.size() == BATCH_MAX && writer != null) {
+            schedule(writer);
+        }
+    }
+
+    private void write(List<Waiting> batch) {
+        List<byte[]> all = new ArrayList<>(batch.size());
+        for (Waiting one : batch) {
+            all.add(one.line());
+        }
+        try {
+            lines.append(all);
+        } catch (IOException | RuntimeException e) {
+            if (lost.getAndAdd(batch.size()) == 0) {
+                log.error("records of purges cannot be written; the purges are in force: {}", e.toString());
+            }
+        }
+        for (Waiting one : batch) {
+            reply(one);
+        }
+    }
+
+    private static void reply(Waiting one) {
+        try {
+            one.replyOn().execute(one.reply());
+        } catch (RejectedExecutionException e) {
+            log.debug("nobody waits for the record of a purge any more");
+        }
+    }
+
+    /**
+     * The latest purges, newest first. Blocks.
+     *
+     * @param count at most this many
+     * @throws IOException when the log cannot be read
+     */
+    public List<PurgeRecord> latest(int count) throws IOException {
+        List<PurgeRecord> all = new ArrayList<>(records(lines.lines()).values());
+        Collections.reverse(all);
+        return all.subList(0, Math.min(all.size(), Math.min(count, entriesMax.getAsInt())));
+    }
+
+    /**
+     * The purge with an identifier; null when none is kept. Blocks.
+     *
+     * @throws IOException when the log cannot be read
+     */
+    public @Nullable PurgeRecord find(String id) throws IOException {
+        String member = "\"id\":\"" + id + "\"";
+        List<String> some = new ArrayList<>();
+        for (String line : lines.lines()) {
+            if (line.contains(member)) {
+                some.add(line);
+            }
+        }
+        return records(some).get(id);
+    }
+
+    private static Map<String, PurgeRecord> records(List<String> of) {
+        Map<String, PurgeRecord> records = new LinkedHashMap<>();
+        for (String line : of) {
+            PurgeLine.read(line, records);
+        }
+        return records;
+    }
+
+    /** Writes what waits. Blocks. */
+    @Override
+    public void close() {
+        ThreadPoolExecutor thread = writer;
+        if (thread == null) {
+            return;
+        }
+        thread.shutdown();
+        try {
+            if (!thread.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
+                log.warn("records of purges are not written yet: waiting={}", waitingCount.get());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

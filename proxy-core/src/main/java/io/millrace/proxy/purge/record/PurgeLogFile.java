@@ -1,0 +1,190 @@
+package io.millrace.proxy.purge.record;
+
+import io.millrace.proxy.observe.log.RotatedFiles;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The log in files of a directory that the workers of one launcher share. The file {@code purges.jsonl} is appended to; once it has
+ * as many lines as are to be kept it is renamed as access logs are, and {@value #ROTATED_KEPT} such files stay. A lock of the
+ * kernel, which ends with its process, serves one writer or reader at a time.
+ *
+ * <p>Thread-safe; blocks.
+ */
+final class PurgeLogFile implements PurgeLog {
+    private static final String FILE = "purges.jsonl";
+    private static final String LOCK = "lock";
+    /** Enough for as many purges as the limit, each with its undo and its count. */
+    private static final int ROTATED_KEPT = 3;
+
+    /** The kernel's locks are of a process: within it this one serves. */
+    private static final ReentrantLock IN_PROCESS = new ReentrantLock();
+
+    private final Path directory;
+    private final Path file;
+    private final IntSupplier linesMax;
+    private final LongSupplier clockMillis;
+    private final RotatedFiles rotated;
+
+    /** The file as this process left it. Guarded by the lock. */
+    private @Nullable Object fileKey;
+
+    private long size;
+    private long lines;
+
+    PurgeLogFile(Path directory, IntSupplier linesMax, LongSupplier clockMillis) {
+        this.directory = directory;
+        this.file = directory.resolve(FILE);
+        this.linesMax = linesMax;
+        this.clockMillis = clockMillis;
+        this.rotated = new RotatedFiles(file, ROTATED_KEPT);
+    }
+
+    private interface Work<T> {
+        T run() throws IOException;
+    }
+
+    private <T> T locked(Work<T> work) throws IOException {
+        IN_PROCESS.lock();
+        try {
+            Files.createDirectories(directory);
+            try (FileChannel channel = FileChannel.open(
+                            directory.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+                    FileLock held = channel.lock()) {
+                if (!held.isValid()) {
+                    throw new IOException(directory + ": its lock is lost");
+                }
+                return work.run();
+            }
+        } finally {
+            IN_PROCESS.unlock();
+        }
+    }
+
+    @Override
+    public void append(List<byte[]> added) throws IOException {
+        locked(() -> {
+            look();
+            if (lines >= linesMax.getAsInt()) {
+                rotated.add(clockMillis.getAsLong());
+                rotated.prune();
+                look();
+            }
+            write(added);
+            return true;
+        });
+    }
+
+    /** Counts what another process has appended since. */
+    private void look() throws IOException {
+        BasicFileAttributes attributes = attributes();
+        Object key = attributes == null ? null : attributes.fileKey();
+        if (attributes == null || !Objects.equals(key, fileKey) || attributes.size() < size) {
+            size = 0;
+            lines = 0;
+        }
+        fileKey = key;
+        if (attributes == null || attributes.size() == size) {
+            return;
+        }
+        ByteBuffer in = ByteBuffer.allocate(1 << 16);
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            channel.position(size);
+            while (channel.read(in) > 0) {
+                in.flip();
+                size += in.remaining();
+                while (in.hasRemaining()) {
+                    lines += in.get() == '\n' ? 1 : 0;
+                }
+                in.clear();
+            }
+        }
+    }
+
+    private @Nullable BasicFileAttributes attributes() throws IOException {
+        try {
+            return Files.readAttributes(file, BasicFileAttributes.class);
+        } catch (NoSuchFileException e) {
+            return null;
+        }
+    }
+
+    private void write(List<byte[]> added) throws IOException {
+        boolean isNew = fileKey == null;
+        int length = 1;
+        for (byte[] line : added) {
+            length += line.length;
+        }
+        ByteBuffer out = ByteBuffer.allocate(length);
+        try (FileChannel channel = FileChannel.open(
+                file, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.APPEND)) {
+            if (!isNew && endsWithinALine()) {
+                out.put((byte) '\n');
+            }
+            for (byte[] line : added) {
+                out.put(line);
+            }
+            out.flip();
+            while (out.hasRemaining()) {
+                channel.write(out);
+            }
+            channel.force(false);
+        }
+        if (isNew) {
+            force(directory);
+        }
+    }
+
+    /** A power failure may leave half a line. */
+    private boolean endsWithinALine() throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            ByteBuffer last = ByteBuffer.allocate(1);
+            return channel.size() > 0 && channel.read(last, channel.size() - 1) == 1 && last.get(0) != '\n';
+        }
+    }
+
+    private static void force(Path directory) throws IOException {
+        try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
+            channel.force(true);
+        }
+    }
+
+    @Override
+    public List<String> lines() throws IOException {
+        return locked(() -> {
+            List<String> all = new ArrayList<>();
+            for (Path one : rotated.files()) {
+                read(one, all);
+            }
+            if (Files.exists(file)) {
+                read(file, all);
+            }
+            return all;
+        });
+    }
+
+    private static void read(Path one, List<String> to) throws IOException {
+        // By bytes: half a character at a torn end is no reason to read none.
+        String text = new String(Files.readAllBytes(one), StandardCharsets.UTF_8);
+        int start = 0;
+        for (int end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
+            to.add(text.substring(start, end));
+            start = end + 1;
+        }
+    }
+}

@@ -1,0 +1,45 @@
+package io.millrace.proxy.purge.record;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.IntSupplier;
+
+/** The log of a proxy without a state directory: lost at its end. Thread-safe. */
+final class PurgeLogInMemory implements PurgeLog {
+    private final IntSupplier linesMax;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Deque<String> lines = new ArrayDeque<>();
+
+    PurgeLogInMemory(IntSupplier linesMax) {
+        this.linesMax = linesMax;
+    }
+
+    @Override
+    public void append(List<byte[]> added) {
+        lock.lock();
+        try {
+            for (byte[] line : added) {
+                lines.add(new String(line, 0, line.length - 1, StandardCharsets.UTF_8));
+            }
+            while (lines.size() > linesMax.getAsInt()) {
+                lines.remove();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public List<String> lines() {
+        lock.lock();
+        try {
+            return new ArrayList<>(lines);
+        } finally {
+            lock.unlock();
+        }
+    }
+}

@@ -1,0 +1,59 @@
+package io.millrace.proxy.purge.record;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One purge. Immutable.
+ *
+ * @param id unique identifier
+ * @param atMillis time of day, epoch milliseconds
+ * @param client who asked
+ * @param scope what was purged, in a word such as {@code url}, {@code host} or {@code tag}
+ * @param target the host, URL, group or tags; at most {@value #TARGET_LENGTH_MAX} characters are kept
+ * @param site the site of tags, else null
+ * @param soft whether stored responses may be used again once they are validated
+ * @param state the state
+ * @param objects objects covered, -1 when not counted
+ * @param bytes body bytes of these objects, -1 when not counted
+ */
+public record PurgeRecord(
+        String id,
+        long atMillis,
+        PurgeClient client,
+        String scope,
+        String target,
+        @Nullable String site,
+        boolean soft,
+        PurgeState state,
+        long objects,
+        long bytes) {
+    /** Longest target that is kept, in characters. */
+    public static final int TARGET_LENGTH_MAX = 1024;
+
+    /** Shortens a long target. */
+    public PurgeRecord {
+        target = target.length() > TARGET_LENGTH_MAX ? target.substring(0, TARGET_LENGTH_MAX - 3) + "..." : target;
+    }
+
+    /** A purge that is in force and durable, and not counted. */
+    public static PurgeRecord done(
+            String id,
+            long atMillis,
+            PurgeClient client,
+            String scope,
+            String target,
+            @Nullable String site,
+            boolean soft) {
+        return new PurgeRecord(id, atMillis, client, scope, target, site, soft, PurgeState.DONE, -1, -1);
+    }
+
+    /** The same in another state. */
+    public PurgeRecord in(PurgeState other) {
+        return new PurgeRecord(id, atMillis, client, scope, target, site, soft, other, objects, bytes);
+    }
+
+    /** The same with a count. */
+    public PurgeRecord counted(long countedObjects, long countedBytes) {
+        return new PurgeRecord(id, atMillis, client, scope, target, site, soft, state, countedObjects, countedBytes);
+    }
+}

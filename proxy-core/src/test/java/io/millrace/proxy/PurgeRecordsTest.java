@@ -1,0 +1,377 @@
+package io.millrace.proxy;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.proxy.admin.cache.ExplainSource;
+import io.millrace.proxy.admin.cache.InvalidationService.InvalidationReport;
+import io.millrace.proxy.admin.cache.InvalidationService.Kind;
+import io.millrace.proxy.admin.cache.InvalidationService.Scope;
+import io.millrace.proxy.admin.data.PurgeAdmin;
+import io.millrace.proxy.admin.data.RequestExplanation;
+import io.millrace.proxy.admin.purge.PurgeControl.PurgeView;
+import io.millrace.proxy.admin.resource.AdminCaller;
+import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.purge.record.PurgeClient;
+import io.millrace.proxy.purge.record.PurgeRecord;
+import io.millrace.proxy.purge.record.PurgeState;
+import io.millrace.store.CacheStore;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Every purge has a record with an identifier, by which it is found, counted and undone. */
+class PurgeRecordsTest {
+    private static final String HOST = "test.example";
+    private static final AdminCaller CALLER = new AdminCaller(1000, null, null);
+
+    @RegisterExtension
+    final ProxyExtension proxy = new ProxyExtension();
+
+    @TempDir
+    Path directory;
+
+    /** The origin's tag of a path is what follows {@code /tags/} in it. */
+    private void start(UnaryOperator<ProxyConfig.Builder> more) throws IOException {
+        proxy.purgeRecords(directory.resolve("purges"));
+        proxy.start(
+                request -> {
+                    String path = request.head().split(" ", 3)[1];
+                    String tag = path.startsWith("/tags/") ? "xkey: " + path.substring(6) + "\r\n" : "";
+                    String group = path.startsWith("/groups/") ? "Cache-Groups: \"g\"\r\n" : "";
+                    if (request.has("If-None-Match")) {
+                        request.send("HTTP/1.1 304 Not Modified\r\nETag: \"1\"\r\nCache-Control: max-age=6000\r\n\r\n");
+                    } else {
+                        request.ok(
+                                "Cache-Control: max-age=6000\r\nETag: \"1\"\r\n" + tag + group,
+                                RawInput.latin1("answer " + request.number()));
+                    }
+                },
+                more);
+    }
+
+    private void startInRam() throws IOException {
+        start(config -> config);
+    }
+
+    private void startOnDisk() throws IOException {
+        start(config -> config.storage(directory.resolve("disk"), 64 << 20));
+    }
+
+    private PurgeAdmin admin() {
+        return new PurgeAdmin(new ServerView(proxy.proxy()));
+    }
+
+    private static <T> T await(CompletionStage<T> stage) throws Exception {
+        return stage.toCompletableFuture().get(30, TimeUnit.SECONDS);
+    }
+
+    private InvalidationReport purge(PurgeAdmin admin, Scope scope, boolean counts) throws Exception {
+        return await(admin.scoped().invalidate(scope, CALLER, counts));
+    }
+
+    private String purge(Kind kind, boolean soft) throws Exception {
+        return purge(admin(), scope(kind, soft), false).id();
+    }
+
+    private static Scope scope(Kind kind, boolean soft) {
+        return switch (kind) {
+            case HOST -> new Scope(kind, HOST, null, soft);
+            case PREFIX -> new Scope(kind, null, "http://" + HOST + "/tags/", soft);
+            case URL -> new Scope(kind, null, "http://" + HOST + "/tags/x", soft);
+            case GROUP -> new Scope(kind, HOST, "g", soft);
+            case TAG -> new Scope(kind, null, null, soft, List.of("x"), HOST);
+            case ALL -> new Scope(kind, null, null, soft);
+        };
+    }
+
+    private RawClient.Response request(String method, String target, String... fields) throws IOException {
+        try (RawClient client = new RawClient(proxy.address())) {
+            String lines = fields.length == 0 ? "" : String.join("\r\n", fields) + "\r\n";
+            return client.send(method + " " + target + " HTTP/1.1\r\nHost: " + HOST + "\r\n" + lines + "\r\n")
+                    .response();
+        }
+    }
+
+    private RawClient.Response get(String target) throws IOException {
+        RawClient.Response response = request("GET", target);
+        proxy.settle();
+        return response;
+    }
+
+    private boolean isHit(String target) throws IOException {
+        int before = proxy.origin().requests();
+        get(target);
+        return proxy.origin().requests() == before;
+    }
+
+    private List<PurgeRecord> latest() throws Exception {
+        return admin().latest(null, 100).stream().map(PurgeView::record).toList();
+    }
+
+    @Test
+    void everyPurgeHasARecordThatSurvivesARestart() throws Exception {
+        startOnDisk();
+        get("/tags/x");
+        request("PURGE", "/tags/x");
+        request("PURGE", "/none");
+        request("PURGE", "/.*");
+        request("PURGE", "/tags/.*");
+        request("PURGE", "/", "xkey-softpurge: x y");
+        request("PURGE", "/tags/x", "Fastly-Soft-Purge: 1");
+        purge(Kind.GROUP, true);
+        purge(Kind.ALL, false);
+        List<PurgeRecord> records = latest();
+        List<String> words = records.stream()
+                .map(record -> record.client().via() + " " + record.scope() + " " + record.soft() + " "
+                        + record.target() + " " + record.site() + " " + record.objects())
+                .toList();
+        assertEquals(
+                List.of(
+                        "admin all false everything null -1",
+                        "admin group true g of test.example null -1",
+                        "request url true http://test.example/tags/x null -1",
+                        "request tag true x, y test.example -1",
+                        "request prefix false http://test.example/tags/ null -1",
+                        "request host false test.example null -1",
+                        "request url false http://test.example/none null -1",
+                        "request url false http://test.example/tags/x null -1"),
+                words);
+        assertEquals(new PurgeClient("admin", 1000, null, null), records.get(0).client());
+        assertEquals("127.0.0.1", records.get(2).client().address());
+        assertEquals(ProxyExtension.START_MILLIS, records.get(0).atMillis());
+        proxy.restart();
+        assertEquals(records, latest());
+        assertEquals(records.get(5), admin().find(records.get(5).id()).record());
+        assertEquals(
+                records.subList(3, 5),
+                admin().latest(records.get(2).id(), 2).stream()
+                        .map(PurgeView::record)
+                        .toList());
+    }
+
+    @Test
+    void aPurgeThatIsRefusedHasNone() throws Exception {
+        start(config -> config.set("purge.allow", "192.0.2.1"));
+        assertEquals(403, request("PURGE", "/a").status());
+        assertEquals(403, request("PURGE", "/.*").status());
+        assertEquals(List.of(), latest());
+    }
+
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void anUndoneSoftPurgeLeavesResponsesAsTheyWere(Kind kind) throws Exception {
+        startOnDisk();
+        String path = kind == Kind.GROUP ? "/groups/x" : "/tags/x";
+        get(path);
+        proxy.proxy().store().sync();
+        String id = purge(kind, true);
+        assertTrue(admin().find(id).undoUntilMillis() == ProxyExtension.START_MILLIS + 3_600_000, "until");
+        PurgeView undone = await(admin().undo(id, CALLER));
+        assertEquals(PurgeState.UNDONE, undone.record().state());
+        RawClient.Response response = get(path);
+        assertEquals("answer 1", response.text());
+        assertEquals("millrace; hit; ttl=6000", response.field("cache-status"));
+        assertEquals(1, proxy.counted(Counter.PURGES_UNDONE));
+        proxy.restart();
+        assertTrue(isHit(path));
+        assertEquals(PurgeState.UNDONE, admin().find(id).record().state());
+    }
+
+    @Test
+    void anUndoLeavesWhatWasValidatedMeanwhileAndOtherPurges() throws Exception {
+        startInRam();
+        get("/tags/x");
+        get("/tags/y");
+        String first = purge(Kind.HOST, true);
+        String status = get("/tags/x").field("cache-status");
+        assertTrue(status.contains("detail=stale-by-host; purged-by=" + first), status);
+        String second = purge(Kind.PREFIX, true);
+        await(admin().undo(first, CALLER));
+        status = get("/tags/y").field("cache-status");
+        assertTrue(status.contains("detail=stale-by-prefix; purged-by=" + second), status);
+        await(admin().undo(second, CALLER));
+        assertTrue(isHit("/tags/x"));
+        assertTrue(isHit("/tags/y"));
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "unknown | 404 | unknown-purge | no purge has the identifier s1",
+                "hard | 409 | not-undoable | was hard",
+                "late | 409 | undo-window | is older than purge.undo_window (1h)",
+                "twice | 409 | already-undone | is undone",
+                "removal | 409 | not-undoable | was hard"
+            })
+    void aPurgeThatCannotBeUndoneStays(String why, int status, String code, String message) throws Exception {
+        startInRam();
+        get("/tags/x");
+        String id = "s1";
+        if (why.equals("removal")) {
+            request("PURGE", "/tags/x");
+            id = latest().get(0).id();
+        } else if (!why.equals("unknown")) {
+            id = purge(Kind.HOST, !why.equals("hard"));
+        }
+        if (why.equals("late")) {
+            proxy.advanceSeconds(3600);
+            assertEquals(0, admin().find(id).undoUntilMillis());
+        } else if (why.equals("twice")) {
+            await(admin().undo(id, CALLER));
+        }
+        String asked = id;
+        AdminException refused = assertThrows(AdminException.class, () -> admin().undo(asked, CALLER));
+        assertEquals(status, refused.status());
+        assertEquals(code, refused.code());
+        assertTrue(refused.message().contains(message), refused.message());
+        assertEquals(why.equals("twice") || why.equals("unknown"), isHit("/tags/x"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0s, 0, false", "10s, 9, true", "10s, 10, false"})
+    void theWindowIsASetting(String window, int seconds, boolean undone) throws Exception {
+        start(config -> config.set("purge.undo_window", window));
+        get("/tags/x");
+        String id = purge(Kind.HOST, true);
+        proxy.advanceSeconds(seconds);
+        if (undone) {
+            await(admin().undo(id, CALLER));
+        } else {
+            assertEquals(
+                    "undo-window",
+                    assertThrows(AdminException.class, () -> admin().undo(id, CALLER))
+                            .code());
+        }
+        assertEquals(undone, isHit("/tags/x"));
+    }
+
+    @Test
+    void thereIsNothingToCancelOfAPurgeThatIsDone() throws Exception {
+        startInRam();
+        String id = purge(Kind.HOST, true);
+        AdminException refused = assertThrows(AdminException.class, () -> admin().cancel(id, CALLER));
+        assertEquals("409 not-in-progress", refused.status() + " " + refused.code());
+        assertEquals(
+                "404 unknown-purge",
+                assertThrows(AdminException.class, () -> admin().cancel("s1", CALLER))
+                                .status()
+                        + " unknown-purge");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"HOST, 4", "PREFIX, 2", "URL, 1", "GROUP, 1", "TAG, 1", "ALL, 5"})
+    void aDryRunCountsInTheInventory(Kind kind, int objects) throws Exception {
+        startOnDisk();
+        for (String path : List.of("/tags/x", "/tags/y", "/groups/x", "/plain")) {
+            get(path);
+        }
+        try (RawClient client = new RawClient(proxy.address())) {
+            client.send("GET /tags/z HTTP/1.1\r\nHost: other.example\r\n\r\n").response();
+        }
+        proxy.settle();
+        PurgeAdmin admin = admin();
+        awaitInventory(admin);
+        PurgeView run = dryRun(admin, kind);
+        assertEquals(PurgeState.DONE, run.record().state());
+        assertEquals(objects, run.record().objects());
+        assertEquals(8L * objects, run.record().bytes());
+        assertEquals(objects, run.count().urls().size());
+        assertEquals(List.of(), latest());
+        assertTrue(isHit("/tags/x"));
+        if (kind == Kind.URL) {
+            return;
+        }
+        String id = purge(admin, scope(kind, false), true).id();
+        assertEquals(objects, counted(admin, id).record().objects());
+        ProxyExtension.await("its count in the records", () -> objectsOf(id) == objects);
+        assertEquals(0, dryRun(admin, kind).record().objects());
+        String again = purge(admin, scope(kind, false), true).id();
+        assertEquals(0, counted(admin, again).record().objects());
+    }
+
+    private static PurgeView dryRun(PurgeAdmin admin, Kind kind) throws Exception {
+        return counted(
+                admin, await(admin.dryRun(scope(kind, false), CALLER)).record().id());
+    }
+
+    /** A purge whose count has ended. */
+    private static PurgeView counted(PurgeAdmin admin, String id) throws Exception {
+        PurgeView[] last = {admin.find(id)};
+        ProxyExtension.await("the count", () -> {
+            try {
+                last[0] = admin.find(id);
+            } catch (AdminException e) {
+                throw new AssertionError(e);
+            }
+            return last[0].record().state() != PurgeState.COUNTING;
+        });
+        return last[0];
+    }
+
+    /** As the records have it, without the counts of a process. */
+    private long objectsOf(String id) {
+        try {
+            return admin().find(id).record().objects();
+        } catch (AdminException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Asks until the inventory knows all. */
+    private void awaitInventory(PurgeAdmin admin) {
+        CacheStore<StoredHead> store = proxy.proxy().store();
+        ProxyExtension.await("the inventory", () -> {
+            try {
+                store.sync();
+                boolean settled = store.inventory().entries()
+                        >= store.statistics().volumes().get(0).entries();
+                return await(admin.dryRun(scope(Kind.ALL, false), CALLER))
+                                        .count()
+                                        .note()
+                                == null
+                        && settled;
+            } catch (Exception e) {
+                throw new AssertionError(e);
+            }
+        });
+    }
+
+    @Test
+    void aDryRunWithoutAnInventoryIsRefused() throws Exception {
+        startInRam();
+        CompletionStage<PurgeView> run = admin().dryRun(scope(Kind.HOST, false), CALLER);
+        Exception failure = assertThrows(Exception.class, () -> await(run));
+        assertTrue(String.valueOf(failure.getMessage()).contains("there is no inventory"), failure.toString());
+        InvalidationReport purged = purge(admin(), scope(Kind.HOST, false), true);
+        assertEquals(-1, purged.objects());
+        assertFalse(purged.counting());
+    }
+
+    @Test
+    void explainNamesThePurge() throws Exception {
+        startInRam();
+        get("/tags/x");
+        String id = purge(Kind.TAG, true);
+        ExplainSource.Explanation explanation = await(new RequestExplanation(new ServerView(proxy.proxy()))
+                .explain(new ExplainSource.Question("http://" + HOST + "/tags/x", "GET", List.of(), null, 0, false)));
+        assertTrue(
+                explanation.steps().stream().anyMatch(step -> step.text().endsWith("by purge " + id)),
+                explanation.toString());
+    }
+}

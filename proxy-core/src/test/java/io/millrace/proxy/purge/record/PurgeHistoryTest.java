@@ -1,0 +1,211 @@
+package io.millrace.proxy.purge.record;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Records of purges outlive the process, several of which may write them, and half a line. */
+final class PurgeHistoryTest {
+    private static final long NOW_MILLIS = 1_767_225_600_123L;
+    private static final PurgeClient CLIENT = new PurgeClient("admin", 1000, "t", "127.0.0.1");
+
+    @TempDir
+    private Path directory;
+
+    private final AtomicLong clock = new AtomicLong(NOW_MILLIS);
+
+    private PurgeHistory open(int entriesMax) {
+        return PurgeHistory.in(directory.resolve("purges"), () -> entriesMax, clock::get);
+    }
+
+    private PurgeRecord record(int number) {
+        return PurgeRecord.done("s" + number, clock.get(), CLIENT, "host", "h" + number, null, true);
+    }
+
+    private static void add(PurgeHistory history, PurgeRecord record) throws InterruptedException {
+        CountDownLatch done = new CountDownLatch(1);
+        history.add(record, Runnable::run, done::countDown);
+        done.await();
+    }
+
+    private static List<String> ids(PurgeHistory history, int count) throws IOException {
+        return history.latest(count).stream().map(PurgeRecord::id).toList();
+    }
+
+    @Test
+    void aRecordIsTheSameAfterARestart() throws Exception {
+        PurgeRecord full = new PurgeRecord(
+                "s1",
+                NOW_MILLIS,
+                CLIENT,
+                "tag",
+                "a \"tag\", ü of every site\n",
+                "site.example",
+                true,
+                PurgeState.FAILED,
+                5,
+                7);
+        PurgeRecord bare = PurgeRecord.done("u2", NOW_MILLIS, PurgeClient.EMBEDDED, "url", "http://h/", null, false);
+        try (PurgeHistory history = open(10)) {
+            add(history, full);
+            add(history, bare);
+        }
+        try (PurgeHistory history = open(10)) {
+            assertEquals(List.of(bare, full), history.latest(10));
+            assertEquals(full, history.find("s1"));
+            assertNull(history.find("s"));
+            assertNull(history.find("\""));
+        }
+        String lines = Files.readString(directory.resolve("purges/purges.jsonl"));
+        assertTrue(lines.startsWith("{\"id\":\"s1\",\"at\":\"2026-01-01T00:00:00.123Z\",\"action\":\"purge\""), lines);
+    }
+
+    @Test
+    void undoAndCountAreLinesOfTheirOwn() throws Exception {
+        try (PurgeHistory history = open(10)) {
+            add(history, record(1));
+            add(history, record(2));
+            CountDownLatch done = new CountDownLatch(1);
+            history.counted("s1", 11, 12);
+            history.undone("s1", CLIENT, Runnable::run, done::countDown);
+            done.await();
+            assertEquals(record(1).counted(11, 12).in(PurgeState.UNDONE), history.find("s1"));
+            assertEquals(List.of("s2", "s1"), ids(history, 10));
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, 1", "7, 3", "50, 10", "1000, 10"})
+    void asManyAsAreToBeKeptAreKeptAndLittleMore(int added, int kept) throws Exception {
+        try (PurgeHistory history = open(kept)) {
+            for (int i = 0; i < added; i++) {
+                add(history, record(i));
+                clock.addAndGet(10);
+            }
+            List<String> expected = new ArrayList<>();
+            for (int i = added - 1; i >= Math.max(0, added - kept); i--) {
+                expected.add("s" + i);
+            }
+            assertEquals(expected, ids(history, Integer.MAX_VALUE));
+            assertEquals(expected.subList(0, 1), ids(history, 1));
+        }
+        try (Stream<Path> files = Files.list(directory.resolve("purges"))) {
+            assertTrue(files.count() <= 5);
+        }
+    }
+
+    @Test
+    void severalProcessesMayWriteAtTheSameTime() throws Exception {
+        Set<String> expected = Collections.synchronizedSet(new HashSet<>());
+        try (PurgeHistory one = open(100);
+                PurgeHistory other = open(100)) {
+            List<Thread> threads = new ArrayList<>();
+            for (PurgeHistory history : List.of(one, other)) {
+                Thread thread = new Thread(() -> {
+                    for (int i = 0; i < 40; i++) {
+                        String id = history.newRemovalId();
+                        expected.add(id);
+                        history.add(
+                                PurgeRecord.done(id, clock.get(), CLIENT, "url", "u", null, false),
+                                Runnable::run,
+                                () -> {});
+                    }
+                });
+                threads.add(thread);
+                thread.start();
+            }
+            for (Thread thread : threads) {
+                thread.join();
+            }
+        }
+        try (PurgeHistory history = open(100)) {
+            assertEquals(80, expected.size());
+            assertEquals(expected, new HashSet<>(ids(history, 100)));
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "'{\"id\":\"s7\",\"at\":\"20'",
+        "'nonsense'",
+        "'{\"id\":\"s7\",\"action\":\"count\",\"objects\":3,\"bytes\":4}\n'",
+        "'[1]\n\n'",
+        "'{\"id\":7}\n'"
+    })
+    void aLineThatCannotBeReadIsSkipped(String line) throws Exception {
+        try (PurgeHistory history = open(10)) {
+            add(history, record(1));
+            Files.write(
+                    directory.resolve("purges/purges.jsonl"),
+                    line.getBytes(StandardCharsets.UTF_8),
+                    StandardOpenOption.APPEND);
+            add(history, record(2));
+            assertEquals(List.of("s2", "s1"), ids(history, 10));
+        }
+    }
+
+    @Test
+    void aDeletedDirectoryIsMadeAgain() throws Exception {
+        try (PurgeHistory history = open(10)) {
+            add(history, record(1));
+            Files.delete(directory.resolve("purges/purges.jsonl"));
+            Files.delete(directory.resolve("purges/lock"));
+            Files.delete(directory.resolve("purges"));
+            add(history, record(2));
+            assertEquals(List.of("s2"), ids(history, 10));
+            assertEquals(0, history.lost());
+        }
+    }
+
+    @Test
+    void aPurgeIsAnsweredThoughItsRecordCannotBeWritten() throws Exception {
+        Files.createFile(directory.resolve("purges"));
+        try (PurgeHistory history = open(10)) {
+            add(history, record(1));
+            add(history, record(2));
+            assertEquals(2, history.lost());
+        }
+    }
+
+    @Test
+    void withoutADirectoryRecordsAreInMemory() throws Exception {
+        PurgeHistory history = PurgeHistory.in(null, () -> 2, clock::get);
+        for (int i = 0; i < 3; i++) {
+            add(history, record(i));
+        }
+        assertEquals(List.of("s2", "s1"), ids(history, 10));
+    }
+
+    @Test
+    void identifiersRiseAndThoseOfTwoProcessesDiffer() {
+        PurgeId one = new PurgeId('u', clock::get);
+        String first = one.next();
+        assertNotEquals(first, one.next());
+        assertEquals('u', first.charAt(0));
+        assertEquals(12_345L, PurgeId.stamp(PurgeId.ofStamp(12_345L)));
+        for (String none : List.of("", "s", "u1", "s!", "s-1", "s1y2p0ij32e8e7000")) {
+            assertEquals(0, PurgeId.stamp(none), none);
+        }
+        assertNotNull(new PurgeId('d', clock::get).next());
+    }
+}
