@@ -1,6 +1,7 @@
 package io.millrace.launcher.ats;
 
 import io.millrace.launcher.ats.draft.Draft;
+import io.millrace.launcher.ats.draft.DraftNode;
 import io.millrace.launcher.ats.draft.Input;
 import io.millrace.launcher.ats.parent.ForwardedParents;
 import io.millrace.launcher.ats.parent.GroupWriter;
@@ -17,6 +18,7 @@ import io.millrace.launcher.ats.settings.Certificates;
 import io.millrace.launcher.ats.settings.ListenImport;
 import io.millrace.launcher.ats.settings.LogImport;
 import io.millrace.launcher.ats.settings.RecordsImport;
+import io.millrace.launcher.ats.settings.ServerTlsImport;
 import io.millrace.launcher.ats.settings.SpecialRecords;
 import io.millrace.launcher.ats.settings.SplitDnsImport;
 import io.millrace.launcher.ats.settings.StorageImport;
@@ -156,6 +158,7 @@ public final class AtsImport {
         certificates.read();
         new ListenImport(input, certificates).read();
         certificates.finish();
+        new ServerTlsImport(input).read();
         new SpecialRecords(input).read();
         IpAllowImport ipAllow = new IpAllowImport(input);
         ipAllow.read();
@@ -179,7 +182,7 @@ public final class AtsImport {
         new LogImport(input).read();
         Plugins.read(input, rules.all());
         // Last, since it makes rules like others.
-        new SniImport(input).read(rules.all());
+        new SniImport(input, certificates).read(rules.all());
         rules.finish();
         PushFilter.write(input, rules.filters());
         name(input);
@@ -252,14 +255,14 @@ public final class AtsImport {
             if (part == null) {
                 throw new IllegalStateException("cannot be taken out: " + error.text());
             }
-            boolean guards = error.path().startsWith("access.filters");
+            boolean guards = error.path().startsWith("access.filters") || isForClientCertificates(part);
             if (ForwardedParents.isGuard(error.path())) {
                 part.node().allSources().forEach(source -> ForwardedParents.close(input, source));
             }
             for (Entry source : part.node().allSources()) {
                 source.notMapped(error.message());
                 if (guards) {
-                    // Without this filter everybody would get in.
+                    // Without it everybody would get in.
                     input.problem(source, error.message());
                 }
             }
@@ -286,6 +289,11 @@ public final class AtsImport {
                     .put("address", ":8080")
                     .remark("No address of Traffic Server's could be taken over.");
         }
+    }
+
+    private static boolean isForClientCertificates(Draft.Part part) {
+        DraftNode level = part.node().find("client_certificates");
+        return level != null && "require".equals(level.text());
     }
 
     private static String text(Input input, List<ImportedLine> lines) {

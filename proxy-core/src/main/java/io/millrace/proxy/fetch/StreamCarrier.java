@@ -49,6 +49,8 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
 
     private Awaited armed = Awaited.CALLER;
     private long sentBefore;
+    /** Whether the origin has sent anything since the deadline for taking content began. */
+    private boolean receivedSince;
 
     /** Sends the head of the call's request. */
     StreamCarrier(MultiplexedConnection connection, Http2ClientConnection wire, PooledCall call, boolean reused) {
@@ -148,6 +150,7 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
 
     @Override
     public void onHead(ResponseHead head) {
+        receivedSince = true;
         if (head.isInterim()) {
             armed = Awaited.CALLER;
             call.interim(head);
@@ -170,6 +173,7 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
 
     @Override
     public void onContent(ByteBuf content) {
+        receivedSince = true;
         int length = content.readableBytes();
         if (contentLeft >= 0 && length > contentLeft) {
             content.release();
@@ -268,6 +272,7 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
             case CALLER -> deadline.clear();
             case TAKING -> {
                 sentBefore = stream.sentBytes();
+                receivedSince = false;
                 deadline.set(limits.requestIdleTimeoutNanos());
             }
             case HEAD -> deadline.set(limits.firstByteTimeoutNanos());
@@ -293,7 +298,9 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
         switch (armed) {
             case CALLER -> {}
             case TAKING -> {
-                if (!stream.hasUnsent() || stream.sentBytes() > sentBefore) {
+                // An origin that sends its response meanwhile may take the rest later, as in a stream of messages both
+                // ways.
+                if (!stream.hasUnsent() || stream.sentBytes() > sentBefore || receivedSince) {
                     armed = Awaited.CALLER;
                     armDeadline();
                 } else {

@@ -88,6 +88,15 @@ public final class CertificateReader {
         return certificates(file, blocks(file));
     }
 
+    /** Reads the names and addresses of the first certificate of a PEM file, in lower case; its key is not needed. */
+    public static List<String> names(Path file) throws CertificateFault {
+        try {
+            return names(authorities(file).get(0));
+        } catch (GeneralSecurityException e) {
+            throw new CertificateFault(Kind.MALFORMED, file, String.valueOf(e.getMessage()));
+        }
+    }
+
     /** Makes a key store that trusts every certificate of a PEM file of authorities. */
     public static KeyStore trustStore(Path file) throws CertificateFault, GeneralSecurityException, IOException {
         KeyStore store = KeyStore.getInstance("PKCS12");

@@ -162,6 +162,11 @@ public final class DraftNode {
         return index < elements.size() ? elements.get(index) : null;
     }
 
+    /** Takes a field out of this section, where it is there. */
+    public void clear(String name) {
+        fields.remove(name);
+    }
+
     void remove(DraftNode node) {
         fields.values().remove(node);
         elements.remove(node);

@@ -21,6 +21,8 @@ public final class ListenImport {
         private @Nullable String ip;
         private boolean tls;
         private boolean proxyProtocol;
+        private boolean http2;
+        private boolean http2Listed;
         /** Whether the header only says for logs who the client is. */
         private boolean onlyTold;
 
@@ -137,11 +139,10 @@ public final class ListenImport {
         }
         String address = port.ip == null ? "" : port.ip.contains(":") ? "[" + port.ip + "]" : port.ip;
         String whole = address + ":" + port.number;
-        if (port.tls
-                && input.records().value("ssl.client.certification_level", "0").equals("2")) {
+        if (port.tls && ServerTlsImport.isCertificateRequired(input) && ServerTlsImport.authorities(input) == null) {
             entry.notMapped(
                     whole
-                            + " is for clients that show a certificate, which Millrace does not ask for, so nothing listens there");
+                            + " is for clients that show a certificate, and ssl.CA.cert.filename names no file of authorities, so nothing listens there");
             return;
         }
         if (port.tls && !certificates.isThere()) {
@@ -161,6 +162,9 @@ public final class ListenImport {
         }
         if (port.tls) {
             certificates.use(node);
+        }
+        if (port.http2Listed && port.tls != port.http2) {
+            node.put(port.tls ? "http2" : "h2c", Boolean.toString(port.http2));
         }
     }
 
@@ -239,10 +243,18 @@ public final class ListenImport {
     }
 
     private static void protocols(String list, Port port) {
-        if (list.contains("http2") || list.contains("h2") || list.contains("http3")) {
-            port.refused.add("'proto=" + list + "': Millrace speaks HTTP/1.1 with clients");
-        } else {
-            port.notes.add("HTTP/1.1 is what Millrace speaks");
+        List<String> known = new ArrayList<>();
+        for (String protocol : list.split(";", -1)) {
+            if (protocol.equals("http2") || protocol.equals("http")) {
+                known.add(protocol);
+            } else if (!protocol.isEmpty()) {
+                port.refused.add("'proto=" + list + "': Millrace has no " + protocol);
+            }
+        }
+        port.http2 = known.contains("http2");
+        port.http2Listed = true;
+        if (!known.contains("http")) {
+            port.notes.add("HTTP/1.1 is spoken at every address");
         }
     }
 

@@ -17,6 +17,7 @@ public final class OriginTlsImport {
     private static final String CERTIFICATE = "ssl.client.cert.filename";
     private static final String KEY = "ssl.client.private_key.filename";
     private static final String SNI = "ssl.client.sni_policy";
+    private static final String PROTOCOLS = "ssl.client.alpn_protocols";
 
     private final Input input;
 
@@ -35,12 +36,31 @@ public final class OriginTlsImport {
         } else {
             file(KEY, "ssl.client.private_key.path", "origin.tls.key");
         }
-        String sni = input.records().value(SNI, "").toLowerCase(Locale.ROOT);
-        if (sni.equals("remap") || sni.equals("host")) {
-            Rec rec = input.records().take(SNI);
-            if (rec != null) {
-                input.draft().set("origin.tls.sni", sni.equals("remap") ? "origin" : "host", rec.entry());
-            }
+        String sni = sniWord(input.records().value(SNI, ""));
+        Rec rec = sni == null ? null : input.records().take(SNI);
+        if (sni != null && rec != null) {
+            input.draft().set("origin.tls.sni", sni, rec.entry());
+        }
+        protocols();
+    }
+
+    /** The value of {@code origin.tls.sni}; null for policies without an equal. */
+    public static @Nullable String sniWord(String policy) {
+        return switch (policy.toLowerCase(Locale.ROOT)) {
+            case "remap" -> "origin";
+            case "host" -> "host";
+            default -> null;
+        };
+    }
+
+    private void protocols() {
+        if (!input.records().isSet(PROTOCOLS)) {
+            return;
+        }
+        Rec rec = input.records().take(PROTOCOLS);
+        if (rec != null) {
+            boolean http2 = List.of(rec.text().split("[,\\s]+", -1)).contains("h2");
+            input.draft().set("origin.http2", http2 ? "alpn" : "off", rec.entry());
         }
     }
 

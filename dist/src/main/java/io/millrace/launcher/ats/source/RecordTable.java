@@ -87,6 +87,7 @@ public final class RecordTable {
         limits();
         names();
         logs();
+        http2();
     }
 
     private RecordTable() {}
@@ -240,5 +241,13 @@ public final class RecordTable {
                 null,
                 "Traffic Server keeps at least this many, Millrace at most; 0 keeps all",
                 "log.access.rotate_keep");
+    }
+
+    private static void http2() {
+        add("http2.max_concurrent_streams_in", Kind.INTEGER, null, "http2.streams");
+        add("http2.max_header_list_size", Kind.SIZE, null, "http2.header_list");
+        add("http2.initial_window_size_in", Kind.SIZE, null, "http2.stream_window");
+        add("http2.max_concurrent_streams_out", Kind.INTEGER, null, "origin.http2_streams");
+        add("http2.initial_window_size_out", Kind.SIZE, null, "origin.http2_stream_window");
     }
 }
