@@ -66,7 +66,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store: RAM tier, volumes, and what is between them.
+ * The cache store: a RAM tier, the volumes, and the changes pending between them.
  *
  * <pre>
  *   caller ── complete/update/remove ──> pending changes ── one task each ──> volume's thread: log, then index
@@ -77,7 +77,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 public final class StoreEngine<H> implements CacheStore<H> {
-    /** Bits of an object id that count within one opening of the store; the rest counts openings. */
+    /** Low bits of an object id: a sequence number since the store was opened. The high bits are the open count. */
     private static final int OBJECT_ID_BITS = 40;
 
     private static final long RAM_RESIZE_NANOS = 500_000_000;
@@ -85,7 +85,10 @@ public final class StoreEngine<H> implements CacheStore<H> {
     /** RAM hits per index update, once the hit counter of the object in the index is saturated. Before that, every hit updates the index. */
     private static final int HITS_TOLD = 8;
 
-    /** One object takes at most this part of its volume. Callers may set a smaller one: {@link ObjectWriter#bytesMax}. */
+    /**
+     * Divisor: one object takes at most half of its volume. Callers may set a lower limit:
+     * {@link ObjectWriter#bytesMax}.
+     */
     private static final int VOLUME_SHARE = 2;
 
     private final StoreConfig config;
@@ -112,10 +115,10 @@ public final class StoreEngine<H> implements CacheStore<H> {
     private final ReentrantLock lifeCycle = new ReentrantLock();
 
     /**
-     * Opens the volumes (creating what does not exist yet) and starts the I/O threads. Volumes that cannot be opened for
-     * an I/O error are reported offline and left out; with none left the store works in RAM alone.
+     * Opens the volumes, creates missing ones, and starts the I/O threads. A volume that cannot be opened because of an
+     * I/O error is reported offline and not used. If no volume is left, the store works in RAM only.
      *
-     * @throws IOException when another store holds the lease of one of the paths; the message names both
+     * @throws IOException if another store holds the lease of one of the paths; the message names both
      */
     public static <H> CacheStore<H> open(StoreConfig config, HeadCodec<H> codec) throws IOException {
         return new StoreEngine<>(config, codec, new SystemFileIo());
@@ -180,7 +183,10 @@ public final class StoreEngine<H> implements CacheStore<H> {
         return config.inventoryDelayNanos() < 0 ? "it is switched off" : null;
     }
 
-    /** What the RAM tier's policy has to do. An I/O thread that put something in does it at once: waking another costs more. */
+    /**
+     * Runs a task of the RAM tier's eviction policy. An I/O thread runs it itself, which costs less than waking the
+     * housekeeping thread.
+     */
     private void keepHouse(Runnable task) {
         if (ReadPool.isReadThread()) {
             housekeeping.executeHere(task);
@@ -257,7 +263,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         return object;
     }
 
-    /** The object, whose reference is passed on; null, and given up, when its head cannot be decoded. */
+    /** Returns the object and passes its reference on. If its head cannot be decoded, releases it and returns null. */
     private @Nullable ResidentObject<H> decoded(@Nullable ResidentObject<H> object) {
         if (object == null || heads.isDecoded(object)) {
             return object;
@@ -305,7 +311,10 @@ public final class StoreEngine<H> implements CacheStore<H> {
         return !changes.isClosed() && ram.peek(key.hashLow(), key.bytes()) != null;
     }
 
-    /** A hit in RAM counts on disk too: there lies what RAM forgets. Off the event loops. */
+    /**
+     * Counts a RAM hit in the index of the disk too, so that reclaim keeps objects that RAM evicts later. Never called
+     * on an event loop.
+     */
     private void hitInRam(ResidentObject<H> object, int hits) {
         volumes.policies().requested(object.volume(), object.hashLow());
         if (hits > MappedIndex.HITS_MAX && hits % HITS_TOLD != 0) {
@@ -328,7 +337,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         }
         boolean held = ram.peek(key.hashLow(), key.bytes()) != null || volumes.mayHold(key);
         if (!held) {
-            // Nothing will be opened that would count it.
+            // The policy counts requests in open(), which is not called for a miss.
             volumes.requested(key);
         }
         return held;
@@ -362,7 +371,10 @@ public final class StoreEngine<H> implements CacheStore<H> {
         return create(key, volumeName, 0);
     }
 
-    /** As {@link #create(StoreKey, String)}, but takes a body of {@code bytesAtLeast} however small the volume is. */
+    /**
+     * Like {@link #create(StoreKey, String)}, but accepts a body of up to {@code bytesAtLeast} bytes even on a small
+     * volume.
+     */
     ObjectWriter<H> create(StoreKey key, String volumeName, long bytesAtLeast) {
         boolean out = changes.isSuspended() || changes.isClosed();
         int home = out ? StoreObject.NO_VOLUME : volumes.home(key, volumeName);
@@ -441,7 +453,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
             try {
                 volume.force();
             } catch (IOException e) {
-                // Counted by the volume, which is given up when it goes on.
+                // The volume counts its errors and goes offline after repeated ones.
                 counters.writesFailed.increment();
             }
         });
@@ -509,7 +521,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         if (PassedChange.isRemoval(change)) {
             StoreKey key = keyOver(PassedChange.key(change));
             removing.accept(key);
-            // Not by remove(), whose replies may wait for the store that passed this on.
+            // Not remove(): its reply may wait for the predecessor, which waits for this reply.
             changes.removeAtOnce(key, (present, failure) -> reply.accept(failure));
         } else if (PassedChange.isEntry(change)) {
             journal.append(PassedChange.entryOf(change), reply);
@@ -532,7 +544,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
                 return;
             }
             if (volumes.isConfigured() && !volumes.reopen() && !unchanged) {
-                // Another store had the volumes and may have removed or replaced what is in RAM here.
+                // Another store had the volumes and may have removed or replaced objects that are in RAM here.
                 ram.clear();
             }
             addInventories();
@@ -552,7 +564,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
             try {
                 return check.isHeld(key, codec.decode(head));
             } catch (CorruptHeadException | RuntimeException e) {
-                // Whoever asks for it finds that out.
+                // The next open of the object detects the corrupt head.
                 return true;
             }
         });
@@ -612,7 +624,8 @@ public final class StoreEngine<H> implements CacheStore<H> {
                 }
                 ram.clear();
                 pieces.clear();
-                // Threads that live longer may hold entries, and these their tier.
+                // Longer-lived threads may reference entries, and entries reference the tier: do not keep the store
+                // reachable.
                 ram.onHit((object, hits) -> {});
                 housekeeping.close();
                 try {
