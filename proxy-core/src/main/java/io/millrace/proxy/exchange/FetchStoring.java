@@ -372,8 +372,8 @@ final class FetchStoring {
     }
 
     /**
-     * What the answer to HEAD does to the stored response to GET: it freshens it, or shows that it is out of date (RFC 9111
-     * s4.3.5).
+     * Applies the response to HEAD to the stored response to GET: freshens it, or discards it if it is out of date (RFC
+     * 9111 s4.3.5).
      */
     void compare(StoredObject<StoredHead> known, ResponseHead answer, long requestMillis) {
         Validation.Outcome outcome = Validation.ofHead(
@@ -384,7 +384,8 @@ final class FetchStoring {
                 home.clock().millis(),
                 plan.cacheSettings());
         if (outcome instanceof Validation.Freshened freshened) {
-            // Without a validator it tells of nothing that what was made stale is good again.
+            // Without an equal validator the response to HEAD does not prove that a response outdated by a soft purge
+            // is current again.
             boolean confirmed = Validation.isConfirmed(known.head(), answer.fields());
             update(
                     known,
@@ -404,7 +405,7 @@ final class FetchStoring {
         }
     }
 
-    /** Nobody joins the fetch from here on. */
+    /** Ends the joining: no further exchange can join the fetch. */
     void endJoining() {
         if (joinedUnder != null) {
             home.collapser().remove(joinedUnder, fetch);
