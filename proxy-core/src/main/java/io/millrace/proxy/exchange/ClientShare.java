@@ -11,8 +11,8 @@ import io.millrace.proxy.observe.Counter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request's place among what its client has in progress. A request is counted once it waits for something; one that is answered
- * at once never is. Confined to the exchange's event loop.
+ * Counts one request or tunnel against the limits of its client. A request is counted when it starts to wait; a request
+ * that is answered immediately is not counted. Confined to the exchange's event loop.
  */
 final class ClientShare {
     private final ExchangeLoop home;
@@ -23,12 +23,15 @@ final class ClientShare {
         this.home = home;
     }
 
-    /** Counts the request unless it is counted; false when its client has as many of the kind as it may. */
+    /** Counts the request if it is not counted yet. Returns false if the client has reached its limit for this kind. */
     boolean take(Kind wanted, RequestHead request, ClientStream stream) {
         return take(wanted, request, stream, home.settings().clients().of(wanted));
     }
 
-    /** Counts a request whose answer has begun and is not taken at once, whatever the limit is. */
+    /**
+     * Counts a request without checking the limit: its response has begun, but the client does not receive it
+     * immediately.
+     */
     void takeAnyway(RequestHead request, ClientStream stream) {
         if (home.settings().clients().requests() > 0) {
             take(Kind.REQUESTS, request, stream, Integer.MAX_VALUE);
@@ -54,7 +57,7 @@ final class ClientShare {
         return result != Result.REFUSED;
     }
 
-    /** The request is over. Idempotent. */
+    /** Ends the count of the request. Idempotent. */
     void give() {
         IpAddress client = counted;
         if (client != null) {
@@ -63,7 +66,7 @@ final class ClientShare {
         }
     }
 
-    /** What a refused client is told. */
+    /** Returns the reason text for a refused client. */
     static String text(Kind kind) {
         return kind == Kind.TUNNELS
                 ? "more tunnels at the same time than limits.per_client.tunnels"

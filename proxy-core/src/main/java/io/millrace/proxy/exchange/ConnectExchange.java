@@ -31,8 +31,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One CONNECT (RFC 9110 s9.3.6): a tunnel to the host that the client names, or the reason why there is none. Where there is none the connection ends with the answer:
- * what stands behind the request was meant for the tunnel, and may have been written by somebody else than the client (RFC 9931).
+ * One CONNECT request (RFC 9110 s9.3.6): opens a tunnel to the requested host, or answers with the reason of the
+ * refusal. After a refusal the connection is closed: the following bytes were meant for the tunnel, and may come from
+ * another party than the client (RFC 9931).
  *
  * <p>Confined to the client stream's event loop.
  */
@@ -59,7 +60,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
         this.tunnel = new TunnelAnswer(home, stream, request, report, this);
     }
 
-    /** Connects, or refuses to. */
+    /** Begins to connect, or refuses the request. */
     static RequestHandler start(ExchangeLoop home, ClientStream stream, RequestHead request, long contentLength) {
         ConnectExchange exchange = new ConnectExchange(home, stream, request);
         try {
@@ -202,7 +203,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
     @Override
     public void onWritable() {}
 
-    // a tunnel has no response
+    // A tunnel has no response content
 
     @Override
     public void onHead(ResponseHead head, ResponseFraming framing) {}
