@@ -20,7 +20,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code millrace archive}: records the class archive of workers now, and not at the first start. */
+/** The command {@code millrace archive}: records the class archive of workers now, instead of at the first start. */
 @Command(
         name = "archive",
         description = "Records the class archive, with which workers start faster.",
@@ -28,7 +28,7 @@ import picocli.CommandLine.Spec;
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:recorded, or there already", "1:could not be recorded", "2:wrong usage"})
 final class ArchiveCommand implements Callable<Integer> {
-    /** Of the recording JVM; the archive holds for any size. */
+    /** RAM tier of the recording JVM. The archive is valid for any size. */
     private static final long RAM_BYTES = 64L << 20;
 
     @Spec

@@ -18,7 +18,10 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code millrace check FILE}: every problem of a configuration, without a running proxy; the file that {@code run} would take, unless one is named. */
+/**
+ * The command {@code millrace check FILE}: prints every problem of a configuration, without a running proxy. The
+ * default file is that of {@code run}.
+ */
 @Command(
         name = "check",
         description = "Checks a configuration file and lists all its problems.",

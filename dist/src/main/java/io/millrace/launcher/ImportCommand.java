@@ -18,7 +18,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code millrace import ats DIR}: another proxy's configuration as one of Millrace. */
+/** The command {@code millrace import ats DIR}: converts the configuration of another proxy. */
 @Command(
         name = "import",
         description = "Turns another proxy's configuration into one of Millrace.",
@@ -124,7 +124,7 @@ final class ImportCommand implements Runnable {
             return ExitCode.USAGE;
         }
 
-        /** Whole or not at all, and without {@code --force} never over another file. */
+        /** Writes the file completely or not at all. Without {@code --force}, never overwrites a file. */
         private void write(Path file, String yaml) throws IOException {
             if (!force) {
                 Files.writeString(file, yaml, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);

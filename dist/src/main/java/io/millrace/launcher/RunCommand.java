@@ -13,7 +13,7 @@ import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** {@code millrace run}: the launcher. */
+/** The command {@code millrace run}: starts the launcher. */
 @Command(
         name = "run",
         description = "Starts the proxy and keeps it running until SIGTERM or Ctrl-C.",
@@ -26,7 +26,7 @@ import picocli.CommandLine.Option;
             "143:stopped at once, by a second signal"
         })
 final class RunCommand implements Callable<Integer> {
-    /** Where the traffic goes comes from one place. */
+    /** The options that select the origin; at most one of them is allowed. */
     private static final class Source {
         @Option(names = "--demo", description = "Serve a small site that comes with Millrace.")
         private boolean demo;

@@ -26,35 +26,36 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps one worker serving: starts it, watches its beats, replaces it when it dies or hangs, rolls it when its
- * configuration changes, stops it.
+ * The supervisor of the serving worker. Starts the worker, watches its heartbeats and stops it. Replaces a worker that
+ * dies or hangs, or whose configuration changes.
  *
  * <pre>
- * roll:  candidate starts, warms up and stands by  ->  current gives the store back, and answers on  ->  candidate opens
- *        the store and accepts: it becomes current  ->  the old one accepts no more, finishes what is in flight and exits
+ * roll:  the candidate starts, warms up and reports standby
+ *    ->  the current worker releases the store and still answers
+ *    ->  the candidate opens the store and accepts: it becomes the current worker
+ *    ->  the old worker stops accepting, finishes its requests and exits
  * </pre>
+ * A current worker of an earlier version drains before the candidate opens the store. Meanwhile connections wait in the
+ * kernel's accept queue, as after a crash.
  *
- * A current worker of an earlier version drains before the candidate opens the store: connections wait in the kernel's queue
- * meanwhile, as they do after a crash.
- *
- * <p>Confined to the event loop, except {@link #status()} and the methods that say so.
+ * <p>Confined to the event loop, except {@link #status()} and the methods marked "any thread".
  */
 public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Listener, ServingWorker {
     private static final Logger LOG = LoggerFactory.getLogger(Supervisor.class);
 
-    /** Beyond the drain's own deadline, for the worker to close its store and exit. */
+    /** Time after the drain deadline in which the worker must close its store and exit. */
     private static final long EXIT_GRACE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    /** For a worker to exit after its control socket has closed. */
+    /** Time for a worker to exit after its control socket has closed. */
     private static final long DISCONNECTED_GRACE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** The first version of the control protocol whose workers say behind their first words that they accept no more. */
+    /** First version of the control protocol in which a draining worker sends {@code Draining} after {@code Hello}. */
     private static final int SAYS_DRAINING = 4;
 
-    /** The first version whose workers give the store back and answer on. */
+    /** First version of the control protocol in which a worker releases the store and continues to answer. */
     private static final int RELEASES = 5;
 
-    /** From the release of the store until the candidate accepts. */
+    /** Time limit from the release of the store until the candidate accepts connections. */
     private static final long HAND_OVER_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final EventLoop loop;
@@ -69,10 +70,10 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
     private @Nullable WorkerPlan plan;
     private @Nullable WorkerProcess current;
     private @Nullable WorkerProcess candidate;
-    /** Accepts no more, or is about to; its successor is the current one. */
+    /** The previous worker, which has stopped accepting or is about to; its successor is {@link #current}. */
     private @Nullable WorkerProcess predecessor;
 
-    /** Set while the current worker has given its store to the candidate. */
+    /** Timeout of a hand-over; not null while the current worker has released its store for the candidate. */
     private @Nullable ScheduledFuture<?> handOverDeadline;
 
     private final ChangeRelay relay = new ChangeRelay();
@@ -86,8 +87,8 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
     private volatile WorkerStatus status = WorkerStatus.NONE;
 
     /**
-     * @param onReady told on the event loop whenever a worker of this launcher has become ready, and when the one that was
-     *     taken over serves on because its successor did not come up
+     * @param onReady called on the event loop whenever a worker of this launcher has become ready, and when the adopted
+     *     worker continues to serve because its successor failed to start
      */
     public Supervisor(EventLoop loop, ControlPaths paths, long heartbeatTimeoutNanos, Consumer<WorkerStatus> onReady) {
         this.loop = loop;
@@ -101,15 +102,20 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
                 .forEach(worker -> worker.send(message)));
     }
 
-    /** @param changed told on the event loop whenever a warm-up begins or ends; before {@link #start} */
+    /**
+     * Sets the listener of warm-ups. Call before {@link #start}.
+     *
+     * @param changed called on the event loop whenever a warm-up begins or ends
+     */
     public void onWarmUp(Consumer<WorkerStatus> changed) {
         onWarmUp = changed;
     }
 
     /**
-     * Takes over a worker whose launcher has died. Any thread, before {@link #start}.
+     * Adopts a worker whose launcher has died. Any thread, before {@link #start}.
      *
-     * @return what it leaves; completes within seconds, unless a process that was killed does not end
+     * @return the sockets and state that the worker hands over; completes within seconds, unless a killed process does
+     *     not exit
      */
     public CompletableFuture<Adoption.Left> adopt(WorkerIdentity.Survivor survivor) {
         loop.execute(() -> {
@@ -120,9 +126,9 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
     }
 
     /**
-     * Has the adopted worker finish what is in flight. Any thread, before {@link #start}.
+     * Drains the adopted worker. Any thread, before {@link #start}.
      *
-     * @return completes when it accepts no more
+     * @return completes when the adopted worker has stopped accepting
      */
     public CompletableFuture<Void> dismiss(long drainNanos) {
         loop.execute(() -> {
@@ -135,10 +141,10 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
     }
 
     /**
-     * Serves from now on: with a first worker, or with a successor of the one that was adopted. Any thread.
+     * Starts the first worker, or a successor of the adopted worker. Any thread.
      *
-     * @param first what to serve; the supervisor takes ownership of the sockets
-     * @param drainNanos for the adopted worker
+     * @param first plan of the first worker; the supervisor takes ownership of its sockets
+     * @param drainNanos drain timeout of the adopted worker
      */
     @Override
     public void start(WorkerPlan first, long drainNanos) {
@@ -161,14 +167,17 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         });
     }
 
-    /** The successor did not come up, but clients are served: who waits for this launcher to be ready must not end it. */
+    /**
+     * Reports READY although the successor failed to start, since the adopted worker serves. Otherwise the service
+     * manager would stop the launcher.
+     */
     private void servesOn() {
         if (!stopping && status.state() == WorkerState.READY) {
             onReady.accept(status);
         }
     }
 
-    /** Writes the file that names the worker again. On the event loop. */
+    /** Rewrites the file that identifies the current worker. On the event loop. */
     public void writeIdentity() {
         WorkerProcess worker = current;
         if (worker != null && worker.state() != WorkerState.GONE) {
@@ -176,12 +185,12 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         }
     }
 
-    /** The worker right now. Any thread. */
+    /** The current status. Any thread. */
     public WorkerStatus status() {
         return status;
     }
 
-    /** Lets the workers finish what is in flight, and completes when they have exited. Any thread. */
+    /** Drains the workers, and completes when they have exited. Any thread. */
     public CompletableFuture<Void> stop(long drainNanos) {
         loop.execute(() -> {
             stopping = true;
@@ -199,7 +208,10 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         return stopped;
     }
 
-    /** One that starts has nothing to finish, unless it was taken over and has not said yet that it serves. */
+    /**
+     * Whether {@link #stop} drains the worker. A starting worker has no requests to finish, except an adopted one that
+     * has not reported {@code Ready} yet.
+     */
     private static boolean isToldToDrain(WorkerProcess worker) {
         return switch (worker.state()) {
             case READY, DRAINING -> true;
@@ -226,9 +238,10 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
     }
 
     /**
-     * Hands {@code changed} to the serving worker, and to every later one unless a setting is rejected. Any thread.
+     * Sends {@code changed} to the serving worker. Later workers start with it unless a setting is rejected. Any
+     * thread.
      *
-     * @return what became of each setting
+     * @return the outcome of each changed setting
      */
     @Override
     public CompletableFuture<List<SettingChange>> reload(ConfigSource changed) {
@@ -255,10 +268,10 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
     }
 
     /**
-     * Replaces the worker by one with another plan; fails when that one does not come up, and the old plan stays. Any
-     * thread.
+     * Replaces the worker by a new one with the plan {@code changed}. Fails if the new worker does not become ready;
+     * the old plan then stays in force. Any thread.
      *
-     * @param changed the supervisor takes ownership of its sockets
+     * @param changed plan of the new worker; the supervisor takes ownership of its sockets
      */
     @Override
     public CompletableFuture<Void> roll(WorkerPlan changed, long drainNanos) {
@@ -279,7 +292,10 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         return requested.done();
     }
 
-    /** Whether a change can begin now; else {@code result} says why not. Without a worker the next one has it. */
+    /**
+     * Whether a change can begin now; if not, fails {@code result} with the reason. Without a worker it can: the next
+     * worker starts with the change.
+     */
     private boolean canChange(@Nullable WorkerProcess worker, CompletableFuture<?> result) {
         String obstacle = null;
         if (stopping) {
@@ -301,12 +317,12 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         return last < 0 ? OptionalLong.empty() : OptionalLong.of(last);
     }
 
-    /** Any thread. */
+    /** Makes all workers reopen their log files. Any thread. */
     public void reopenLogs() {
         loop.execute(() -> workforce.all().forEach(worker -> worker.send(new ControlMessage.ReopenLogs())));
     }
 
-    /** {@code changed} holds from now on. */
+    /** Makes {@code changed} the current plan. */
     private void settleOn(WorkerPlan changed) {
         if (plan != null) {
             plan.closeSocketsExcept(changed);
@@ -322,7 +338,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
     private void begin(WorkerRollover requested, boolean warms) {
         roll = requested;
         if (requested.plan().sockets() == null) {
-            // Two workers cannot bind one port: the old one goes first.
+            // Without shared sockets two workers cannot bind the same port: the old one must exit first.
             drainCurrent(requested);
             return;
         }
@@ -358,7 +374,10 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         }
     }
 
-    /** No worker accepts: the candidate serves as soon as it stands by, or a fresh worker where there is none. */
+    /**
+     * Replaces a current worker that no longer accepts: by the candidate as soon as it is on standby, or by a new
+     * worker.
+     */
     private void succeed() {
         WorkerProcess next = candidate;
         if (next == null) {
@@ -374,7 +393,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
             next.send(new ControlMessage.TakenOver());
             next.send(new ControlMessage.PredecessorClosed());
         } else if (next.isAssigned()) {
-            // Also while it warms up. One that has not connected yet is assigned no standby.
+            // Also during its warm-up. A candidate that has not connected yet gets an assignment without standby.
             next.serve(false);
         }
         publish();
@@ -446,7 +465,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         }
     }
 
-    /** The candidate will not take over: the current worker opens its store again. */
+    /** Makes the current worker open its store again, because the candidate will not take over. */
     private void takeBack() {
         WorkerProcess serves = current;
         if (handOverDeadline != null && serves != null && serves.state() == WorkerState.READY) {
@@ -519,7 +538,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         }
     }
 
-    /** The worker with that process id; where the transport cannot tell, there is one worker at a time. */
+    /** The worker with this process id. Without process ids (pid below 0) there is only one worker at a time. */
     private @Nullable WorkerProcess workerOf(long pid) {
         return pid < 0 ? current : workforce.byPid(pid);
     }
@@ -590,13 +609,13 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
     private void released(WorkerProcess worker) {
         WorkerProcess next = candidate;
         if (worker == current && next != null && handOverDeadline != null) {
-            // Should this launcher die now, one of them ends by itself.
+            // The file names both workers: if this launcher dies now, one of the two exits by itself.
             identity.write(worker, next);
             next.serve(true);
         }
     }
 
-    /** The candidate accepts, beside the current worker. */
+    /** Makes {@code next} current, since it accepts connections, and drains the previous worker. */
     private void takeOver(WorkerProcess next) {
         WorkerProcess old = current;
         endHandOver();
@@ -691,7 +710,10 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         }
     }
 
-    /** A worker that was adopted, before there is anything to serve: it has no sockets to give any more. */
+    /**
+     * Ends the adoption of a worker that drains before this launcher has a plan: the worker has already closed its
+     * sockets.
+     */
     private void finishesUnsucceeded(WorkerProcess adopted) {
         if (adopted.state() != WorkerState.DRAINING) {
             adopted.drainingUnasked(System.nanoTime());
@@ -701,7 +723,10 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         adoption.finishes();
     }
 
-    /** With no worker that accepts, a connection is better refused than left waiting. */
+    /**
+     * Closes the listening sockets. When no worker accepts, clients should get a refused connection instead of a long
+     * wait.
+     */
     private void closeSockets() {
         if (plan != null) {
             plan.closeSocketsExcept(null);
