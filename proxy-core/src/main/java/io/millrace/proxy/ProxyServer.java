@@ -97,8 +97,8 @@ public final class ProxyServer implements AutoCloseable {
     private static final long ADDRESSES_SECONDS = 10;
 
     /**
-     * Rounds over all loops at close, since a reply may make a loop send another one: from the store to a waiter's
-     * loop, then to the fetch's loop, and back.
+     * Rounds over all loops at close, since a reply may make a loop send another one. The longest chain is from the
+     * store to a waiter's loop, then to the fetch's loop, and back.
      */
     private static final int CLOSING_ROUNDS = 3;
 

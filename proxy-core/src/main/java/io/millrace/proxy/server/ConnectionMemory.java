@@ -19,9 +19,7 @@ import java.util.function.LongSupplier;
  * <p>Thread-safe.
  */
 public final class ConnectionMemory implements InFlightMemory.Gauges {
-    /**
-     * The connections' pool gets at least the direct memory divided by this, even if the cache is larger than the rest.
-     */
+    /** Divisor of the direct memory: the connections' pool gets at least this part, however large the cache is. */
     private static final int LEAST_PART = 8;
 
     private final BufferPool pool;
