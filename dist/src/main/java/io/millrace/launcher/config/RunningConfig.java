@@ -278,9 +278,9 @@ public final class RunningConfig {
     }
 
     /**
-     * Gives the worker the configuration of {@code running} again. Returns false if the worker did not answer in time,
-     * so that its configuration is unknown. Any other failure means that a restarted worker runs {@code running}
-     * already.
+     * Sends the configuration of {@code running} to the worker again, and returns whether the worker certainly has it.
+     * False if the worker did not answer in time. Any other failure means that the worker was restarted, with
+     * {@code running}.
      */
     private boolean goesBack(Current running) {
         try {

@@ -20,9 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The archive of the classes that a worker loads, which halves the start time of the next worker: class data sharing up
- * to Java 24, an AOT cache from Java 25 on. The JVM itself rejects an archive that does not match, and starts without
- * it.
+ * The archive of the classes that a worker loads, which halves the start time of the next worker. It uses class data
+ * sharing up to Java 24, and an AOT cache from Java 25 on. The JVM itself rejects an archive that does not match, and
+ * starts without it.
  *
  * <p>The file name contains two checksums. The first covers the path of the JDK, so that launchers with different JDKs
  * can share a directory. The second covers everything that must match, so that a new JDK or a new jar leads to a new

@@ -20,8 +20,8 @@ import org.slf4j.LoggerFactory;
  * The file that identifies the running worker, for the next launcher. A line contains process id, generation, start
  * time (because process ids are reused) and heartbeat timeout. Not thread-safe.
  *
- * <p>The start time is in clock ticks since boot, with the id of the boot. The JDK only has a wall clock time, which it
- * computes from the time of the boot: a change of the clock changes it for the same process.
+ * <p>The start time is in clock ticks since boot, with the id of the boot. The JDK only has a wall clock time, computed
+ * from the time of the boot. After a change of the clock it differs for the same process.
  */
 public final class WorkerIdentity {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerIdentity.class);
@@ -99,8 +99,8 @@ public final class WorkerIdentity {
 
     /**
      * Returns the worker that the file identifies, if that process is still alive. If the file names a worker and its
-     * successor, one of them exits by itself after the death of the launcher: waits for that, and returns the successor
-     * if both stay alive. Blocks.
+     * successor, one of them exits by itself after the death of the launcher. Waits for that exit, and returns the
+     * successor if both stay alive. Blocks.
      */
     public Optional<Survivor> find() {
         long deadlineNanos = System.nanoTime() + SETTLE_NANOS;

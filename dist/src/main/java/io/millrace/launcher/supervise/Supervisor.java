@@ -87,8 +87,8 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
     private volatile WorkerStatus status = WorkerStatus.NONE;
 
     /**
-     * @param onReady called on the event loop whenever a worker of this launcher has become ready, and when the adopted
-     *     worker continues to serve because its successor failed to start
+     * @param onReady called on the event loop whenever a worker of this launcher has become ready. Also called when the
+     *     adopted worker continues to serve because its successor failed to start
      */
     public Supervisor(EventLoop loop, ControlPaths paths, long heartbeatTimeoutNanos, Consumer<WorkerStatus> onReady) {
         this.loop = loop;

@@ -32,7 +32,7 @@ final class WorkerRegistry {
     private static final long START_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     /**
-     * Time after the warm-up limit before a worker is treated as hung. A healthy worker ends its warm-up at the limit
+     * Time after the warm-up limit at which a worker is treated as hung. A healthy worker ends its warm-up at the limit
      * by itself.
      */
     private static final long WARM_UP_GRACE_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -44,8 +44,8 @@ final class WorkerRegistry {
     private static final int CHECKS = 10;
 
     /**
-     * Number of {@link #CHECKS} without a heartbeat after which the worker gets a thread dump signal: it is likely to
-     * be killed soon.
+     * Number of {@link #CHECKS} without a heartbeat after which a thread dump is requested: the worker will probably be
+     * killed soon.
      */
     private static final int CHECKS_BEFORE_DUMP = 7;
 
@@ -101,7 +101,10 @@ final class WorkerRegistry {
         return worker;
     }
 
-    /** Starts a process. Reports every exception as a failed start, because the supervisor retries only those. */
+    /**
+     * Starts a process. Converts every exception to an IOException: the supervisor retries only after these, and
+     * without a retry no further worker would start.
+     */
     private Process start(WorkerPlan plan) throws IOException {
         try {
             return plan.starter().start(generation);
@@ -118,8 +121,8 @@ final class WorkerRegistry {
     }
 
     /**
-     * Whether the worker crashed before it had run stably: either by a crash signal, or by an exit before it connected
-     * to the launcher.
+     * Whether the worker failed because of its start. True for a crash signal before the worker had run stably, and for
+     * an exit before it connected to the launcher.
      */
     private static boolean brokeInItsStart(WorkerProcess worker, int exitValue) {
         return CRASH_SIGNALS.contains(exitValue - SIGNALLED)

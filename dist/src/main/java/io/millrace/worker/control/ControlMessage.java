@@ -25,7 +25,7 @@ public sealed interface ControlMessage {
      * {@link Draining} if it was ordered to stop meanwhile.
      *
      * @param protocolVersion {@link #PROTOCOL_VERSION} of the worker
-     * @param listeners the sockets that the worker holds; empty for a new worker, for one that binds its own sockets,
+     * @param listeners the sockets that the worker holds. Empty for a new worker, for one that binds its own sockets,
      *     and for one that no longer accepts
      */
     record Hello(int protocolVersion, List<ListenerSockets> listeners) implements ControlMessage {}
@@ -36,6 +36,7 @@ public sealed interface ControlMessage {
      *
      * @param listeners the sockets to fetch; empty when the worker binds its own sockets
      * @param standby whether to prepare, but open neither store nor sockets before {@link Serve}
+     * @param warm whether to warm up before {@link Standby}
      */
     record Assignment(List<ListenerSockets> listeners, ConfigSource config, boolean standby, boolean warm)
             implements ControlMessage {}
@@ -50,7 +51,11 @@ public sealed interface ControlMessage {
     /** Reply to an {@link Assignment} with {@code standby}: the worker waits for {@link Serve}. */
     record Standby() implements ControlMessage {}
 
-    /** Orders the worker to serve; the predecessor has released the store. */
+    /**
+     * Orders the worker to serve; the predecessor has released the store.
+     *
+     * @param overlapping whether the predecessor accepts connections until {@link PredecessorClosed}
+     */
     record Serve(boolean overlapping) implements ControlMessage {}
 
     /** Orders the worker to release the store for its successor, and to continue to accept and answer. */
@@ -80,7 +85,7 @@ public sealed interface ControlMessage {
      * @param number number to repeat in {@link ChangeMade}
      * @param content the change as encoded by the store; never modified
      */
-    @SuppressWarnings("ArrayRecordComponent") // equals() is written out
+    @SuppressWarnings("ArrayRecordComponent") // equals() compares the content
     record Change(long number, byte[] content) implements ControlMessage {
         @Override
         public boolean equals(@Nullable Object other) {

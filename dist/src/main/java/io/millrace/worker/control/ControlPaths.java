@@ -4,6 +4,8 @@ import java.nio.file.Path;
 
 /**
  * The paths of the sockets and files that launcher and worker share in their private directory (mode 0700). Immutable.
+ *
+ * @param directory the private directory
  */
 public record ControlPaths(Path directory) {
     /** Socket for control messages; the launcher listens. */

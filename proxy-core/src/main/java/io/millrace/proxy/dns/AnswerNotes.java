@@ -87,7 +87,7 @@ final class AnswerNotes implements DnsCache, DnsCnameCache, DnsQueryLifecycleObs
         return new Observer(question.name());
     }
 
-    /** Records the begin of a query for a name; {@link #end} must follow. */
+    /** Records the start of a query for a name; {@link #end} must follow. */
     void begin(String name) {
         asking.merge(name + ".", 1, Integer::sum);
     }

@@ -151,8 +151,8 @@ public final class InFlightMemory {
     }
 
     /**
-     * Returns the largest window of one response. It is a fixed fraction of the free bytes, so that the windows of any
-     * number of responses leave some bytes free and have equal size (dynamic thresholds of Choudhury and Hahne, 1998).
+     * Returns the largest window of one response. It is a fixed fraction of the free bytes. So the windows of any
+     * number of responses leave some bytes free, and have equal size (dynamic thresholds of Choudhury and Hahne, 1998).
      *
      * @param used used bytes
      * @param budget limit of used bytes

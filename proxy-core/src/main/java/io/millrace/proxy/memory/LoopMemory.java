@@ -6,7 +6,7 @@ import java.util.function.LongSupplier;
 
 /**
  * The view of the budget for bytes in flight by one event loop. Counts received bytes in a plain field, and updates the
- * shared value once per batch, so that a request does not write memory that other loops read.
+ * shared value once per batch. So a request does not write memory that other loops read.
  *
  * <p>Not thread-safe; confined to its event loop.
  */

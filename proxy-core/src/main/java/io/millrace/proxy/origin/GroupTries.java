@@ -90,7 +90,7 @@ public final class GroupTries {
     public final class Try {
         private final int index;
         private final boolean trial;
-        /** The host's term at the begin of the try. */
+        /** The host's term at the start of the try. */
         private final int term;
 
         private boolean ended;

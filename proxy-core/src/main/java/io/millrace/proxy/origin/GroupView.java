@@ -7,14 +7,17 @@ import java.util.SplittableRandom;
 
 /** The view of one group by one event loop. Not thread-safe; confined to its event loop. */
 final class GroupView {
-    /** Weight at the begin of a slow start, in hundredths. */
+    /** Weight at the start of a slow start, in hundredths. */
     private static final int SLOW_START_LEAST = Candidates.WEIGHT_UNIT / 10;
 
     /** The subset of hosts that is considered. */
     private enum Ring {
         PRIMARY,
         BACKUP,
-        /** All primaries except those that an operator has put down; used when no other host is available. */
+        /**
+         * All primaries except those that an operator has put down. Used when no other host is available, and to find a
+         * URL's own host.
+         */
         ANY_PRIMARY,
         ANY_BACKUP
     }
@@ -244,7 +247,8 @@ final class GroupView {
         for (int i = 0; i < all.size(); i++) {
             int weight = tried.get(i) ? 0 : weight(ring, i, mayGoOnTrial, nowMillis);
             all.weights[i] = weight;
-            // Requests that this proxy serves itself are not counted, so that loads cannot be compared.
+            // Requests that this proxy serves itself are not counted, so its load cannot be compared with that of its
+            // siblings.
             all.underWay[i] = peering ? 0 : loads.get(i).underWay();
             any |= weight > 0;
         }

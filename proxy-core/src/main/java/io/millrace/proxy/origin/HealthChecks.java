@@ -197,7 +197,7 @@ public final class HealthChecks {
         private final Check of;
         private final OriginGroup group;
         private final OriginGroupConfig.HealthCheck rules;
-        /** The host's term at the begin of the check. */
+        /** The host's term at the start of the check. */
         private final int term;
         /** Whether the result of the check is known. */
         private boolean judged;

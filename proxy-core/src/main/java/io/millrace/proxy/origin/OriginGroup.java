@@ -50,7 +50,7 @@ public final class OriginGroup {
         return hosts;
     }
 
-    /** Whether the host at this index is this proxy itself, which never receives requests. */
+    /** Whether the host at this index is this proxy itself. Such a host never receives requests. */
     public boolean isSelf(int index) {
         return selves.get(index);
     }

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  * @param state state for requests; an operator's override takes precedence
  * @param failures number of consecutive failures
  * @param trials number of consecutive failed trials since the host was up
- * @param since begin of the state
- * @param waitsSince begin of the wait for the next trial; valid while down
+ * @param since start of the state
+ * @param waitsSince start of the wait for the next trial; valid while down
  * @param waitMillis duration of the wait by the group's rules; valid while down
  * @param retryAt time of the next trial, which includes random jitter; valid while down
  * @param reason reason of the last failure; empty if there was none
@@ -178,7 +178,7 @@ public record OriginHealth(
     }
 
     /**
-     * Applies changed rules. A host that is down waits as long as the new rules require, from the begin of its wait. If
+     * Applies changed rules. A host that is down waits as long as the new rules require, from the start of its wait. If
      * the rules have no passive mark-down, a host that was marked down by requests is up.
      *
      * @param checked whether the host has health checks, so that their result still counts

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What a configuration means for the resolution of names; reads the file of hosts. Immutable: no state. */
+/** Converts the DNS section of a configuration to resolver settings. Reads the hosts file; blocks. Stateless. */
 public final class DnsConfigs {
     private static final Logger log = LoggerFactory.getLogger(DnsConfigs.class);
     private static final Path SYSTEM_HOSTS = Path.of("/etc/hosts");
