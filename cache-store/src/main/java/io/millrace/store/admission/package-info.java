@@ -1,6 +1,6 @@
 /**
- * Admission to and retention on disk: recent request counts of keys, the reuse rate that they predict, and the
- * decisions which new objects a volume admits and which old ones it keeps.
+ * Admission to the disk and retention on it. The policy uses recent request counts of keys, and the reuse rates that
+ * these counts predicted. It decides which new objects a volume admits and which old ones it keeps.
  */
 @NullMarked
 package io.millrace.store.admission;

@@ -1,8 +1,8 @@
 package io.millrace.store.index;
 
 /**
- * Selects the entry to evict when a table is full. Among some candidates it prefers one whose record is gone, then an
- * expired one, then the one with the fewest hits, then the one in the oldest segment. It never selects a tombstone.
+ * Selects the entry to evict when a table is full. Among some candidates it prefers an entry whose record is gone, then
+ * an expired one. Next it prefers fewer hits, and then the older segment. It never selects a tombstone.
  *
  * <p>The evicted entry must free the slot that the new entry takes; otherwise deletion marks would fill the table.
  * Therefore the victim is in the probe sequence of the new entry, which reuses its slot. If that sequence has no entry,

@@ -152,8 +152,8 @@ public final class MappedIndex {
     }
 
     /**
-     * Returns true if a negative lookup of the hash is unreliable, because a slot that may have contained it is
-     * damaged, as far as the checksums show. Any thread; slower than {@link #find}.
+     * Returns true if a negative lookup of the hash is unreliable: a slot that may have contained it is damaged
+     * according to its checksum. Any thread; slower than {@link #find}.
      */
     public boolean isDoubtful(long hashHigh, long hashLow) {
         SlotTable current = table;

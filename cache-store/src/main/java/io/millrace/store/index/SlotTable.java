@@ -15,14 +15,14 @@ import java.lang.invoke.VarHandle;
  *   16 16  volume id                                        24  4  expiry, seconds since the epoch, unsigned
  *   32  8  bytes of the auxiliary area                      28  1  flags: 1 block, 2 tombstone
  *   40 16  boot id (first 16 bytes of a UUID's bits)        29  1  hits, 0 to 3
- *   56  4  CRC32C of bytes 0 to 55                          30  2  check of all of the slot but the hits
+ *   56  4  CRC32C of bytes 0 to 55                          30  2  check of the slot without the hits
  *   64  8  clean marker
  *   72  8  complete marker (0 while it is being built)
  *   80  8  slots in use
  *   88  8  slots in use by blocks and tombstones
- *   96  8  slots deleted
+ *   96  8  slots marked deleted
  *  104  8  sequence of the last record applied
- *  112  8  not 0 once a damaged slot was found
+ *  112  8  not 0 after a damaged slot was found
  * 4096     auxiliary area, whole pages
  *    …     slots
  * </pre>
@@ -31,9 +31,9 @@ import java.lang.invoke.VarHandle;
  * semantics, so that a reader of the location also reads the other fields. The reader then reads the location again, to
  * detect that the slot was reused meanwhile. After kill -9 the three counts may be too high, never too low.
  *
- * <p>The check is the exclusive or of all 16-bit groups of hash, location, expiry and flags, each word rotated by a
- * different number of bits, so that any single-bit error is detected. The check of an empty slot is 0, that of a
- * deleted one {@code DE1E} (hexadecimal). Lookups do not verify it, because the key of the record found is verified.
+ * <p>The check is the exclusive or of all 16-bit groups of hash, location, expiry and flags. Each word is rotated by a
+ * different number of bits, so that any single-bit error is detected. The check of an empty slot is 0; a deleted slot
+ * has {@code DE1E} (hexadecimal). Lookups do not verify it, because the key of the record found is verified.
  */
 final class SlotTable {
     static final int FORMAT_VERSION = 4;
@@ -176,8 +176,8 @@ final class SlotTable {
     }
 
     /**
-     * Counts a hit, up to the maximum. Stores only the byte of the hits. A hit may be lost in a concurrent change, and
-     * an entry that takes the slot at this moment may begin with the count of the previous one.
+     * Counts a hit, up to the maximum. Stores only the byte of the hits. A hit may be lost in a concurrent change. An
+     * entry that takes the slot at this moment may begin with the count of the previous one.
      */
     void hit(long slot) {
         long meta = meta(slot);

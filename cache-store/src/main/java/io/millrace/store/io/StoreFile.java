@@ -13,7 +13,7 @@ public interface StoreFile extends Closeable {
     /** Returns the length in bytes. */
     long length() throws IOException;
 
-    /** Returns true if the length cannot be changed, as that of a block device. */
+    /** Returns true if the length cannot be changed, for example of a block device. */
     default boolean isFixed() {
         return false;
     }

@@ -19,7 +19,7 @@ import java.util.concurrent.ThreadLocalRandom;
  *    0  8  magic "MRJOURN\0"
  *    8  4  version
  *   12  4  zero
- *   16  8  tag, random: each record of the file has it
+ *   16  8  tag, random, repeated in each record of the file
  *   24  4  zero
  *   28  4  CRC32C of bytes 0 to 27
  *   32  records, each at a multiple of 8:

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *   0                                                                   bytesMax
  *   ├── RESIDENT + ENTRIES ──────────────┤ kept free ├─ READING ─┼─ FILLING ─┤
  *       content of the RAM tier;             1/32      at most     at most
- *       evicted for the others                           1/4         1/4
+ *       evicted for other parts                          1/4         1/4
  * </pre>
  *
  * <p>Partly used chunks of the pool also reserve a share of the budget, at most half: see {@link IdleShare}. Every

@@ -21,9 +21,9 @@ import org.jspecify.annotations.Nullable;
  * The RAM tier: objects in RAM within a byte budget.
  *
  * <pre>
- *   get ──> RamTable (what is here) ──hits, some at a time─> Caffeine (what is worth keeping)
+ *   get ──> RamTable (resident entries) ──hits, in batches──> Caffeine (eviction policy)
  *                 ^                                                        │
- *                 └────────────── eviction takes it out ───────────────────┘
+ *                 └──────────── eviction removes an entry ─────────────────┘
  * </pre>
  *
  * <p>The table alone determines which objects are resident. An entry in the table holds one reference of the tier. The

@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
  *   16   8  seed of the store's key hash
  *   24   8  zero
  *   32  16 * count   hash: high, low
- *    .   4  CRC32C of all before
+ *    .   4  CRC32C of all preceding bytes
  * </pre>
  *
  * <p>Little-endian. Written to a new file, forced, and renamed. A file that is incomplete, or from another store,

@@ -55,8 +55,7 @@ final class VolumeFiles {
                 LOG.warn("{}: {}, starts empty", spec.path(), Superblock.whyUnusable(file));
             }
             if (found != null && file.length() < found.fileBytes()) {
-                // The missing part may have contained removals: a rebuild of the index could not tell what they
-                // removed.
+                // The missing part may have contained removals, which a rebuild of the index could not restore.
                 LOG.warn(
                         "{}: volume is cut off, length={}, expected={}, starts empty",
                         spec.directory(),

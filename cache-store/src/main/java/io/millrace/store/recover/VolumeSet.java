@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * <p>Volumes of one store share its id and a generation. If a member is missing, the generation of the others
  * increases. A volume that returns later and missed removals therefore has a lower generation, and starts empty. A
  * volume of another store starts empty too, and one that left the store, which is not in its own list of members. The
- * store id is that of the first volume in the list that is not new.
+ * first volume in the list that is not new determines the store id.
  *
  * <p>Confined to one thread.
  */

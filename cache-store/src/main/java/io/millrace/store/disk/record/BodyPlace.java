@@ -8,13 +8,13 @@ import org.jspecify.annotations.Nullable;
  * The place of the body of a HEAD record: the record's extension.
  *
  * <pre>
- *    0  4  bytes of a block; 0 when the body lies in another record
- *    4  4  length of the bitmap; 0 when the body is whole
+ *    0  4  bytes of a block; 0 if the body is in another record
+ *    4  4  length of the bitmap; 0 if the body is whole
  *    8  4  number of the segment with the body's record
  *   12  4  offset of that record in its segment
  *   16  8  tag of that segment
  *   24  8  zero
- *   32     bitmap: bit n of byte n/8 says that block n is stored; not written for a whole body
+ *   32     bitmap: bit n of byte n/8 is set if block n is stored; not written for a whole body
  * </pre>
  *
  * <p>Blocks are found through the index by object id and number. Therefore the extension of a whole body has a fixed

@@ -14,7 +14,7 @@ public record ContentRange(long objectId, int block, int from, int length) {
     /** Value of {@code block} for content that is the whole body. */
     public static final int NO_BLOCK = -1;
 
-    /** Returns true if the header is that of the expected record, and the record contains the whole range. */
+    /** Returns true if the header belongs to the expected record, and the record contains the whole range. */
     public boolean matches(RecordHeader header) {
         boolean rightType = block == NO_BLOCK
                 ? header.type() == RecordType.COMPLETE

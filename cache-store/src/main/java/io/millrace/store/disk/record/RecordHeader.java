@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
  *    0  4  magic "MRRC"
  *    4  1  type (RecordType)
  *    5  1  format version
- *    6  2  flags: 1 the body is whole, 2 the body lies in another record
- *    8  8  sequence: segment sequence in the upper 32 bits, counted up within the segment in the lower
- *   16  8  tag of the segment: random, so that no body can be written to look like a record of this segment
+ *    6  2  flags: 1 the body is whole, 2 the body is in another record
+ *    8  8  sequence: segment sequence in the upper 32 bits, counter within the segment in the lower
+ *   16  8  tag of the segment: random, so that no body can imitate a record of this segment
  *   24  8  object id; 0 in a tombstone
  *   32  8  hash, upper half: of the key, or of object id and block number
  *   40  8  hash, lower half
@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  *   68  4  length of the head
  *   72  4  expiry, seconds since the epoch, unsigned
  *   76  4  CRC32C of the checksum table
- *   80  8  BLOCK: lower half of the hash of the object's key; COMPLETE and HEAD: until when the object is pinned,
- *          seconds since the epoch, 0 when it is not; else zero
+ *   80  8  BLOCK: lower half of the hash of the object's key; COMPLETE and HEAD: pin time of the object,
+ *          seconds since the epoch, 0 for no pin; else zero
  *   88  4  CRC32C of extension, key and head
  *   92  4  CRC32C of bytes 0 to 91
  * </pre>

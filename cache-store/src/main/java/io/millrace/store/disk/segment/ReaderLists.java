@@ -18,8 +18,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The lists of segments that previous owner processes of the volume still read, and the list that this process writes
- * for its successor.
+ * The lists of segments that previous owner processes still read, and the list of this process for its successor.
  *
  * <p>Before a process releases the lease, it writes its pinned segments into a file {@value #PREFIX}<i>random</i>. It
  * keeps the file locked until its last reader ends or the process dies. The holder of the lease writes to no segment
@@ -30,8 +29,8 @@ import org.slf4j.LoggerFactory;
  *    8  4  format version
  *   12  4  number of entries
  *   16 16  volume id
- *   32     entries, 16 bytes each: number of the segment (4), zero (4), its tag (8; 0 when it was given up)
- *  end  4  CRC32C of all before
+ *   32     entries, 16 bytes each: number of the segment (4), zero (4), its tag (8; 0 if it was reclaimed)
+ *  end  4  CRC32C of all preceding bytes
  * </pre>
  *
  * <p>Thread-safe.

@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  *   24  4  offset of the record in the segment    16  8  tag of the segment
  *   28  4  length of the record                   24  4  offset of the first entry
  *   32  4  expiry                                 28  4  CRC32C of the entries
- *   36  1  type                                   32  8  bytes of pinned records, as of when it was sealed
- *   37  3  end of its pin                         40  4  when the last of their pins ends, seconds
+ *   36  1  type                                   32  8  bytes of pinned records, when it was sealed
+ *   37  3  end of its pin                         40  4  end of the last of their pins, seconds
  *                                                 44 16  zero
  *                                                 60  4  CRC32C of bytes 0 to 59
  * </pre>

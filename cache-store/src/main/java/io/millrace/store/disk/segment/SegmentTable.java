@@ -14,12 +14,12 @@ import java.util.concurrent.atomic.AtomicLongArray;
  *
  * <pre>
  * entry, 32 bytes
- *    0  8  segment sequence, 0 when it was never begun
+ *    0  8  segment sequence, 0 if it was never begun
  *    8  8  tag
- *   16  4  offset behind the last record
+ *   16  4  offset after the last record
  *   20  1  state: 0 free, 1 active, 2 sealed, 3 retired
  *   21  3  check: the low 24 bits of the CRC32C of the entry's first 21 bytes
- *   24  8  when its records were last verified, seconds since the epoch; 0 never
+ *   24  8  last verification of its records, seconds since the epoch; 0 never
  * </pre>
  *
  * <p>Thread-safe: {@link #isLive}, {@link #tag}, {@link #verifiedAt}, {@link #usedBytes} and {@link #begunAfter} may be

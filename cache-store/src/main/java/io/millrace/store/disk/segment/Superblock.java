@@ -24,9 +24,9 @@ import org.slf4j.LoggerFactory;
  *   20  4  number of members
  *   24 16  volume id
  *   40 16  store id: the same in all volumes of a store, and the seed of its key hash
- *   56  8  generation: rises when a member is lost, so that a volume that missed removals is known when it returns
- *   64  8  open count: rises with each opening; the upper part of object ids
- *   72  8  write count: the copy with the higher one counts
+ *   56  8  generation: rises when a member is lost; identifies a returning volume that missed removals
+ *   64  8  open count: rises with each open of the store; the upper part of object ids
+ *   72  8  write count: the copy with the higher one is used
  *   80     ids of the store's volumes, 16 bytes each
  * 4092  4  CRC32C of bytes 0 to 4091
  * </pre>
