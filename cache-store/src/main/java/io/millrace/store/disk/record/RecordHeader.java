@@ -207,8 +207,8 @@ public final class RecordHeader {
     }
 
     /**
-     * Returns true if an undecodable header belongs to the segment with that tag, as far as its tag field shows. The
-     * random tag prevents that a body imitates a header.
+     * Returns true if an undecodable header belongs to the segment with that tag, according to its tag field. The tag
+     * is random, so a body cannot imitate a header.
      */
     public static boolean mayHaveTag(ByteBuffer in, int index, long tag) {
         return tag != 0 && Long.bitCount(in.getLong(index + 16) ^ tag) <= 1;
