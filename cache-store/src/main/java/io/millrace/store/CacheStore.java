@@ -63,8 +63,8 @@ public interface CacheStore<H> extends Closeable {
     /**
      * Finds the object in RAM or on disk and checks it: full key, segment, sequence, CRC32C. A complete object that
      * fits the RAM tier is promoted to it. The object may be partial ({@link StoredObject#isComplete}). Replies null if
-     * the object is absent or damaged, if the I/O queue is full, or if the index of a volume was not ready within
-     * {@link StoreConfig#openWaitNanos}.
+     * the object is absent or damaged, or if the I/O queue is full. Also replies null if the index of a volume was not
+     * ready within {@link StoreConfig#openWaitNanos}.
      */
     void open(StoreKey key, Executor replyOn, OpenCallback<H> reply);
 
@@ -202,9 +202,9 @@ public interface CacheStore<H> extends Closeable {
 
     /**
      * Brings back a storage path and the shares below it. The path was taken offline, failed after errors, or could not
-     * be opened at the start. A volume that was taken offline keeps its content without the objects changed in the
-     * meantime, if no other store used it and it did not miss too many changes. Every other volume starts empty. Never
-     * blocks; the stage is completed on a thread of the store.
+     * be opened at the start. A volume that was taken offline keeps its content, without the objects changed in the
+     * meantime. This requires that no other store used it and that it did not miss too many changes. Every other volume
+     * starts empty. Never blocks; the stage is completed on a thread of the store.
      *
      * @return as for {@link #offline}
      */

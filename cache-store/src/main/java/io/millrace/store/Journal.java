@@ -54,8 +54,8 @@ public interface Journal {
     void attach(Owner owner);
 
     /**
-     * Adds an entry, which {@link Owner#inForce} already returns. The reply is sent when the entry has been forced to
-     * the device in every working storage path, or with the reason why it was not.
+     * Adds an entry, which {@link Owner#inForce} already returns. Replies when the entry has been forced to the device
+     * in every working storage path, or with the reason why it was not.
      */
     void append(Entry entry, Executor replyOn, AppendCallback reply);
 

@@ -13,7 +13,7 @@ public interface ListVisitor {
     /** Receives one wanted object. Returns true to continue, false to stop. */
     boolean object(ListedObject object);
 
-    /** Returns true to continue, false to stop. Called once per several thousand entries. */
+    /** Returns true to continue, false to stop. Called every few thousand entries. */
     default boolean goesOn() {
         return true;
     }

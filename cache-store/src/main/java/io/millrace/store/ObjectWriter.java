@@ -118,8 +118,8 @@ public interface ObjectWriter<H> {
     void abort();
 
     /**
-     * Returns true after a disk error, if the object is too large, if its key was removed or, for an extension, if the
-     * object was replaced. Later writes are discarded. Callable from any thread.
+     * Returns true after a disk error, if the object is too large, or if its key was removed. For an extension, also
+     * true if the object was replaced. Later writes are discarded. Callable from any thread.
      */
     boolean isFailed();
 

@@ -50,7 +50,7 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
     }
 
     /**
-     * Usage of the store's memory. All of it is direct memory, except that of the entries.
+     * Usage of the store's memory. All of it is direct memory, except the entries.
      *
      * @param bytesMax limit of all parts together; {@code idleBytes} is not one of these parts
      * @param residentBytes bodies in the RAM tier

@@ -5,9 +5,11 @@
  * <p>{@link io.millrace.store.CacheStore} is the entry point. A {@link io.millrace.store.StoredObject} is a
  * reference-counted handle to one stored representation, an {@link io.millrace.store.ObjectWriter} fills a new one, and
  * a {@link io.millrace.store.HeadCodec} encodes the caller's heads. Callers use only this package and
- * {@code StoreEngine.open} in {@code engine}. The engine joins the other packages: {@code memory} (the RAM tier),
- * {@code index} (the memory-mapped table), {@code disk} (volumes, segments, records), {@code recover} (rebuilding an
- * index), {@code io} (access to the file system) and {@code tool} (the offline checker and dump).
+ * {@code StoreEngine.open} in {@code engine}, which joins the other packages.
+ *
+ * <p>The package {@code memory} is the RAM tier, {@code index} the memory-mapped table, and {@code disk} contains
+ * volumes, segments and records. {@code recover} rebuilds an index, {@code io} accesses the file system, and
+ * {@code tool} is the offline checker and dump.
  *
  * <h2>Guarantees</h2>
  *

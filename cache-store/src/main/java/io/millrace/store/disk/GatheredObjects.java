@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
  * in the volume's queue.
  *
  * <pre>
- *   add, add, add ──→ settle: one write ──→ index, each ──→ the log is applied ──→ who gave them is told, each
+ *   add, add, add ──→ settle: one write ──→ index, each ──→ the log is applied ──→ report each result
  * </pre>
  *
  * <p>Results are reported only after the object's bytes are written, and no index entry points to unwritten bytes.

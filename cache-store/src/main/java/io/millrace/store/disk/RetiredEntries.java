@@ -6,8 +6,8 @@ import io.millrace.store.index.MappedIndex;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The index entries of a reclaimed segment, which are removed a few at a time, because a segment of small objects has
- * many. Lookups do not find them meanwhile, because the tag of their segment is no longer in use.
+ * The index entries of a reclaimed segment, removed a few at a time. A segment of small objects has too many to remove
+ * at once. Lookups do not find them meanwhile, because the tag of their segment is no longer in use.
  *
  * <p>Confined to the volume's thread.
  */

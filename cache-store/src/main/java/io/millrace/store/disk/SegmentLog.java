@@ -82,8 +82,8 @@ public final class SegmentLog {
     /**
      * Continues at the position in the table.
      *
-     * @param onSealed called when a segment is nearly full, so that little is left to force when the next one begins,
-     *     and again when it is full: the callee forces the file
+     * @param onSealed forces the file. Called when a segment is nearly full, so that little is left to force when the
+     *     next one begins. Called again when the segment is full
      */
     SegmentLog(SegmentFile segments, VolumeParts parts, Runnable onSealed) {
         this.segments = segments;

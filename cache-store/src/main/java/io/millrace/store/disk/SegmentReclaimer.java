@@ -28,15 +28,14 @@ import org.slf4j.LoggerFactory;
  * Carries records worth keeping from the segment that is reclaimed next into the active segment, while that one fills.
  *
  * <pre>
- *   oldest segment:  | looked at, from its summary | records worth keeping, in the order in which they lie |
- *                                                         │ copied a few at a time
- *   active segment:  | records of callers and carried ones, mixed | room for what is still to be carried | slack |
+ *   oldest segment:  | rated, from its summary | records worth keeping, in their order |
+ *                                                     │ copied a few at a time
+ *   active segment:  | records of callers and carried ones, mixed | room for the records still to be carried | slack |
  * </pre>
  *
- * <p>The work is done in small parts before the records of callers, in proportion to their length, so that it is
- * complete when the active segment is full. At most {@link #CARRIED_SHARE} of a segment is carried; if more records
- * qualify, those with the highest rating. The old segment is unchanged until it is reclaimed, so an interruption has no
- * effect.
+ * <p>The work is done in small parts before the records of callers, in proportion to their length. It is complete when
+ * the active segment is full. At most {@link #CARRIED_SHARE} of a segment is carried; if more records qualify, those
+ * with the highest rating. The old segment is unchanged until it is reclaimed, so an interruption has no effect.
  *
  * <p>Pinned records have priority over all others, and among them those that were read. Pins never block a writer:
  * pinned records beyond the share are dropped and counted as broken pins. The unused part of a share serves the next
@@ -136,7 +135,7 @@ final class SegmentReclaimer {
         pins = pinPolicy;
     }
 
-    /** Returns the number of pinned records dropped so far, or counted as such. Any thread. */
+    /** Returns the number of broken pins: pinned records that were dropped, or that appeared to be. Any thread. */
     long pinsBroken() {
         return pinsBroken.get();
     }

@@ -227,7 +227,7 @@ public final class Volume {
     }
 
     /**
-     * Prevents that a segment is overwritten until {@link #unpin}.
+     * Prevents the overwriting of a segment until {@link #unpin}.
      *
      * @return the segment's tag; 0, without a pin, if the segment is no longer in use or the volume does not work
      */

@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The one thread that writes a volume, with its bounded queue. Between tasks it runs steps of background work, one step
- * at a time and in rotation. While tasks wait, background work takes at most half of the time.
+ * at a time and in rotation. While tasks wait, each work takes at most half of the time.
  *
  * <p>{@link Gathering} tasks collect a batch, which is written as soon as no such task is queued next. A single task
  * therefore waits for nothing, and tasks queued during a write share the next one. After such a task the thread pauses
@@ -47,7 +47,9 @@ final class VolumeThread {
 
     /** Confined to the thread. */
     private boolean mayRest;
-    /** True while the thread waits on its own park, so that an offer to the queue does not wake it. */
+    /**
+     * True while the thread is parked instead of waiting on the queue, so that an offer to the queue does not wake it.
+     */
     private volatile boolean resting;
 
     private volatile boolean closed;
@@ -217,7 +219,7 @@ final class VolumeThread {
     private void rest(long nanos) {
         mayRest = false;
         resting = true;
-        // Tasks offered before {@code resting} was set have not woken the thread.
+        // Tasks offered before resting was set have not woken the thread.
         if (queue.isEmpty() && overflow.isEmpty() && last == null) {
             LockSupport.parkNanos(this, nanos);
         }

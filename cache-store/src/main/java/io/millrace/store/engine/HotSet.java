@@ -26,8 +26,8 @@ import org.slf4j.LoggerFactory;
  * until now.
  *
  * <pre>
- *   every minute, hand-over, close ──> hottest of RAM ──> file "hot" of the first volume that works
- *   start ──> file ──> each hash ──index──> record's key ──> the load that a request would do ──> RAM
+ *   every minute, handover, close ──> hottest objects in RAM ──> file "hot" of the first working volume
+ *   start ──> file ──> each hash ──index──> record's key ──> load as for a request ──> RAM
  * </pre>
  *
  * <p>Thread-safe.

@@ -103,8 +103,8 @@ final class PartialChanges<H> {
 
     /**
      * Removes blocks of a partial object from the index and from the head record. Empty blocks replace them in the log.
-     * After a power failure the log may lose the new head, so that an older head still lists a removed block. The empty
-     * block then prevents that the removed content is found. This holds once the volume was synced. If the blocks
+     * A later block with the same number may be lost in a power failure while a head that lists it survives. A rebuild
+     * then finds the empty block and not the removed content. This holds once the volume was synced. If the blocks
      * cannot be removed, the whole object is removed.
      */
     void takeBack(FillTarget target, FillingObject<H> object, BitSet blocks) {

@@ -86,7 +86,7 @@ final class Removal<H> {
     void failed(Volume volume) {
         IOException reason = new IOException(volume.directory() + ": volume is " + volume.state());
         if (volume.state() == VolumeState.OFFLINE) {
-            // An offline volume serves no lookups. On its return it is not trusted without the missed changes.
+            // An offline volume serves no lookups. It starts empty when it returns, because it missed this removal.
             failure.compareAndSet(null, reason);
         } else {
             refuse(reason);

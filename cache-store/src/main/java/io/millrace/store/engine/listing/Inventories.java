@@ -70,7 +70,9 @@ public final class Inventories<H> {
 
     private final Thread thread;
     private final Change<H> wake = new Change<>(null, 0, 0, 0, null);
-    /** True while the thread waits on its own park, so that an offer to the queue does not wake it. */
+    /**
+     * True while the thread is parked instead of waiting on the queue, so that an offer to the queue does not wake it.
+     */
     private volatile boolean resting;
 
     private volatile boolean hurry;
@@ -332,7 +334,7 @@ public final class Inventories<H> {
 
     private void rest(long nanos) {
         resting = true;
-        // An order added before {@code resting} was set has not woken the thread.
+        // An order added before resting was set has not woken the thread.
         if (orders.isEmpty()) {
             LockSupport.parkNanos(this, nanos);
         }

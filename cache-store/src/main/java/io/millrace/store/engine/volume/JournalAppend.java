@@ -62,8 +62,8 @@ final class JournalAppend {
     }
 
     /**
-     * Ends the part of a volume that went offline. The other volumes have recorded that, so the volume is not trusted
-     * without the missed entries. Not a failure if another journal has the entry.
+     * Ends the part of a volume that went offline. The other volumes have recorded its absence, so its outdated journal
+     * is not used when it returns. Not a failure if another journal has the entry.
      */
     void absent(IOException problem) {
         absence.compareAndSet(null, problem);
