@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
  * The idle timeout that an origin announces for its connections: {@code Keep-Alive: timeout=5, max=100} (RFC 2068
  * s19.7.1.1).
  *
- * <p>We let go of the connection a second before the origin does, so that no request is sent into a connection that is
- * being closed: one that is not idempotent could not be repeated.
+ * <p>This proxy closes the connection one second before the origin does. So no request is sent on a connection that the
+ * origin is closing; a request that is not idempotent could not be retried.
  *
  * <p>Thread-safe: no state.
  */
