@@ -34,7 +34,10 @@ public final class CurrentAge {
         return millis(stored.initialAgeMillis(), stored.responseTimeMillis(), nowMillis);
     }
 
-    /** The current age in whole seconds of a response that arrived at {@code responseMillis} with this initial age. */
+    /**
+     * The current age in whole seconds of a response that arrived at {@code responseMillis} with this
+     * {@link #initialMillis}.
+     */
     public static long seconds(long initialMillis, long responseMillis, long nowMillis) {
         return millis(initialMillis, responseMillis, nowMillis) / 1000;
     }
@@ -44,8 +47,8 @@ public final class CurrentAge {
     }
 
     /**
-     * Returns the first member of Age; 0 when it is absent or invalid, since an invalid field is ignored (RFC 9111
-     * s5.1). Parameters are ignored: it would be unsafe to treat such a response as new.
+     * Returns the first member of Age; 0 when it is absent or invalid, since an invalid field is ignored
+     * (RFC 9111 s5.1). Parameters are ignored: it would be unsafe to treat such a response as new.
      */
     private static long ageFieldSeconds(FieldSection fields) {
         if (!fields.contains(FieldName.AGE)) {

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The invalidations in force. Each has a stamp, a number higher than all earlier stamps. An invalidation outdates every
- * response in its scope whose fetch began at a lower stamp, whether stored in RAM, on disk, in part, or still being
- * received.
+ * response in its scope whose fetch began at a lower stamp. The response may be stored in RAM, on disk or in part, or
+ * still being received.
  *
  * <p>Thread-safe. Allocates nothing if nothing was invalidated since the fetch of the response began.
  */

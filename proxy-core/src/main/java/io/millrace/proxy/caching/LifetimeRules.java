@@ -8,8 +8,8 @@ import io.millrace.proxy.caching.settings.StatusSet;
 /**
  * The settings for freshness lifetimes: for responses without one, and overrides by the operator. Immutable.
  *
- * @param heuristicFactor fraction of the time between Last-Modified and Date used as heuristic lifetime (RFC 9111
- *     s4.2.2), 0 to 1
+ * @param heuristicFactor fraction of the time between Last-Modified and Date used as heuristic lifetime
+ *     (RFC 9111 s4.2.2), 0 to 1
  * @param heuristicMinSeconds lower bound of a heuristic lifetime
  * @param heuristicMaxSeconds upper bound of a heuristic lifetime; overrides the lower one
  * @param heuristicWithoutLastModified whether a non-error response without Last-Modified gets the lower bound as

@@ -178,8 +178,8 @@ final class StoredHeadBuilder {
     }
 
     /**
-     * Returns the tags of the response. An update without a tag field keeps the previous tags, plus the cache groups it
-     * lists.
+     * Returns the tags of the response. An update without a tag field keeps the previous tags and adds those of
+     * Cache-Groups.
      */
     private Tags tags(FieldSection fields, TagRules rules) {
         Tags named = rules.read(fields);
@@ -232,8 +232,8 @@ final class StoredHeadBuilder {
     }
 
     /**
-     * Sets the position of ETag in the wire head. Positions in {@code fields} are lower than in the wire head by {@code
-     * shift}.
+     * Sets the position of ETag in the wire head. Positions in {@code fields} are lower than in the wire head by
+     * {@code shift}.
      */
     void locateEntityTag(FieldSection fields, int shift) {
         int line = fields.find(FieldName.ETAG);

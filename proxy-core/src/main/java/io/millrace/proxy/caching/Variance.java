@@ -117,8 +117,8 @@ public final class Variance {
     }
 
     /**
-     * Returns the field or cookie at that index, fields first, for messages: {@code Accept-Encoding}, {@code
-     * Cookie[lang]}.
+     * Returns the field or cookie at that index, fields first, for messages: {@code Accept-Encoding},
+     * {@code Cookie[lang]}.
      */
     public String selectorAt(int index) {
         return index < names.size() ? names.get(index).text() : "Cookie[" + cookies.get(index - names.size()) + "]";

@@ -15,8 +15,8 @@ public interface OriginCall {
      * before the call has a connection is held.
      *
      * @throws IllegalStateException when the request has no content, is finished, or its Content-Length is exceeded;
-     *     also when the held pieces exceed {@value #HELD_BYTES_MAX} bytes because the caller ignores {@link
-     *     #isRequestWritable()}
+     *     also when the held pieces exceed {@value #HELD_BYTES_MAX} bytes because the caller ignores
+     *     {@link #isRequestWritable()}
      */
     void write(ByteBuf content);
 
@@ -29,8 +29,8 @@ public interface OriginCall {
     void finishRequest();
 
     /**
-     * Whether the caller should write more content now. When this changes to true, {@link
-     * OriginResponseHandler#onRequestWritable()} is called.
+     * Whether the caller should write more content now. When this changes to true,
+     * {@link OriginResponseHandler#onRequestWritable()} is called.
      */
     boolean isRequestWritable();
 

@@ -6,11 +6,11 @@ import io.netty.channel.EventLoop;
 /**
  * Sends requests to origins from one event loop, over connections of that loop.
  *
- * <p>Connections are kept per origin and TLS name and reused, the most recently used first. At most {@link
- * FetchSettings#connectionsMax()} are open per origin; further calls wait, at most {@link FetchSettings#queueMax()} of
- * them. Tunnels are counted separately, at most {@link FetchSettings#tunnelsMax()}, and do not wait. If a reused
- * connection ends before any byte of a response, the call is retried once on a new connection. This requires an
- * idempotent method and that no content was sent (RFC 9112 s9.3.1).
+ * <p>Connections are kept per origin and TLS name and reused, the most recently used first. At most
+ * {@link FetchSettings#connectionsMax()} are open per origin; further calls wait, at most
+ * {@link FetchSettings#queueMax()} of them. Tunnels are counted separately, at most {@link FetchSettings#tunnelsMax()},
+ * and do not wait. If a reused connection ends before any byte of a response, the call is retried once on a new
+ * connection. This requires an idempotent method and that no content was sent (RFC 9112 s9.3.1).
  *
  * <p>Confined to one event loop: call every method on it.
  */

@@ -72,8 +72,8 @@ public record OriginFailure(Reason reason, String message, boolean beforeHead) {
         }
 
         /**
-         * Whether the origin or the network path to it has failed. False for internal errors, and for limits that say
-         * nothing about ordinary requests.
+         * Whether the origin or the network path to it has failed. False for internal errors, and for limits that are
+         * unrelated to the state of the origin.
          */
         public boolean isOrigins() {
             return this != CANCELLED && this != INTERNAL && this != MEMORY && this != TUNNEL_LIMIT;

@@ -316,8 +316,8 @@ public final class OriginRequest {
         }
 
         /**
-         * Restricts the request to permitted addresses. Without one it fails with {@link
-         * OriginFailure.Reason#DESTINATION}.
+         * Restricts the request to permitted addresses. Without one it fails with
+         * {@link OriginFailure.Reason#DESTINATION}.
          */
         public Builder addresses(AddressCheck check) {
             addresses = check;

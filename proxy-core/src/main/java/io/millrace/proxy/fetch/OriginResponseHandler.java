@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Receives the events of a call of {@link OriginClient#fetch}.
  *
- * <p>Order: any number of {@link #onContinue()} and {@link #onInterim}, then {@link #onHead}, any number of {@link
- * #onContent}, then {@link #onComplete}; or {@link #onFailure} at any point, which ends the call. Exactly one of
+ * <p>Order: any number of {@link #onContinue()} and {@link #onInterim}, then {@link #onHead}, any number of
+ * {@link #onContent}, then {@link #onComplete}; or {@link #onFailure} at any point, which ends the call. Exactly one of
  * onComplete and onFailure is called, unless the caller cancels: then no further method is called. None is called
  * within {@code fetch}. Each may call the {@link OriginCall} or start another call.
  *
@@ -27,8 +27,8 @@ public interface OriginResponseHandler {
     default void onInterim(ResponseHead head) {}
 
     /**
-     * The origin has switched to a protocol that the request offered (RFC 9110 s15.2.2). Called instead of {@link
-     * #onHead}, as the last event. The caller owns the connection.
+     * The origin has switched to a protocol that the request offered (RFC 9110 s15.2.2). Called instead of
+     * {@link #onHead}, as the last event. The caller owns the connection.
      */
     default void onSwitched(ResponseHead head, SwitchedConnection connection) {
         connection.close();

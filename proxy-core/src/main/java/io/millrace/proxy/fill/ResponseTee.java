@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A window contains the most recently received bytes. Each client reads at its own pace: from the window, or, if it
  * lags behind the window, from the store. Reading from the origin is paused while the window is full of bytes that a
- * reader still needs and the store does not have, and while the store's write queue is full. So the window limits the
- * memory, and a slow client delays the origin only if the body is not stored.
+ * reader still needs and the store does not have. It is also paused while the store's write queue is full. So the
+ * window limits the memory, and a slow client delays the origin only if the body is not stored.
  *
  * <pre>
  *   0 ............. window.start ....................... received
@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
  *        ^ lagging reader        ^ reader   ^ reader waits at the end
  * </pre>
  *
- * <p>Confined to the event loop of the fetch. Readers may belong to other loops; calls between loops use {@code
- * execute}.
+ * <p>Confined to the event loop of the fetch. Readers may belong to other loops; calls between loops use
+ * {@code execute}.
  */
 public final class ResponseTee {
     /** Bytes per read from the store for a lagging reader. */

@@ -9,8 +9,8 @@ import io.netty.channel.Channel;
  */
 public interface ClientProtocol {
     /**
-     * Adds the protocol's handlers to the end of a channel's pipeline. The connection is not in the {@link
-     * ConnectionSet} yet.
+     * Adds the protocol's handlers to the end of a channel's pipeline. The connection is not in the
+     * {@link ConnectionSet} yet.
      *
      * @param channel active
      * @param facts the facts about the connection

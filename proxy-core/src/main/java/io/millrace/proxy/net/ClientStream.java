@@ -11,8 +11,8 @@ import java.net.InetSocketAddress;
  * The response side of one request, independent of the protocol: an HTTP/1.1 connection in either lane, or a stream of
  * HTTP/2. The exchange writes the response here, and gets events of the client through {@link RequestHandler}.
  *
- * <p>Order: any number of {@link #writeInterim}, one {@link #writeHead}, any number of {@link #write}, one {@link
- * #finish}; or {@link #abort} at any time. Calls after the end are ignored, their buffers released.
+ * <p>Order: any number of {@link #writeInterim}, one {@link #writeHead}, any number of {@link #write}, one
+ * {@link #finish}; or {@link #abort} at any time. Calls after the end are ignored, their buffers released.
  *
  * <p>Confined to one event loop, {@link #eventLoop()}.
  */
@@ -36,9 +36,9 @@ public interface ClientStream {
     void writeHead(OutboundHead head);
 
     /**
-     * Sends a head that ends HTTP, a 101 or the 2xx to a CONNECT, with its protocol fields, and hands the connection or
-     * stream over to the tunnel. Bytes that the client sent after its request go to the tunnel first. Called instead of
-     * {@link #writeHead}, as the last call.
+     * Sends a head that ends HTTP, with its protocol fields: a 101, or the 2xx to a CONNECT. Then hands the connection
+     * or stream over to the tunnel. Bytes that the client sent after its request go to the tunnel first. Called instead
+     * of {@link #writeHead}, as the last call.
      */
     default void switchTo(OutboundHead head, ClientTunnel tunnel) {
         throw new IllegalStateException("a tunnel on what carries HTTP only");

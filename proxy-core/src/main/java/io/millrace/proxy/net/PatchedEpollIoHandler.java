@@ -17,13 +17,13 @@ import io.netty.channel.unix.FileDescriptor;
  *
  * <p>First, a handle without interests stays registered here. Netty removes such a handle from epoll and later modifies
  * the missing registration: {@code epoll_ctl} fails with ENOENT, a channel is closed with unread bytes, and a listening
- * socket stops accepting. This happens to a channel that does not read while its peer's end arrives. Here the handle
- * instead gets errors, once, as epoll reports them always.
+ * socket stops accepting. This happens to a channel that does not read while its peer's end arrives. Here such a handle
+ * is registered for errors only, edge-triggered.
  *
- * <p>Second, a handle gets only events of its own descriptor. Netty finds the handle by the descriptor's number. If one
- * of the fetched events closes a connection, and a new connection gets that number, the remaining events of the closed
- * one reach the new one. A hang-up then ends it while it is being set up. Here a handle ignores events that were
- * fetched before its registration.
+ * <p>Second, a handle gets only events of its own descriptor. Netty finds the handle by the descriptor's number. One of
+ * the fetched events may close a connection, whose number a new connection then gets. The remaining events of the
+ * closed connection would reach the new one, and a hang-up would end it during its setup. Here a handle ignores events
+ * that were fetched before its registration.
  *
  * <p>Confined to its event loop, like Netty's handler.
  */

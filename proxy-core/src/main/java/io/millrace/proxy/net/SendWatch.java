@@ -54,8 +54,8 @@ public final class SendWatch {
     }
 
     /**
-     * Sets the bytes that wait for the client's flow control and were not written to the channel. Call before {@link
-     * #look}.
+     * Sets the bytes that wait for the client's flow control and were not written to the channel. Call before
+     * {@link #look}.
      */
     public void holding(long bytes) {
         heldBytes = bytes;

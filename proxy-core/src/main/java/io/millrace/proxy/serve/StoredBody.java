@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
  * bytes on disk.
  *
  * <p>A disk read returns at most {@link StoredObject#READ_LENGTH_MAX} bytes. Each sent piece wakes the client, so bytes
- * in RAM are delivered in pieces of up to four times that. A body that is completely in RAM always is, since it stays
- * allocated until its end is sent. Separate pieces in RAM are joined according to the pace of the client, so that a
- * lagging client keeps few of them allocated.
+ * in RAM may be delivered in pieces of up to four times that. This is always done for a body that is completely in RAM,
+ * since the body stays allocated until its end is sent. Separate pieces in RAM are joined according to the pace of the
+ * client, so that a lagging client keeps few of them allocated.
  *
  * <p>Confined to the sink's event loop.
  */
@@ -28,7 +28,7 @@ public final class StoredBody implements ContentSource {
     private static final int AT_ONCE_BYTES_MAX = 1 << 20;
     /**
      * Bytes that a client must accept without delay, after a delay, before pieces are joined again. More than the
-     * kernel buffers for it (4 MiB by default), and so more than a lagging client can accept when the kernel has room
+     * kernel buffers (4 MiB by default), so that a lagging client cannot accept them at once when the kernel has room
      * again.
      */
     private static final int TAKEN_BYTES = 4 << 20;

@@ -71,8 +71,8 @@ public final class CacheControl {
     }
 
     /**
-     * Parses the directives of a response: those of the first targeted field that is present and well-formed (RFC 9213
-     * s2.2), else those of Cache-Control.
+     * Parses the directives of a response: those of the first targeted field that is present and well-formed
+     * (RFC 9213 s2.2), else those of Cache-Control.
      *
      * @param targets names of targeted fields in the order of their priority
      */
@@ -147,8 +147,8 @@ public final class CacheControl {
     }
 
     /**
-     * Whether the directives come from a targeted field, which makes a cache ignore Cache-Control and Expires (RFC 9213
-     * s2.2).
+     * Whether the directives come from a targeted field, which makes a cache ignore Cache-Control and Expires
+     * (RFC 9213 s2.2).
      */
     public boolean isTargeted() {
         return targeted;

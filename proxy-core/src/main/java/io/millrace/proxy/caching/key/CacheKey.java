@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
  *        +- host in lower case, port unless it is the scheme's default
  * </pre>
  *
- * If a rule has its own keys ({@code KeyRules}), the URL is the result of the rule. A generation, or the index of a
- * rule that shares stored responses among hosts, follows after a space, which no URL contains.
- * Dot segments and encoded dots stay unchanged: URLs that an origin may distinguish have different keys. Immutable.
+ * If a rule has its own keys ({@code KeyRules}), the URL is the result of the rule. A suffix follows after a space,
+ * which no URL contains: the generation, or the mapping of a rule that shares stored responses among hosts. Dot
+ * segments and encoded dots stay unchanged: URLs that an origin may distinguish have different keys. Immutable.
  */
 public final class CacheKey {
 

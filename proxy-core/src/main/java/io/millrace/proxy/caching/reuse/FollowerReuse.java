@@ -43,8 +43,8 @@ public sealed interface FollowerReuse {
         /** The response sets a cookie, which may belong to the leader. */
         SET_COOKIE("set-cookie"),
         /**
-         * The follower has Authorization, and the response does not permit reuse then ({@link
-         * RequestRules#authorized}).
+         * The follower has Authorization, and the response does not permit reuse then
+         * ({@link RequestRules#authorized}).
          */
         AUTHORIZATION("authorization"),
         /** The follower's values of the Vary fields differ from the leader's. */

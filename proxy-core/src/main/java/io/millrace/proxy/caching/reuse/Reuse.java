@@ -96,8 +96,8 @@ public sealed interface Reuse {
          */
         AUTHORIZATION("authorization"),
         /**
-         * The request has {@code no-cache}, and the configuration requires a new fetch ({@link
-         * RequestRules#imsOnNoCache}).
+         * The request has {@code no-cache}, and the configuration requires a new fetch
+         * ({@link RequestRules#imsOnNoCache}).
          */
         REQUEST_NO_CACHE("request-no-cache");
 

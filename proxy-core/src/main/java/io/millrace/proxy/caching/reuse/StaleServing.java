@@ -33,8 +33,8 @@ public sealed interface StaleServing {
         /** The lifetime is an {@code s-maxage}, which implies {@code proxy-revalidate} (s5.2.2.10). */
         SHARED_MAX_AGE("s-maxage"),
         /**
-         * The response may be specific to one user, and has no lifetime for that reason ({@link
-         * LifetimeRules#guessedWithCookies}).
+         * The response may be specific to one user, and has no lifetime for that reason
+         * ({@link LifetimeRules#guessedWithCookies}).
          */
         COOKIES("cookies"),
         /** The response is itself an error, stored by negative caching ({@link LifetimeRules.NegativeCaching}). */
@@ -60,8 +60,8 @@ public sealed interface StaleServing {
     Allowed ALLOWED = new Allowed();
 
     /**
-     * Whether a response with that status counts as a failure of the origin: 500, 502, 503 and 504 by default (RFC 5861
-     * s4; RFC 9111 s4.3.3).
+     * Whether a response with that status counts as a failure of the origin: 500, 502, 503 and 504 by default
+     * (RFC 5861 s4; RFC 9111 s4.3.3).
      */
     static boolean isErrorStatus(int status, CacheSettings settings) {
         return settings.stale().onError().covers(status);
@@ -87,8 +87,8 @@ public sealed interface StaleServing {
     }
 
     /**
-     * Decides for a stored response that would answer the request if it were fresh. The limit is the response's {@code
-     * stale-if-error} if present, even with {@code s-maxage}; else {@link StaleRules#maxStaleSeconds}.
+     * Decides for a stored response that would answer the request if it were fresh. The limit is the response's
+     * {@code stale-if-error} if present, even with {@code s-maxage}; else {@link StaleRules#maxStaleSeconds}.
      *
      * @param staleSinceMillis time since which it is stale by a soft invalidation, -1 for none; the longer of this and
      *     the staleness by age counts

@@ -7,8 +7,8 @@ import java.util.List;
 
 /**
  * Determines which query parameters a cache key contains, and their order. Parameters are separated by ampersands. A
- * parameter's name ends at the first equals sign and is compared percent-decoded. A semicolon is no separator: {@code
- * a=1;b=2} is one parameter {@code a}. All parameters of one name are treated alike. Immutable.
+ * parameter's name ends at the first equals sign and is compared percent-decoded. A semicolon is no separator:
+ * {@code a=1;b=2} is one parameter {@code a}. All parameters of one name are treated alike. Immutable.
  *
  * @param ignored whether the whole query is omitted
  * @param included names of the only parameters to keep; empty for all; {@code utm_*} matches every name with that

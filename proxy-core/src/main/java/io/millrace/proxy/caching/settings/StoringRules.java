@@ -16,8 +16,8 @@ import java.util.List;
  * @param dynamicUrls whether responses from URLs that look dynamic are stored
  * @param variantsMax limit of variants per URL; 0 for none
  * @param post whether a response to POST is stored for later GETs if its fields permit it
- * @param unsharedFields response fields for the requesting client only, as if every response listed them in {@code
- *     private="..."}
+ * @param unsharedFields response fields for the requesting client only, as if every response listed them in
+ *     {@code private="..."}
  * @param pinSeconds time for which the disk keeps a response even if nobody requests it, from its receipt or last
  *     validation; 0 for no pin
  */

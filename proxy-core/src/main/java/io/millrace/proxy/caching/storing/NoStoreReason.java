@@ -17,8 +17,8 @@ public enum NoStoreReason {
     /** The cookie policy excludes storing ({@link StoringRules#cookies}). */
     COOKIES("cookies"),
     /**
-     * The response has WWW-Authenticate, and the configuration excludes such responses ({@link
-     * StoringRules#ignoreAuthentication}).
+     * The response has WWW-Authenticate, and the configuration excludes such responses
+     * ({@link StoringRules#ignoreAuthentication}).
      */
     WWW_AUTHENTICATE("www-authenticate"),
     /** The request has {@code no-store} (s5.2.1.5). */
@@ -44,8 +44,8 @@ public enum NoStoreReason {
     /** The response lists more than {@link CacheGroups#GROUPS_MAX} cache groups (RFC 9875 s2). */
     CACHE_GROUPS("cache-groups"),
     /**
-     * The tags exceed a limit, so the response could not be purged by all of them ({@link
-     * io.millrace.proxy.caching.tags.TagRules#problem}).
+     * The tags exceed a limit, so the response could not be purged by all of them
+     * ({@link io.millrace.proxy.caching.tags.TagRules#problem}).
      */
     TAGS("tags"),
     /** The status code requires an explicit lifetime or {@code public}, and the response has neither (s3). */
@@ -53,8 +53,8 @@ public enum NoStoreReason {
     /** The response has neither a lifetime above 0 nor a validator: it could never be reused. */
     NO_LIFETIME("no-lifetime"),
     /**
-     * As {@link #NO_LIFETIME}, but the response could have a heuristic lifetime without cookies or credentials ({@link
-     * LifetimeRules#guessedWithCookies}).
+     * As {@link #NO_LIFETIME}, but the response could have a heuristic lifetime without cookies or credentials
+     * ({@link LifetimeRules#guessedWithCookies}).
      */
     GUESS_WITHHELD("guess-withheld"),
     /** The fields that {@link StoringRules#requiredHeaders} requires are missing. */

@@ -170,8 +170,8 @@ public sealed interface Storability {
         }
         boolean modified = fields.contains(FieldName.LAST_MODIFIED);
         boolean validated = control.isNoCache() && !settings.storing().ignoreServerNoCache();
-        // Only without a lifetime: a response that would get a heuristic lifetime of hours is not stored for a moment
-        // of stale serving.
+        // Only without any lifetime: a response with a heuristic lifetime would be kept for hours, and must still
+        // satisfy requiredHeaders.
         boolean servesStale = settings.stale().underLoad().microSeconds() > 0
                 && freshness.lifetimeSeconds() == 0
                 && !validated

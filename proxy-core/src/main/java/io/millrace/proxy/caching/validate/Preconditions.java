@@ -22,8 +22,8 @@ public final class Preconditions {
         /** 304: the client's copy is this representation. */
         NOT_MODIFIED("not-modified"),
         /**
-         * 412: If-Match or If-Unmodified-Since is false. A cache may also forward the request to the origin (RFC 9110
-         * s13.1.1).
+         * 412: If-Match or If-Unmodified-Since is false. A cache may also forward the request to the origin
+         * (RFC 9110 s13.1.1).
          */
         FAILED("failed");
 
