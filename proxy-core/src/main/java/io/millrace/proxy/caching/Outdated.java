@@ -7,27 +7,27 @@ package io.millrace.proxy.caching;
 public enum Outdated {
     /** Everything was invalidated. */
     BY_ALL("all", false),
-    /** All responses of its host were invalidated. */
+    /** All responses of the response's host were invalidated. */
     BY_HOST("host", false),
-    /** All responses of its host with this path prefix were invalidated. */
+    /** All responses of the response's host with its path prefix were invalidated. */
     BY_PREFIX("prefix", false),
-    /** One of its cache groups was invalidated (RFC 9875). */
+    /** A cache group of the response was invalidated (RFC 9875). */
     BY_GROUP("group", false),
-    /** One of its tags was purged. */
+    /** A tag of the response was purged. */
     BY_TAG("tag", false),
     /** The invalidation journal was lost, so the response may be invalidated. */
     BY_LOSS("journal-lost", false),
     /** Everything was made stale. */
     STALE_BY_ALL("all", true),
-    /** All responses of its host were made stale. */
+    /** All responses of the response's host were made stale. */
     STALE_BY_HOST("host", true),
-    /** All responses of its host with this path prefix were made stale. */
+    /** All responses of the response's host with its path prefix were made stale. */
     STALE_BY_PREFIX("prefix", true),
-    /** One of its cache groups was made stale. */
+    /** A cache group of the response was made stale. */
     STALE_BY_GROUP("group", true),
-    /** One of its tags was purged softly. */
+    /** A tag of the response was purged softly. */
     STALE_BY_TAG("tag", true),
-    /** Its URL was purged softly. */
+    /** The URL of the response was purged softly. */
     STALE_BY_URL("url", true);
 
     private final String text;

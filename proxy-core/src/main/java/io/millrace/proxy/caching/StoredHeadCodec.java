@@ -97,7 +97,7 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
                 + 6
                 + head.wire.length
                 + CHECKSUM_LENGTH;
-        // Both contain Latin-1 characters only.
+        // Field names and cookie names contain Latin-1 characters only.
         for (FieldName name : head.variance.names()) {
             length += 2 + name.lower().length();
         }

@@ -8,8 +8,8 @@ import io.millrace.proxy.fetch.http2.StreamFailure;
 /**
  * One HTTP/2 connection to an origin in its pool. Carries calls, each on its own stream.
  *
- * <p>Without calls its deadline is the idle timeout. With calls, silence of the origin causes a PING; without an answer
- * to it, the connection is closed.
+ * <p>Without calls, the deadline is the idle timeout. With calls, the connection sends a PING when the origin is
+ * silent, and closes without an answer to the PING.
  *
  * <p>Confined to one event loop.
  */

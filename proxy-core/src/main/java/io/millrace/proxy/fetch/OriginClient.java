@@ -32,7 +32,7 @@ public interface OriginClient {
     /** The counts of this client; a live view. */
     OriginStatistics statistics();
 
-    /** The counts of its name resolutions; a live view. */
+    /** The counts of this client's name resolutions; a live view. */
     DnsStatistics dns();
 
     /** Closes every connection. Calls in progress and later calls fail with {@link OriginFailure.Reason#CANCELLED}. */

@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Whether the response to a leader's request may also answer a follower that waited for it (RFC 9111 s4, collapsed
- * requests). Stricter than reuse of a stored response: one with Set-Cookie is not shared. Immutable.
+ * requests). Stricter than reuse of a stored response: one with Set-Cookie is not shared. In names, {@code waiter} is
+ * the follower. Immutable.
  */
 public sealed interface FollowerReuse {
 

@@ -53,7 +53,7 @@ public enum NoStoreReason {
     /** The response has neither a lifetime above 0 nor a validator: it could never be reused. */
     NO_LIFETIME("no-lifetime"),
     /**
-     * As {@link #NO_LIFETIME}, but the response could have a heuristic lifetime without cookies or credentials
+     * Like {@link #NO_LIFETIME}, but the response could have a heuristic lifetime without cookies or credentials
      * ({@link LifetimeRules#guessedWithCookies}).
      */
     GUESS_WITHHELD("guess-withheld"),

@@ -16,7 +16,7 @@ public sealed interface RangeSelection {
     /** No range, or an ignored Range field: answer 200 with the whole content. */
     record Whole() implements RangeSelection {}
 
-    /** One range: answer 206. */
+    /** A single range: answer 206. */
     record Single(ByteRange range) implements RangeSelection {}
 
     /**
