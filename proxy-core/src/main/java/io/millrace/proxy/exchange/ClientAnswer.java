@@ -258,8 +258,8 @@ final class ClientAnswer {
     }
 
     /**
-     * Several ranges are only served from the store. Otherwise the whole is sent, which a server may do (RFC 9110
-     * s14.2).
+     * Several ranges are only served from the store. Otherwise the whole is sent, which a server may do
+     * (RFC 9110 s14.2).
      */
     private static boolean isSentWhole(Selection selection) {
         return selection.kind() == Selection.Kind.WHOLE || selection.kind() == Selection.Kind.PARTS;

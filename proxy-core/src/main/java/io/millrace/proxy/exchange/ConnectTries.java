@@ -182,7 +182,7 @@ final class ConnectTries implements GroupTries.Key {
         private final long sentNanos = System.nanoTime();
         private @Nullable OriginCall call;
 
-        /** @param turn null for the destination itself */
+        /** @param turn the group's attempt with this proxy; null for the destination itself */
         private ProxyCall(GroupTries.@Nullable Try turn) {
             this.turn = turn;
         }

@@ -101,7 +101,7 @@ final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, Par
         act(home.decider().decide(request, contentLength, stream.connection()));
     }
 
-    /** Begins the exchange with a decision that the fast lane has already made. */
+    /** Begins the exchange like {@link #begin()}, with a decision that the fast lane has already made. */
     void begin(Decision decided) {
         lookups++;
         act(decided);

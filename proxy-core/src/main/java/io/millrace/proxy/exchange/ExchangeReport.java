@@ -426,7 +426,7 @@ final class ExchangeReport {
         endNanos = System.nanoTime();
         long durationNanos = endNanos - receivedNanos;
         home.counters().decrement(Counter.REQUESTS_ACTIVE);
-        // The lifetime of a tunnel says nothing about response time, so only the time until the switch counts.
+        // The lifetime of a tunnel is no response time, so only the time until the switch counts.
         home.counters().requestCompleted(result, status, switched ? tunnelNanos - receivedNanos : durationNanos);
         home.counters().add(Counter.CLIENT_SENT_BYTES, stream.bytesSent());
         AccessLogRing ring = home.log();

@@ -285,7 +285,7 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
         }
     }
 
-    /** Cancels the rest, which nobody wants. The stored beginning is kept if a later fetch can complete it. */
+    /** Cancels the rest, which no reader wants. The stored beginning is kept if a later fetch can complete it. */
     private void giveUp() {
         if (storing) {
             home.counters().increment(Counter.FILLS_CLIENT_LEFT);

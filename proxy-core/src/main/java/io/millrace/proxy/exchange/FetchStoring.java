@@ -241,8 +241,8 @@ final class FetchStoring {
     }
 
     /**
-     * Combines a stored first part with a 206. Both must be of the same representation and leave no gap (RFC 9111
-     * s3.4).
+     * Combines a stored first part with a 206. Both must be of the same representation and leave no gap
+     * (RFC 9111 s3.4).
      *
      * @return null when they cannot be combined
      */
@@ -372,8 +372,8 @@ final class FetchStoring {
     }
 
     /**
-     * Applies the response to HEAD to the stored response to GET: freshens it, or discards it if it is out of date (RFC
-     * 9111 s4.3.5).
+     * Applies the response to HEAD to the stored response to GET: freshens it, or discards it if it is out of date
+     * (RFC 9111 s4.3.5).
      */
     void compare(StoredObject<StoredHead> known, ResponseHead answer, long requestMillis) {
         Validation.Outcome outcome = Validation.ofHead(

@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A request to a group of origins, presented to the caller as one call. The group's policy chooses the host. After a
- * failure the request goes to another host, as long as no part of a response was passed to the handler and a retry is
- * safe (RFC 9110 s9.2.2):
+ * failure the request goes to another host. This requires that no part of a response was passed to the handler, and
+ * that a retry is safe (RFC 9110 s9.2.2):
  * <ul>
  * <li>for any method when no connection could be made, since nothing was sent;
  * <li>otherwise when the method is idempotent and none of the content was sent.
@@ -175,7 +175,7 @@ final class OriginTries implements OriginCall, GroupTries.Key {
         private @Nullable OriginCall call;
         private int status;
 
-        /** @param turn null for the rule's own origin */
+        /** @param turn the group's attempt with this host; null for the rule's own origin */
         private HostCall(GroupTries.@Nullable Try turn) {
             this.turn = turn;
         }
@@ -228,7 +228,7 @@ final class OriginTries implements OriginCall, GroupTries.Key {
             handler.onHead(head, framing);
         }
 
-        /** Marks the host as responsive at once: the lifetime of a tunnel says nothing about the load of the host. */
+        /** Reports the result for the host at once: the lifetime of a tunnel is unrelated to the load of the host. */
         @Override
         public void onSwitched(ResponseHead head, SwitchedConnection connection) {
             if (turn != null) {

@@ -25,9 +25,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The rest of a partly sent response, fetched from the origin at the client's pace. Used when the store can no longer
- * supply it. Requests a range with If-Range, and accepts only the same representation by an equal strong validator (RFC
- * 9110 s13.1.5). Nothing is stored. If the origin sends shorter ranges, the next one is requested, unless they are too
- * short.
+ * supply it. Requests a range with If-Range, and accepts only the same representation by an equal strong validator
+ * (RFC 9110 s13.1.5). Nothing is stored. If the origin sends shorter ranges, the next one is requested, unless they are
+ * too short.
  *
  * <p>Confined to the exchange's event loop.
  */

@@ -19,18 +19,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * Carries one call on one stream of an HTTP/2 connection.
  *
- * <p>It has one deadline, as a connection of HTTP/1.1 has. While both sides may still send, neither is late: then the
- * connection's PING finds an origin that is gone.
+ * <p>It has one deadline, like an HTTP/1.1 connection. While both sides may still send, no deadline runs: the PING of
+ * the connection detects an origin that is gone.
  *
  * <p>Confined to one event loop.
  */
 final class StreamCarrier implements PooledCall.Carrier, StreamListener {
 
-    /** Event that the deadline is for. */
+    /** The event that the deadline is for. */
     private enum Awaited {
-        /** The caller, or nothing in particular: no deadline. */
+        /** The caller must act, or no single event is awaited: no deadline. */
         CALLER,
-        /** The origin is to take request content that waits to be sent. */
+        /** The origin must accept request content that waits to be sent. */
         TAKING,
         HEAD,
         CONTENT
@@ -44,7 +44,7 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
     private boolean requestFinished;
     private boolean headReceived;
     private boolean over;
-    /** Bytes of content that the response still owes; negative where unknown. */
+    /** Bytes of content still to come, by Content-Length; negative when unknown. */
     private long contentLeft = -1;
 
     private Awaited armed = Awaited.CALLER;
@@ -70,7 +70,7 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
         byte[] target = request.target();
         boolean secure = request.origin().isSecure();
         if (target[0] != '/' && target[0] != '*') {
-            // A proxy is asked: the target is a URI.
+            // The request goes to a proxy: its target is a URI.
             String uri = new String(target, StandardCharsets.ISO_8859_1);
             int path = uri.indexOf('/', uri.indexOf("://") + 3);
             secure = uri.startsWith("https:");
@@ -161,7 +161,7 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
         if (decision instanceof FramingDecision.Rejected rejected) {
             fail(OriginFailure.Reason.BAD_RESPONSE, rejected.problem());
         } else if (decision instanceof FramingDecision.Framed framed) {
-            // The end of the stream is the end of the content, wherever the head says nothing of it.
+            // If the head does not determine the end of the content, the end of the stream does.
             ResponseFraming framing =
                     framed.framing().isCloseDelimited() ? ResponseFraming.BY_CHUNKS : framed.framing();
             headReceived = true;
@@ -244,7 +244,7 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
         call.failed(reason, connection.pool().origin() + ": " + problem, !headReceived);
     }
 
-    /** False when it was over already. */
+    /** Ends the carrier; false when it had already ended. */
     private boolean end(boolean complete) {
         if (over) {
             return false;
@@ -257,7 +257,10 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
         return true;
     }
 
-    /** Sets the deadline for what is awaited now: restarted when that has changed, and with every piece of content. */
+    /**
+     * Sets the deadline for the currently awaited event. Restarted when the event changes, and at every piece of
+     * content.
+     */
     private void armDeadline() {
         if (over) {
             return;
@@ -321,7 +324,7 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
         }
     }
 
-    /** The stream is over; whether the connection is too, its answer to a PING says. */
+    /** Fails the stream. A PING checks whether the connection still works. */
     private void late(OriginFailure.Reason reason, String problem) {
         connection.probe();
         fail(reason, problem);

@@ -85,7 +85,7 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
         return requests - requestsBefore >= FastLane.REQUESTS_WORTH_A_MOVE;
     }
 
-    /** As given to the constructor, including the current stay. */
+    /** The number given to the constructor, plus the current stay if it was without an answer; 0 otherwise. */
     int vainVisits() {
         return requests == requestsBefore ? vainVisits + 1 : 0;
     }

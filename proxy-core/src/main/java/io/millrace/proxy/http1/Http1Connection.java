@@ -27,8 +27,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A client's HTTP/1.1 connection in a Netty channel, from the first byte to the last, with its current exchange. {@link
- * RequestIntake} queues its requests, {@link Http1Timeouts} enforces its deadlines.
+ * A client's HTTP/1.1 connection in a Netty channel, from the first byte to the last, with its current exchange.
+ * {@link RequestIntake} queues its requests, {@link Http1Timeouts} enforces its deadlines.
  *
  * <p>A connection that was promoted from the {@link FastLane} takes over the bytes that the fast lane has read and not
  * answered. It returns there when it is idle: see {@link PromotedConnection}.

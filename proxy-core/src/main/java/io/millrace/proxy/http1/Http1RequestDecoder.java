@@ -23,11 +23,11 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Netty's request decoder behind a strict parser of the head. The decoder buffers a head until it is complete. {@link
- * RequestReading} then parses it by the grammar of the RFC, and only accepted heads go to Netty's decoder, which splits
- * the content. So two parsers cannot understand an accepted request differently: Netty joins folded lines, accepts
- * several spaces as one and prefers Transfer-Encoding to Content-Length. Such requests are refused here (RFC 9112 s2.2,
- * s3, s5.2, s6.3).
+ * Netty's request decoder behind a strict parser of the head. The decoder buffers a head until it is complete.
+ * {@link RequestReading} then parses it by the grammar of the RFC, and only accepted heads go to Netty's decoder, which
+ * splits the content. So two parsers cannot understand an accepted request differently: Netty joins folded lines,
+ * accepts several spaces as one and prefers Transfer-Encoding to Content-Length. Such requests are refused here
+ * (RFC 9112 s2.2, s3, s5.2, s6.3).
  *
  * <p>A request that a {@link PlainRequestScanner} recognizes has no content and bypasses Netty's decoder.
  *

@@ -81,8 +81,8 @@ final class Http1Stream implements ClientStream {
     }
 
     /**
-     * Whether it is the client's turn to send: the proxy reads, and the client does not wait for 100 (Continue) (RFC
-     * 9110 s10.1.1).
+     * Whether it is the client's turn to send: the proxy reads, and the client does not wait for 100 (Continue)
+     * (RFC 9110 s10.1.1).
      */
     boolean isContentAwaited() {
         return (contentWanted || responseEnded) && (continued || contentReceived > 0 || !request.awaitsContinue());

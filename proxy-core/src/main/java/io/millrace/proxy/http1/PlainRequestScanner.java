@@ -156,8 +156,8 @@ final class PlainRequestScanner {
     }
 
     /**
-     * Whether the fields are those of a plain request. Also determines persistence, like {@link
-     * RequestReading#isPersistent}.
+     * Whether the fields are those of a plain request. Also determines persistence, like
+     * {@link RequestReading#isPersistent}.
      */
     private boolean isPlain(int minorVersion) {
         if (fields.mayContainAny(NOT_IN_PLAIN_SET)) {

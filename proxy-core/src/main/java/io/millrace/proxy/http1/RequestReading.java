@@ -38,8 +38,8 @@ record RequestReading(
     private static final RequestReading NONE = new RequestReading(null, BadRequest.HEADER_TIMEOUT, 0, 1, false);
 
     /**
-     * Whether another protocol may follow the request, since it asks for a tunnel or an upgrade (RFC 9110 s7.8,
-     * s9.3.6). Later bytes are not parsed before the response is known.
+     * Whether another protocol may follow, since the request is for a tunnel or an upgrade (RFC 9110 s7.8, s9.3.6).
+     * Later bytes are not parsed before the response is known.
      */
     boolean isLeavingHttp() {
         return head != null

@@ -11,8 +11,8 @@ import io.millrace.proxy.http.forward.HopByHop;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Builds response heads for clients from an origin's: end-to-end fields only, with a Date if the origin sent none (RFC
- * 9110 s6.6.1, s7.6.1).
+ * Builds response heads for clients from an origin's: end-to-end fields only, with a Date if the origin sent none
+ * (RFC 9110 s6.6.1, s7.6.1).
  *
  * <p>Thread-safe: no state.
  */

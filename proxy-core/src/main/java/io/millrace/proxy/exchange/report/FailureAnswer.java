@@ -11,7 +11,7 @@ public final class FailureAnswer {
 
     /**
      * Returns 403 for a denied destination, 503 when a limit of this proxy is reached or no host is up, 504 for a
-     * timeout, else 502.
+     * timeout, otherwise 502.
      */
     public static int status(OriginFailure.Reason reason) {
         if (reason == OriginFailure.Reason.DESTINATION) {
