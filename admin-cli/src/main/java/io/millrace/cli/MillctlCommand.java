@@ -8,13 +8,13 @@ import picocli.CommandLine.Option;
 @Command(
         name = "millctl",
         customSynopsis = "millctl COMMAND [OPTIONS]",
-        description = "Looks after a running Millrace through its admin API.",
+        description = "Manage a running Millrace through its admin API.",
         versionProvider = Version.class,
         commandListHeading = "Commands:%n",
         footer = {
-            "Finds the only millrace running here, else name it: --admin, or MILLRACE_ADMIN.",
-            "Exit codes: 0 ok, 1 failed, 2 usage or invalid config, 3 not reachable,",
-            "75 in progress, 130 interrupted. Data goes to stdout, talk to stderr."
+            "Uses the only Millrace on this machine; name one by --admin or MILLRACE_ADMIN.",
+            "Exit codes: 0 success, 1 failure, 2 wrong usage or config, 3 not reachable,",
+            "75 in progress, 130 interrupted. Results go to stdout, messages to stderr."
         })
 final class MillctlCommand extends CommandGroup {
     @Option(

@@ -23,7 +23,7 @@ import picocli.CommandLine.Spec;
 /** The command {@code millrace archive}: records the class archive of workers now, instead of at the first start. */
 @Command(
         name = "archive",
-        description = "Records the class archive, with which workers start faster.",
+        description = "Records the class archive, which lets workers start faster.",
         mixinStandardHelpOptions = true,
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:recorded, or there already", "1:could not be recorded", "2:wrong usage"})
@@ -38,10 +38,10 @@ final class ArchiveCommand implements Callable<Integer> {
     @Option(
             names = "--java-home",
             paramLabel = "DIR",
-            description = "JDK of the workers, as worker.java_home names it. Without it: the one that runs this.")
+            description = "JDK of the workers, as in worker.java_home. Default: the JDK of this command.")
     private @Nullable Path javaHome;
 
-    @Option(names = "--force", description = "Record it again where there is one.")
+    @Option(names = "--force", description = "Record again if an archive exists.")
     private boolean force;
 
     @Override

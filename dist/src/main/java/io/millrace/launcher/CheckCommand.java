@@ -39,7 +39,7 @@ final class CheckCommand implements Callable<Integer> {
             description = "The file. Without it: ./millrace.yaml, else /etc/millrace/millrace.yaml.")
     private @Nullable Path file;
 
-    @Option(names = "--config", paramLabel = "FILE", description = "The same, as run takes it.")
+    @Option(names = "--config", paramLabel = "FILE", description = "The same as FILE, in the form of run.")
     private @Nullable Path config;
 
     @Override

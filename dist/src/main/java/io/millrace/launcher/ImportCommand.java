@@ -58,17 +58,17 @@ final class ImportCommand implements Runnable {
         @SuppressWarnings("NullAway.Init")
         private Path directory;
 
-        @Option(names = "--out", paramLabel = "FILE", description = "Where to write, in place of standard output.")
+        @Option(names = "--out", paramLabel = "FILE", description = "Write to this file instead of standard output.")
         private @Nullable Path out;
 
-        @Option(names = "--force", description = "Writes over FILE if it is there.")
+        @Option(names = "--force", description = "Overwrites FILE if it exists.")
         private boolean force;
 
         @Option(
                 names = "--prefix",
                 paramLabel = "PATH",
                 description =
-                        "Where Traffic Server is installed; its relative paths start there. Without it DIR's place says it.")
+                        "Installation directory of Traffic Server, for its relative paths. Default: derived from DIR.")
         private @Nullable Path prefix;
 
         @Option(names = "--json", description = "The report as JSON, with the configuration in it.")

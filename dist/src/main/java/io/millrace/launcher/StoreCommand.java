@@ -19,7 +19,7 @@ import picocli.CommandLine.Spec;
 /** The command {@code millrace store check|dump|stat PATH}: inspects a storage path that no process has open. */
 @Command(
         name = "store",
-        description = "Looks into a storage path that no running proxy has open.",
+        description = "Inspects a storage path that no running proxy has open.",
         mixinStandardHelpOptions = true,
         synopsisSubcommandLabel = "COMMAND",
         subcommands = {StoreCommand.Check.class, StoreCommand.Dump.class, StoreCommand.Stat.class})
@@ -87,13 +87,13 @@ final class StoreCommand implements Runnable {
 
     @Command(
             name = "dump",
-            description = "Writes what is there, a line for each record.",
+            description = "Lists the records, one on each line.",
             mixinStandardHelpOptions = true)
     static final class Dump extends OnPath {
-        @Option(names = "--keys-only", description = "Nothing but the keys of records.")
+        @Option(names = "--keys-only", description = "Only the keys of the records.")
         private boolean keysOnly;
 
-        @Option(names = "--prefix", paramLabel = "TEXT", description = "Only records whose key starts so.")
+        @Option(names = "--prefix", paramLabel = "TEXT", description = "Only records whose key begins with TEXT.")
         private String prefix = "";
 
         @Option(names = "--segment", paramLabel = "N", description = "Only this segment.")

@@ -20,7 +20,7 @@ public final class GlobalOptions {
             names = "--token-file",
             paramLabel = "FILE",
             scope = ScopeType.INHERIT,
-            description = "File with the token that a URL asks for.")
+            description = "File with the token for the admin API over TCP.")
     @Nullable
     Path tokenFile;
 
@@ -50,7 +50,7 @@ public final class GlobalOptions {
             scope = ScopeType.INHERIT,
             converter = WatchInterval.class,
             preprocessor = WatchInterval.class,
-            description = "Look again and again, by default every 2 s.")
+            description = "Repeat the command, by default every 2 s.")
     @Nullable
     Duration watch;
 

@@ -400,10 +400,10 @@ public final class ConfigCatalog {
         SECTIONS.put("origins[].markdown", "When a host gets no requests for a while, since it does not answer them.");
         SECTIONS.put("origins[].health_check", "Asking hosts how they are.");
         SECTIONS.put("origins[].tls", "TLS to the hosts of the group, see [https.md](https.md#tls-to-origins).");
-        SECTIONS.put("filters", "Who may ask for what, by name.");
-        SECTIONS.put("forward_proxy", "Who may be forwarded to hosts that no rule maps; off by default.");
-        SECTIONS.put("access", "Who may ask, whom to believe, and what origins are told of clients.");
-        SECTIONS.put("via", "What requests and answers say of this proxy.");
+        SECTIONS.put("filters", "Named filters for requests.");
+        SECTIONS.put("forward_proxy", "Forwarding of requests to hosts that no rule maps; off by default.");
+        SECTIONS.put("access", "Access of clients, trusted proxies, and client data for origins.");
+        SECTIONS.put("via", "Fields that identify this proxy in requests and responses.");
         SECTIONS.put("purge", "The request method PURGE.");
         SECTIONS.put("storage", "The cache on disk.");
         SECTIONS.put("volumes", "Shares of the cache on disk.");
@@ -421,14 +421,14 @@ public final class ConfigCatalog {
         SECTIONS.put("cache.negative_revalidating", "Which answers count as a failure of the origin.");
         SECTIONS.put(
                 "cache_rules",
-                "What holds for single sites, paths, clients and times of day: an element has at least one of the keys"
-                        + " that say for which requests, up to `time`, and at least one of those that say what.");
+                "Settings for single sites, paths, clients and times of day. An element has at least one condition"
+                        + " (the keys up to `time`) and at least one setting (the keys after it).");
         SECTIONS.put("log", "Logs.");
         SECTIONS.put("log.access", "The access log: one line for each request.");
-        SECTIONS.put("admin", "The admin API, which millctl speaks.");
+        SECTIONS.put("admin", "The admin API, which millctl uses.");
         SECTIONS.put("file_mode", "Permissions of cache, logs and state.");
         SECTIONS.put("timeouts", "How long each step may take.");
-        SECTIONS.put("limits", "How much one client or origin may ask for.");
+        SECTIONS.put("limits", "Limits for requests, responses, clients and memory.");
         SECTIONS.put("origin", "Connections to origins.");
         SECTIONS.put("origin.tls", "TLS to origins, see [https.md](https.md#tls-to-origins).");
         SECTIONS.put("dns", "How names of origins become addresses.");

@@ -28,7 +28,7 @@ record FreshnessText(CacheSettings settings, @Nullable String cacheRules, Stored
         long initial = Math.floorDiv(head.initialAgeMillis(), 1000L);
         steps.step(
                 "age",
-                age + " s: " + initial + " s when it came, " + Math.max(0, age - initial) + " s since then",
+                age + " s: " + initial + " s on arrival, " + Math.max(0, age - initial) + " s since then",
                 initial > 0 ? "the answer's Age, or its Date" : null);
         long left = lifetime - age;
         steps.step(
@@ -56,12 +56,12 @@ record FreshnessText(CacheSettings settings, @Nullable String cacheRules, Stored
             case EXPIRES -> "Expires minus Date";
             case HEURISTIC ->
                 head.fields().contains(FieldName.LAST_MODIFIED)
-                        ? "a guess, the share " + settings.lifetimes().heuristicFactor()
+                        ? "heuristic, " + settings.lifetimes().heuristicFactor()
                                 + " of the time between Last-Modified and Date"
-                        : "a guess, the shortest, as there is no Last-Modified";
+                        : "heuristic, the shortest lifetime, because there is no Last-Modified";
             case NEGATIVE -> "negative caching";
-            case WITHHELD -> "no guess, as the request had Cookie or Authorization or the answer Set-Cookie";
-            case NONE -> "nothing that says one";
+            case WITHHELD -> "no heuristic, because of Cookie, Authorization or Set-Cookie";
+            case NONE -> "default: no lifetime is given";
         };
     }
 

@@ -18,8 +18,8 @@ import picocli.CommandLine.Option;
         name = "list",
         abbreviateSynopsis = true,
         description = {
-            "List what the disk holds, page by page, or count it by host.",
-            "What was stored just now, or is in RAM alone, is not listed."
+            "List the objects on disk page by page, or count them by host.",
+            "Objects stored a moment ago, or in RAM only, are not listed."
         },
         footer = {
             "",
@@ -29,22 +29,28 @@ import picocli.CommandLine.Option;
 public final class CacheListCommand extends ApiCommand {
     private static final int LIMIT_MAX = 1000;
 
-    @Option(names = "--prefix", paramLabel = "URL", description = "Only URLs that begin with it.")
+    @Option(names = "--prefix", paramLabel = "URL", description = "Only URLs with this prefix.")
     private @Nullable String prefix;
 
-    @Option(names = "--regex", paramLabel = "RE", description = "Only URLs in which this RE2 expression is found.")
+    @Option(
+            names = "--regex",
+            paramLabel = "RE",
+            description = "Only URLs in which this RE2 expression matches anywhere.")
     private @Nullable String regex;
 
     @Option(
             names = "--host",
             paramLabel = "HOST",
-            description = "Only URLs of this host; with its port unless it is the scheme's own.")
+            description = "Only URLs of this host; with its port unless it is the scheme's default.")
     private @Nullable String host;
 
     @Option(names = "--limit", paramLabel = "N", description = "Objects on a page, 1 to 1000; default 100.")
     private int limit = 100;
 
-    @Option(names = "--after", paramLabel = "PLACE", description = "Go on where the page before ended; it says where.")
+    @Option(
+            names = "--after",
+            paramLabel = "PLACE",
+            description = "Continue after an earlier page; its last line has the PLACE.")
     private @Nullable String after;
 
     @Option(names = "--count", description = "Count objects and bytes by host instead.")

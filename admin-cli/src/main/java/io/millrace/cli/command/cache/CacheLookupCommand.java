@@ -20,7 +20,7 @@ import picocli.CommandLine.Parameters;
         abbreviateSynopsis = true,
         description = {
             "Show what is stored for a URL, whether it is fresh, and why.",
-            "Asks no origin and counts as no hit."
+            "Sends no request to an origin and does not count as a hit."
         },
         footer = {
             "",
@@ -28,7 +28,7 @@ import picocli.CommandLine.Parameters;
             "           -H 'Accept-Encoding: gzip'"
         })
 public final class CacheLookupCommand extends ApiCommand {
-    @Parameters(paramLabel = "URL", description = "As clients ask for it, with http:// or https://.")
+    @Parameters(paramLabel = "URL", description = "URL as clients request it, with http:// or https://.")
     private String url = "";
 
     @Option(

@@ -24,9 +24,9 @@ import picocli.CommandLine.Parameters;
         name = "purge",
         abbreviateSynopsis = true,
         description = {
-            "Remove what is stored for a URL, host, group, tags, or everything.",
-            "Of a URL every variant goes; --prefix takes all that begins as it does.",
-            "The next request goes to the origin. Nothing stored is no failure."
+            "Remove stored responses of a URL, a host, a group, tags, or all.",
+            "A URL includes all variants; --prefix includes all URLs that begin with it.",
+            "The next request goes to the origin. The exit code is 0 if nothing was stored."
         },
         footer = {
             "",
@@ -36,16 +36,19 @@ import picocli.CommandLine.Parameters;
             "         millctl purge --tag post-17 --tag archive --site www.example.com"
         })
 public final class PurgeCommand extends ApiCommand {
-    @Parameters(paramLabel = "URL", arity = "0..1", description = "As clients ask for it, with http:// or https://.")
+    @Parameters(
+            paramLabel = "URL",
+            arity = "0..1",
+            description = "URL as clients request it, with http:// or https://.")
     private @Nullable String url;
 
     @Option(
             names = "--host",
             paramLabel = "HOST",
-            description = "All of a host, by http and https; with its port where that is not the usual one.")
+            description = "All of a host, http and https; with its port if that is not the default.")
     private @Nullable String host;
 
-    @Option(names = "--prefix", paramLabel = "URL", description = "What its host has whose path begins so.")
+    @Option(names = "--prefix", paramLabel = "URL", description = "All URLs that begin with this one.")
     private @Nullable String prefix;
 
     @Option(
@@ -57,19 +60,19 @@ public final class PurgeCommand extends ApiCommand {
     @Option(
             names = "--tag",
             paramLabel = "TAG",
-            description = "What has this tag (Surrogate-Key, xkey, Cache-Tag, Cache-Groups); may be repeated.")
+            description = "Responses with this tag (Surrogate-Key, xkey, Cache-Tag, Cache-Groups); may be repeated.")
     private List<String> tags = new ArrayList<>();
 
     @Option(
             names = "--site",
             paramLabel = "SITE",
-            description = "With --tag: tags of this site only, a host or the site of a rule; without, of every site.")
+            description = "With --tag: only tags of this site (a host, or the site of a rule). Default: every site.")
     private @Nullable String site;
 
     @Option(names = "--all", description = "Everything that is stored.")
     private boolean all;
 
-    @Option(names = "--soft", description = "Not gone, but validated before it is used again.")
+    @Option(names = "--soft", description = "Keep the responses, but validate them before their next use.")
     private boolean soft;
 
     public PurgeCommand(Invocation invocation) {

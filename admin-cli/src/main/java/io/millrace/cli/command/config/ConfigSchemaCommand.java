@@ -20,7 +20,7 @@ import picocli.CommandLine.Command;
         abbreviateSynopsis = true,
         description = {
             "Print the JSON Schema of the configuration file.",
-            "For editors that check YAML while it is written. Needs no running proxy."
+            "For editors that check YAML as you type. Needs no running proxy."
         },
         footer = {"", "Example: millctl config schema > millrace.schema.json"})
 public final class ConfigSchemaCommand implements Callable<Integer> {

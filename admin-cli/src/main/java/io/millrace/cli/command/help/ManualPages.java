@@ -52,13 +52,13 @@ public final class ManualPages {
         exits.put("1", "The operation failed.");
         exits.put("2", "Wrong arguments, or a configuration with problems.");
         exits.put("3", "No running Millrace was reached.");
-        exits.put("75", "A change was asked for and is not known to be finished.");
+        exits.put("75", "A change was requested, but its result is unknown.");
         exits.put("130", "Interrupted.");
         Map<String, String> variables = new LinkedHashMap<>();
-        variables.put("MILLRACE_ADMIN", "As --admin.");
-        variables.put("MILLRACE_ADMIN_TOKEN", "The token, where there is no --token-file.");
-        variables.put("XDG_STATE_HOME", "Where running instances are looked for, in place of ~/.local/state.");
-        variables.put("NO_COLOR", "Nothing is coloured where it is set.");
+        variables.put("MILLRACE_ADMIN", "The instance to manage, in the form of --admin.");
+        variables.put("MILLRACE_ADMIN_TOKEN", "The token, if --token-file is not given.");
+        variables.put("XDG_STATE_HOME", "Directory to search for running instances, instead of ~/.local/state.");
+        variables.put("NO_COLOR", "Turns colours off if it is set.");
         return of(root, exits, variables);
     }
 
@@ -71,7 +71,7 @@ public final class ManualPages {
         footer(root);
         section("OPTIONS");
         if (isInherited()) {
-            text("Every command takes them, before or after its name.");
+            text("Every command accepts these options, before or after its name.");
         }
         options(root);
         section("COMMANDS");

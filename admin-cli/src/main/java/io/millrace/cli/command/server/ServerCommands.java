@@ -52,8 +52,8 @@ public final class ServerCommands {
             name = "drain",
             abbreviateSynopsis = true,
             description = {
-                "Ask clients to go elsewhere.",
-                "Every answer says 'Connection: close', and /readyz says draining.",
+                "Drain: ask clients to use another server.",
+                "Every response has 'Connection: close', and /readyz reports draining.",
                 "Connections are accepted as before."
             },
             footer = {"", "Example: millctl server drain; millctl server drain --undo"})
@@ -83,8 +83,8 @@ public final class ServerCommands {
             name = "restart",
             abbreviateSynopsis = true,
             description = {
-                "Put a new worker in the place of the one that serves.",
-                "Waits for it. No connection is refused; the old one finishes its requests."
+                "Replace the serving worker by a new one.",
+                "Waits for that. No connection is refused; the old one finishes its requests."
             },
             footer = {"", "Example: millctl server restart"})
     public static final class Restart extends ApiCommand {

@@ -30,7 +30,7 @@ public final class TlsCommands {
     @Command(
             name = "list",
             abbreviateSynopsis = true,
-            description = {"Show every TLS certificate: names, end, key, file, state.", "Problems stand below each."},
+            description = {"Show every TLS certificate: names, end, key, file, state.", "Problems follow each one."},
             footer = {"", "Example: millctl tls list"})
     public static final class ListAll extends ApiCommand {
         public ListAll(Invocation invocation) {
@@ -49,7 +49,7 @@ public final class TlsCommands {
             name = "show",
             abbreviateSynopsis = true,
             description = {
-                "Show all that is known of the certificates for a name.",
+                "Show all details of the certificates for a name.",
                 "Issuer, chain, validity, key, files, when they were loaded."
             },
             footer = {"", "Example: millctl tls show www.example.com"})
@@ -108,7 +108,7 @@ public final class TlsCommands {
             abbreviateSynopsis = true,
             description = {
                 "Read a certificate as the proxy would, without using it.",
-                "Fails when the proxy could not use it. The proxy reads the file, with its own rights."
+                "Fails if the proxy could not use it. The proxy reads the file with its own rights."
             },
             footer = {"", "Example: millctl tls check /etc/letsencrypt/live"})
     public static final class Check extends ApiCommand {

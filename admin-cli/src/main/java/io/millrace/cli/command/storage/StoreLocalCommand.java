@@ -58,13 +58,13 @@ public abstract class StoreLocalCommand implements Callable<Integer> {
     @Command(
             name = "dump",
             abbreviateSynopsis = true,
-            description = "Write what is in a storage path, a line for each record.",
+            description = "List the records of a storage path, one on each line.",
             footer = {"", "Example: millctl store dump /var/cache/millrace --keys-only"})
     public static final class Dump extends StoreLocalCommand {
-        @Option(names = "--keys-only", description = "Nothing but the keys of records.")
+        @Option(names = "--keys-only", description = "Only the keys of the records.")
         private boolean keysOnly;
 
-        @Option(names = "--prefix", paramLabel = "TEXT", description = "Only records whose key starts so.")
+        @Option(names = "--prefix", paramLabel = "TEXT", description = "Only records whose key begins with TEXT.")
         private String prefix = "";
 
         @Option(names = "--segment", paramLabel = "N", description = "Only this segment.")

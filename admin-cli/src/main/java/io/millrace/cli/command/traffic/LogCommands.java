@@ -186,7 +186,7 @@ public final class LogCommands {
         @Option(names = "--hosts", paramLabel = "N", description = "How many hosts, most requests first. Default: 10.")
         private int hosts = 10;
 
-        @Option(names = "--urls", paramLabel = "N", description = "The N URLs asked for most, up to 1000.")
+        @Option(names = "--urls", paramLabel = "N", description = "The N most requested URLs, up to 1000.")
         private int urls;
 
         @Option(
@@ -260,7 +260,7 @@ public final class LogCommands {
             name = "tail",
             abbreviateSynopsis = true,
             description = {
-                "Print the last lines of an access log and what follows.",
+                "Print the last lines of an access log, then new lines as they come.",
                 "Across rotations, until it is interrupted."
             },
             footer = {"", "Example: millctl log tail -F cache=miss -F url='[.]js$'"})

@@ -19,7 +19,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "match",
         abbreviateSynopsis = true,
-        description = "Show the metrics in whose names an expression is found.",
+        description = "Show the metrics whose names match an expression.",
         footer = {"", "Example: millctl metric match 'origin_.*_total'"})
 public final class MetricMatchCommand extends ApiCommand {
     @Parameters(paramLabel = "REGEX", arity = "1..*", description = "A regular expression.")

@@ -25,7 +25,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "monitor",
         abbreviateSynopsis = true,
-        description = {"Show how metrics change.", "Counters per second, others by their change."},
+        description = {"Show how metrics change.", "Counters as a rate per second, gauges with their change."},
         footer = {"", "Example: millctl metric monitor requests cache_bytes -i 1 -c 10"})
 public final class MetricMonitorCommand extends ApiCommand {
     private static final double NANOS_PER_SECOND = 1e9;
@@ -40,7 +40,7 @@ public final class MetricMonitorCommand extends ApiCommand {
             names = {"-i", "--interval"},
             paramLabel = "SECONDS",
             converter = WatchInterval.class,
-            description = "Time between two looks. Default: 5.")
+            description = "Time between two results. Default: 5.")
     private Duration interval = Duration.ofSeconds(5);
 
     @Option(

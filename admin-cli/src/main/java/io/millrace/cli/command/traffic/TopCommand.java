@@ -28,9 +28,9 @@ import picocli.CommandLine.Option;
         description = {
             "Show on one screen what the proxy is doing.",
             "Rates, hits, bytes, connections, RAM and disk, origins. Without a terminal",
-            "one frame, and the end."
+            "it prints one frame and ends."
         },
-        footer = {"", "Keys: q ends, p pauses and goes on, any other looks at once."})
+        footer = {"", "Keys: q ends, p pauses and resumes, any other key updates at once."})
 public final class TopCommand extends ApiCommand {
     private static final Duration KEY_PERIOD = Duration.ofMillis(100);
     private static final double NANOS_PER_SECOND = 1e9;

@@ -26,8 +26,9 @@ public final class ClientLimitKeys {
             .within(0, 10_000_000)
             .defaultsTo(1000)
             .description(
-                    "Requests of one client that wait for the origin, the disk or the client itself; a further one is answered with"
-                            + " 429. A client is an address, of IPv6 the first 64 bits; 0 sets no limit.");
+                    "Requests of one client that wait for the origin, the disk or the client itself; more are answered"
+                            + " with 429. A client is an IPv4 address, or the first 64 bits of an IPv6 address; 0 sets"
+                            + " no limit.");
     public static final ConfigKey<Integer> TUNNELS = builder("limits.per_client.tunnels", ValueType.INTEGER)
             .within(0, 10_000_000)
             .defaultsTo(2000)
@@ -43,15 +44,16 @@ public final class ClientLimitKeys {
     public static final ConfigKey<AddressSet> EXEMPT = builder("limits.per_client.exempt", ValueType.ADDRESSES)
             .defaultsTo(AddressSet.parse("127.0.0.0/8", "::1"))
             .description(
-                    "Addresses without limits of a client; those of access.trusted_proxies have none in any case. ~all leaves"
-                            + " these alone.");
+                    "Addresses without per-client limits; access.trusted_proxies never have these limits. ~all exempts"
+                            + " only access.trusted_proxies.");
     public static final ConfigKey<Long> REQUEST_BUFFER = builder("origin.request_buffer", ValueType.SIZE)
             .within(0L, 512 * KIB)
             .defaultsTo(64 * KIB)
             .perRule()
             .description(
-                    "Request content that is kept until it is whole, or this long, before the request takes a connection to the"
-                            + " origin; 0 sends it as it comes. Requests with Expect: 100-continue and gRPC calls are sent at once.");
+                    "Request content is buffered until it is complete or has this length; then the request takes a"
+                            + " connection to the origin. 0 sends content as it arrives. Requests with Expect:"
+                            + " 100-continue and gRPC calls are sent at once.");
 
     private ClientLimitKeys() {}
 }

@@ -18,11 +18,11 @@ public final class ForwardProxyKeys {
     public static final ConfigKey<AddressSet> ALLOW = builder("forward_proxy.allow", ValueType.ADDRESSES)
             .atsName("ip_allow.yaml (apply: in)")
             .description(
-                    "Clients that are forwarded; all others get 403. It must be set where forward_proxy is enabled.");
+                    "Clients whose requests are forwarded; all others get 403. Required if forward_proxy is enabled.");
     public static final ConfigKey<List<String>> CONNECT_PORTS = builder("forward_proxy.connect_ports", ValueType.PORTS)
             .defaultsTo(List.of("443"))
             .atsName("proxy.config.http.connect_ports")
-            .description("Ports that CONNECT may go to; an empty list lets it go nowhere.");
+            .description("Ports permitted for CONNECT; an empty list permits none.");
     public static final ConfigKey<AddressSet> DENY_DESTINATIONS = builder(
                     "forward_proxy.deny_destinations", ValueType.ADDRESSES)
             .defaultsTo(
@@ -62,18 +62,19 @@ public final class ForwardProxyKeys {
                             + " where clouds answer about their machines")
             .atsName("ip_allow.yaml (apply: out)")
             .description(
-                    "Addresses that nothing is forwarded to: each address of a host is held against it when it is connected"
-                            + " to. An IPv4 address within one of IPv6 counts as well.");
+                    "Addresses to which nothing is forwarded; every address of a host is checked before it is"
+                            + " connected to. An IPv4 address embedded in an IPv6 address is checked as well.");
     public static final ConfigKey<AddressSet> ALLOW_DESTINATIONS = builder(
                     "forward_proxy.allow_destinations", ValueType.ADDRESSES)
             .atsName("ip_allow.yaml (apply: out)")
-            .description("Addresses that may be forwarded to although deny_destinations has them.");
+            .description("Exceptions from deny_destinations.");
 
     public static final ConfigKey<String> ORIGINS = builder("forward_proxy.origins", ValueType.STRING)
             .atsName("parent.config (dest_domain=.)")
             .description(
-                    "Name of a group of origins with parent_is_proxy: true; requests for a whole URL and CONNECT go to its"
-                            + " proxies. The hosts themselves are only connected to where the group says go_direct: true.");
+                    "Name of a group of origins with parent_is_proxy: true; requests for a whole URL and CONNECT go to"
+                            + " its proxies. The destinations are connected to directly only if the group has"
+                            + " go_direct: true.");
 
     private ForwardProxyKeys() {}
 }

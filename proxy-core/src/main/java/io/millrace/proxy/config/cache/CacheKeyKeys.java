@@ -20,51 +20,52 @@ public final class CacheKeyKeys {
             .perRule()
             .atsName("cachekey.so --include-params")
             .description(
-                    "Names of the only query parameters that keys hold and origins get; a star at the end stands for"
-                            + " any rest; empty means all.");
+                    "Names of the only query parameters in keys and origin requests; * at the end matches any rest;"
+                            + " empty means all.");
     public static final ConfigKey<List<String>> EXCLUDED_PARAMS = builder(
                     "cache.key.excluded_params", ValueType.PARAMETERS)
             .defaultsTo(List.of())
             .perRule()
             .atsName("cachekey.so --exclude-params")
-            .description("Names of query parameters that keys do not hold and origins do not get, such as utm_*.");
+            .description("Names of query parameters that are left out of keys and origin requests, such as utm_*.");
     public static final ConfigKey<Boolean> SORTED_PARAMS = builder("cache.key.sorted_params", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()
             .atsName("cachekey.so --sort-params")
             .description(
-                    "Whether query parameters are put in the order of their names, in keys and towards origins; those"
-                            + " of one name keep theirs.");
+                    "Whether query parameters are sorted by name, in keys and origin requests; those with equal names"
+                            + " keep their order.");
     public static final ConfigKey<Boolean> SEND_WHOLE_QUERY = builder("cache.key.send_whole_query", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()
             .description(
-                    "Whether origins get the client's query all the same. What one client writes there can then decide"
-                            + " what all others get: only for origins whose answers do not depend on it.");
+                    "Whether origins get the whole query of the client. One client's query can then change the"
+                            + " response for all others: use it only for origins whose responses do not depend on the"
+                            + " other parameters.");
     public static final ConfigKey<String> HOST = builder("cache.key.host", ValueType.HOST)
             .perRule()
             .atsName("cachekey.so --static-prefix")
             .description(
                     "Host that stands in keys for the client's, so that the hosts of a rule, or of rules with the same"
-                            + " to and path, share what is stored; origins are told of this host only.");
+                            + " to and path, share stored responses; origins get only this host.");
     public static final ConfigKey<List<String>> FIELDS = builder("cache.key.fields", ValueType.FIELD_NAMES)
             .defaultsTo(List.of())
             .perRule()
             .atsName("cachekey.so --include-headers")
-            .description("Request fields by which responses are told apart, as though each named them in Vary.");
+            .description("Request fields that select variants, as though every response named them in Vary.");
     public static final ConfigKey<List<String>> COOKIES = builder("cache.key.cookies", ValueType.COOKIES)
             .defaultsTo(List.of())
             .perRule()
             .atsName("cachekey.so --include-cookies")
-            .description("Cookies by whose values responses are told apart, in the same way.");
+            .description("Cookies whose values select variants, in the same way.");
     public static final ConfigKey<Integer> GENERATION = builder("cache.key.generation", ValueType.INTEGER)
             .within(-1, Integer.MAX_VALUE)
             .defaultsTo(-1)
             .perRule()
             .atsName("proxy.config.http.cache.generation")
             .description(
-                    "A number in every key: with another one nothing is found of what was stored before; -1 stands for"
-                            + " none. A number used before brings back what was stored under it.");
+                    "A number in every key: after a change, responses stored with another number are not found; -1"
+                            + " means no number. An earlier number finds its responses again.");
 
     private CacheKeyKeys() {}
 }

@@ -23,8 +23,8 @@ public final class CacheRulesKeys {
     public static final ConfigKey<List<ConfigValues>> CACHE_RULES = builder("cache_rules", ValueType.LIST)
             .atsName("cache.config")
             .description(
-                    "Rules for the requests that they match; all that match hold, later ones over earlier ones and over"
-                            + " cache.");
+                    "Settings for the requests that they match. All matching rules apply; later ones override earlier"
+                            + " ones, and all override cache.");
     public static final ConfigKey<String> DEST_DOMAIN = builder("cache_rules[].dest_domain", ValueType.DOMAIN)
             .atsName("dest_domain")
             .description("The client's host is this one or one below it; a dot alone means every host.");
@@ -41,7 +41,7 @@ public final class CacheRulesKeys {
                             + " cache.key leaves out, and in its normal form.");
     public static final ConfigKey<String> PREFIX = builder("cache_rules[].prefix", ValueType.PATH_PREFIX)
             .atsName("prefix")
-            .description("The path begins with this, once encodings that mean nothing are decoded.");
+            .description("The path begins with this, after unnecessary percent-encodings are decoded.");
     public static final ConfigKey<String> SUFFIX = builder("cache_rules[].suffix", ValueType.STRING)
             .atsName("suffix")
             .description("The path ends with this, such as .mp4.");
@@ -65,7 +65,8 @@ public final class CacheRulesKeys {
                     "cache_rules[].action", ValueType.word(CacheRuleConfig.Action.class, false))
             .atsName("action")
             .description(
-                    "Nothing is cached; or no-cache and no-store of both sides, of clients or of origins are ignored.");
+                    "never_cache bypasses the cache; the others ignore no-cache and no-store of both sides, of"
+                            + " clients, or of origins.");
     public static final ConfigKey<StoringRules.CookiePolicy> COOKIES = builder(
                     "cache_rules[].cache_responses_to_cookies", ValueType.word(StoringRules.CookiePolicy.class, true))
             .atsName("cache-responses-to-cookies")
@@ -75,19 +76,20 @@ public final class CacheRulesKeys {
             .wholeSeconds()
             .atsName("pin-in-cache")
             .description(
-                    "What is stored stays on disk for this long from its receipt or its last validation on, asked for or"
-                            + " not, fresh or not; see cache.permit_pinning.");
+                    "Responses stay on disk for this time after their receipt or last validation, even if they are"
+                            + " stale or not requested; see cache.permit_pinning.");
     public static final ConfigKey<Duration> REVALIDATE = builder("cache_rules[].revalidate", ValueType.DURATION)
             .within(Duration.ZERO, YEARS)
             .wholeSeconds()
             .atsName("revalidate")
-            .description("Age up to which a response is fresh, in place of the lifetime that it has or is given.");
+            .description("Age up to which a response is fresh, instead of its explicit or heuristic lifetime.");
     public static final ConfigKey<Duration> TTL_IN_CACHE = builder("cache_rules[].ttl_in_cache", ValueType.DURATION)
             .within(Duration.ofSeconds(1), YEARS)
             .wholeSeconds()
             .atsName("ttl-in-cache")
-            .description("Responses are stored, and are fresh for this long from their receipt on, whatever their"
-                    + " Cache-Control says except private; it wins over never_cache and revalidate.");
+            .description(
+                    "Responses are stored, and are fresh for this time after their receipt, whatever their"
+                            + " Cache-Control says except private; the key overrides never_cache and revalidate.");
 
     /** What a rule may ask of a request. */
     public static final List<ConfigKey<?>> CONDITIONS =

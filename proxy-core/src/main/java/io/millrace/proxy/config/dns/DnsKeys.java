@@ -14,8 +14,8 @@ public final class DnsKeys {
     public static final ConfigKey<List<String>> NAME_SERVERS = builder("dns.name_servers", ValueType.NAMES)
             .atsName("proxy.config.dns.nameservers")
             .description(
-                    "Whom to ask, such as 192.0.2.53 or [2001:db8::53]:5353, the next one when one does not answer; without it"
-                            + " those of /etc/resolv.conf.");
+                    "Name servers, such as 192.0.2.53 or [2001:db8::53]:5353; the next one is used when one does not"
+                            + " answer. The default is those of /etc/resolv.conf.");
     public static final ConfigKey<List<ConfigValues>> SPLIT = builder("dns.split", ValueType.LIST)
             .atsName("splitdns.config, proxy.config.dns.splitDNS.enabled")
             .description("Domains that have name servers of their own; the longest domain that a name is in decides.");
@@ -32,14 +32,14 @@ public final class DnsKeys {
             .defaultsTo(false)
             .atsName("proxy.config.srv_enabled")
             .description(
-                    "Whether service records (_http._tcp or _https._tcp before the name) say to which hosts and ports connections go, by"
-                            + " priority and weight, where a rule or a group names an origin without a port; where there are none the name's"
-                            + " own addresses do.");
+                    "Whether service records (_http._tcp or _https._tcp before the name) are looked up for origins"
+                            + " that a rule or a group names without a port. Connections go to the hosts and ports in"
+                            + " the records, by priority and weight; without records, to the addresses of the name.");
     public static final ConfigKey<Path> HOSTS_FILE = builder("dns.hosts_file", ValueType.PATH)
             .atsName("proxy.config.hostdb.host_file.path")
             .description(
-                    "File with lines of an address and the names that have it, for which nobody is asked; read at the start and"
-                            + " at each reload. Without it /etc/hosts, where there is one.");
+                    "File with an address and its names on each line. These names are not looked up by DNS. It is read"
+                            + " at the start and at each reload. The default is /etc/hosts, if it exists.");
     public static final ConfigKey<DnsConfig.Prefer> PREFER = builder(
                     "dns.prefer", ValueType.word(DnsConfig.Prefer.class, false))
             .defaultsTo(DnsConfig.Prefer.IPV4)
@@ -64,12 +64,12 @@ public final class DnsKeys {
             .within(Duration.ZERO, Duration.ofHours(1))
             .defaultsTo(Duration.ofSeconds(5))
             .atsName("proxy.config.hostdb.fail.timeout")
-            .description("How long it is remembered that there is no such name, or no address.");
+            .description("How long the answer is cached that a name does not exist or has no address.");
     public static final ConfigKey<Duration> SERVE_STALE_FOR = builder("dns.serve_stale_for", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofDays(30))
             .defaultsTo(Duration.ofDays(1))
             .atsName("proxy.config.hostdb.serve_stale_for")
-            .description("How long after its time an answer is used while no name server answers; 0 for never.");
+            .description("How long an expired answer is used while no name server answers; 0 turns this off.");
     public static final ConfigKey<Duration> DOWN_TIME = builder("dns.down_time", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofHours(1))
             .defaultsTo(Duration.ofSeconds(60))
@@ -80,14 +80,12 @@ public final class DnsKeys {
             .within(16, 10_000_000)
             .defaultsTo(10_000)
             .atsName("proxy.config.hostdb.max_count")
-            .description(
-                    "Hosts that one event loop remembers; those that were not asked for the longest are forgotten first.");
+            .description("Hosts in the DNS cache of one event loop; the least recently used are removed first.");
     public static final ConfigKey<Integer> IN_FLIGHT_MAX = builder("dns.in_flight_max", ValueType.INTEGER)
             .within(1, 100_000)
             .defaultsTo(2048)
             .atsName("proxy.config.dns.max_dns_in_flight")
-            .description(
-                    "Hosts that one event loop asks for at the same time; requests for further ones are answered with 502.");
+            .description("Concurrent DNS lookups of one event loop; requests that need more are answered with 502.");
 
     private DnsKeys() {}
 }

@@ -25,7 +25,9 @@ public final class ConfigKeys {
     public static final ConfigKey<List<ConfigValues>> LISTEN = builder("listen", ValueType.LIST)
             .rolling()
             .atsName("proxy.config.http.server_ports")
-            .description("Addresses to accept clients on; an element is an address, or an address with tls.");
+            .description(
+                    "Addresses on which clients are accepted; an element is an address, or a section with address and"
+                            + " settings such as tls.");
     public static final ConfigKey<ListenAddress> LISTEN_ADDRESS = builder("listen[].address", ValueType.ADDRESS)
             .rolling()
             .required()
@@ -38,7 +40,7 @@ public final class ConfigKeys {
     public static final ConfigKey<Path> LISTEN_KEY = builder("listen[].tls.key", ValueType.PATH)
             .rolling()
             .atsName("ssl_key_name")
-            .description("PEM file with the private key of the certificate; the two stand together.");
+            .description("PEM file with the private key of the certificate; certificate and key must be set together.");
 
     // remap
     public static final ConfigKey<List<ConfigValues>> REMAP = builder("remap", ValueType.LIST)
@@ -54,27 +56,29 @@ public final class ConfigKeys {
     public static final ConfigKey<String> NO_HOST_URL_REDIRECT = builder("no_host_url_redirect", ValueType.URL)
             .atsName("proxy.config.header.parse.no_host_url_redirect")
             .description(
-                    "Where requests of HTTP/1.0 without Host are redirected, with 302, that no rule maps; without it they "
-                            + "are answered with 404.");
+                    "Redirection target, with 302, for HTTP/1.0 requests without Host that no rule maps; without this"
+                            + " key they are answered with 404.");
     public static final ConfigKey<List<String>> METHODS = builder("methods", ValueType.NAMES)
             .perRule()
             .atsName("@method")
-            .description("Methods that pass, any other being answered with 405; without it all but TRACE and CONNECT.");
+            .description(
+                    "Permitted methods; any other is answered with 405. The default is all but TRACE and CONNECT.");
 
     // access
     public static final ConfigKey<List<String>> ACCESS_TRUSTED_PROXIES = builder(
                     "access.trusted_proxies", ValueType.NAMES)
             .description(
-                    "Addresses and ranges, such as 10.0.0.0/8, of proxies in front of this one. What others send in "
-                            + "X-Forwarded-*, Forwarded, X-Original-URL and the like does not reach the origin.");
+                    "Addresses and ranges, such as 10.0.0.0/8, of proxies in front of this one. X-Forwarded-*,"
+                            + " Forwarded, X-Original-URL and similar fields of other clients are not sent to the"
+                            + " origin.");
     public static final ConfigKey<List<String>> ACCESS_FORWARDED_FIELDS = builder(
                     "access.forwarded_fields", ValueType.NAMES)
             .defaultsTo(List.of("x-forwarded-for", "x-forwarded-proto", "x-forwarded-host"))
             .atsName("proxy.config.http.insert_squid_x_forwarded_for, proxy.config.http.insert_forwarded, "
                     + "proxy.config.http.insert_client_ip")
             .description(
-                    "Fields that tell the origin of the client: x-forwarded-for, x-forwarded-proto, x-forwarded-host, "
-                            + "forwarded, client-ip; or none.");
+                    "Fields that tell the origin about the client: x-forwarded-for, x-forwarded-proto,"
+                            + " x-forwarded-host, forwarded, client-ip; or none.");
 
     // via
     public static final ConfigKey<String> VIA_NAME = builder("via.name", ValueType.STRING)
@@ -88,7 +92,7 @@ public final class ConfigKeys {
             .defaultsTo(ViaConfig.Level.NAME)
             .atsName("proxy.config.http.insert_response_via_str")
             .description(
-                    "What Via says in answers: nothing, the name, six letters of the outcome, all letters, or these"
+                    "Content of Via in responses: none, the name, six letters of the outcome, all letters, or these"
                             + " and the client's protocols.");
     public static final ConfigKey<ViaConfig.Level> VIA_REQUEST = builder(
                     "via.request", ValueType.word(ViaConfig.Level.class, true))
@@ -99,34 +103,34 @@ public final class ConfigKeys {
                     "via.server", ValueType.word(ViaConfig.ServerField.class, false))
             .defaultsTo(ViaConfig.ServerField.PASS)
             .atsName("proxy.config.http.response_server_enabled")
-            .description("The Server field of answers: the origin's; the origin's or, if missing, this proxy's; this"
-                    + " proxy's own; or off. It acts on responses that arrive after a change.");
+            .description(
+                    "The Server field of responses: the origin's; the origin's or, if missing, this proxy's; this"
+                            + " proxy's own; or none. A change applies to responses that are fetched afterwards.");
 
     // purge
     public static final ConfigKey<List<String>> PURGE_ALLOW = builder("purge.allow", ValueType.NAMES)
             .defaultsTo(List.of("127.0.0.0/8", "::1"))
             .perRule()
             .atsName("ip_allow.yaml (PURGE)")
-            .description(
-                    "Addresses and ranges, such as 10.0.0.0/8, of clients whose PURGE requests are obeyed; or none.");
+            .description("Addresses and ranges, such as 10.0.0.0/8, of clients that may send PURGE and BAN; or none.");
 
     // storage
     public static final ConfigKey<List<ConfigValues>> STORAGE = builder("storage", ValueType.LIST)
             .rolling()
             .atsName("storage.config")
-            .description("Volumes on disk; none means that the cache lives in RAM only.");
+            .description("Volumes on disk; without any, the cache is in RAM only.");
     public static final ConfigKey<Path> STORAGE_PATH = builder("storage[].path", ValueType.PATH)
             .rolling()
             .required()
             .description(
-                    "Directory, block device or file of the volume, a missing one being a directory; a relative path"
-                            + " starts at the directory of the file that names it.");
+                    "Directory, block device or file of the volume; a missing path becomes a directory; a relative"
+                            + " path starts at the directory of the file that names it.");
     public static final ConfigKey<Long> STORAGE_SIZE = builder("storage[].size", ValueType.SIZE)
             .within(MIB, 256 * TIB)
             .rolling()
             .description(
-                    "Disk space that the volume takes, allocated when it is first used. Only a block device needs none: "
-                            + "it is then used to its end.");
+                    "Disk space of the volume, allocated when it is first used. Required except for a block device,"
+                            + " which is used to its end by default.");
     public static final ConfigKey<Path> STORAGE_INDEX_PATH = builder("storage[].index_path", ValueType.PATH)
             .rolling()
             .description(
@@ -135,31 +139,36 @@ public final class ConfigKeys {
     public static final ConfigKey<Boolean> STORAGE_FORMAT = builder("storage[].format", ValueType.BOOLEAN)
             .defaultsTo(false)
             .rolling()
-            .description("Lets a block device or a file that holds something else be written over, once; take it out "
-                    + "afterwards.");
+            .description(
+                    "Permits to overwrite a block device or a file with other content, once; remove the key"
+                            + " afterwards.");
 
     // volumes
     public static final ConfigKey<List<ConfigValues>> VOLUMES = builder("volumes", ValueType.LIST)
             .rolling()
             .atsName("volume.config")
             .description(
-                    "Shares of every storage path for some hosts or rules, so that others cannot push them out; the"
-                            + " rest is for everything else.");
+                    "Shares of every storage path for some hosts or rules, so that other responses cannot evict"
+                            + " theirs; the remaining space is for all other responses.");
     public static final ConfigKey<String> VOLUMES_NAME = builder("volumes[].name", ValueType.STRING)
             .rolling()
             .required()
             .atsName("volume=")
-            .description("Its name: lower-case letters, digits, - and _; also its directory below each storage path.");
+            .description(
+                    "Name of the volume: lower-case letters, digits, - and _; also the name of its directory below"
+                            + " each storage path.");
     public static final ConfigKey<Double> VOLUMES_SHARE = builder("volumes[].share", ValueType.PERCENT)
             .within(0.0001, 0.99)
             .rolling()
             .required()
             .atsName("size=")
-            .description("Its part of the size of each storage path.");
+            .description("Share of the size of each storage path.");
     public static final ConfigKey<List<String>> VOLUMES_HOSTS = builder("volumes[].hosts", ValueType.NAMES)
             .rolling()
             .atsName("hosting.config")
-            .description("Client hosts whose responses go there; .example.com or *.example.com means all below it.");
+            .description(
+                    "Client hosts whose responses are stored there; .example.com or *.example.com means all below"
+                            + " it.");
 
     // store
     public static final ConfigKey<Duration> STORE_SYNC_INTERVAL = builder("store.sync_interval", ValueType.DURATION)
@@ -174,7 +183,8 @@ public final class ConfigKeys {
             .defaultsTo(0L)
             .rolling()
             .description(
-                    "Piece of a volume that is written and reclaimed as a whole; 0 lets the volume's size decide.");
+                    "Size of the parts of a volume that are written and reclaimed as a whole; 0 derives it from the"
+                            + " volume's size.");
     public static final ConfigKey<Duration> STORE_OPEN_WAIT = builder("store.open_wait", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofMinutes(5))
             .defaultsTo(Duration.ofSeconds(2))
@@ -187,15 +197,15 @@ public final class ConfigKeys {
             .orZero()
             .defaultsTo(8 * MIB)
             .description(
-                    "Bytes per second, over all volumes, that are read in the background to find damage before a request "
-                            + "does; each byte at most once a day, 0 never.");
+                    "Bytes per second, over all volumes, that are verified in the background, to find damage before a"
+                            + " request does; each byte at most once a day; 0 turns this off.");
     public static final ConfigKey<StoreSettings.DiskAdmission> STORE_DISK_ADMISSION = builder(
                     "store.disk_admission", ValueType.word(StoreSettings.DiskAdmission.class, false))
             .defaultsTo(StoreSettings.DiskAdmission.FREQUENCY)
             .rolling()
             .description(
-                    "Which new responses a full volume takes: all; those asked for before; or those asked for so often"
-                            + " that the like of them were of use.");
+                    "New responses that a full volume stores: all; those requested before; or those requested so often"
+                            + " that they are likely to be requested again.");
 
     // cache
     public static final ConfigKey<Boolean> CACHE_ENABLED = builder("cache.enabled", ValueType.BOOLEAN)
@@ -209,24 +219,24 @@ public final class ConfigKeys {
             .rolling()
             .atsName("proxy.config.cache.ram_cache.size")
             .description(
-                    "Memory for stored bodies outside the Java heap: the RAM tier, and what is being filled or read,"
-                            + " of which each may take up to a quarter (at least 16 MiB); the limit of a container is"
-                            + " respected.");
+                    "Memory for stored bodies outside the Java heap: the RAM tier, bodies being stored, and bodies"
+                            + " being read. The last two may take up to a quarter each (at least 16 MiB). The default"
+                            + " respects the memory limit of a container.");
     public static final ConfigKey<Long> CACHE_REFILL_RATE = builder("cache.refill_rate", ValueType.SIZE)
             .within(MIB, TIB)
             .orZero()
             .defaultsTo(64 * MIB)
             .rolling()
             .description(
-                    "Bytes a second that are read after a start to fill RAM again with what was hot before, hottest"
-                            + " first; requests go before; 0 leaves RAM to fill itself.");
+                    "Bytes per second that are read after a start to load the most requested responses into RAM again;"
+                            + " requests have priority; 0 turns this off.");
     public static final ConfigKey<Boolean> CACHE_PERMIT_PINNING = builder("cache.permit_pinning", ValueType.BOOLEAN)
             .defaultsTo(true)
             .rolling()
             .atsName("proxy.config.cache.permit.pinning")
             .description(
-                    "Whether the disk keeps what a rule of cache_rules pins; false keeps what is asked for and nothing"
-                            + " else, also of what was pinned before.");
+                    "Whether pin_in_cache of cache_rules has an effect on disk; false ignores all pins, also those of"
+                            + " responses stored before.");
     public static final ConfigKey<Long> CACHE_MAX_OBJECT_SIZE = builder("cache.max_object_size", ValueType.SIZE)
             .within(0L, TIB)
             .defaultsTo(0L)
@@ -276,8 +286,8 @@ public final class ConfigKeys {
             .perRule()
             .atsName("proxy.config.http.cache.required_headers")
             .description(
-                    "What a 200 response must carry to be stored: nothing; Last-Modified, Expires or max-age; Expires or "
-                            + "max-age.");
+                    "Fields that a 200 response needs to be stored: none; Last-Modified, Expires or max-age; Expires"
+                            + " or max-age.");
     public static final ConfigKey<Boolean> CACHE_IGNORE_CLIENT_NO_CACHE = builder(
                     "cache.ignore_client_no_cache", ValueType.BOOLEAN)
             .defaultsTo(false)
@@ -296,35 +306,38 @@ public final class ConfigKeys {
             .perRule()
             .atsName("proxy.config.http.cache.max_open_read_retries")
             .description(
-                    "How long a request waits for another one's response to the same URL before it goes to the origin "
-                            + "itself; 0 never waits.");
+                    "How long a request waits for another request's fetch of the same URL before it goes to the origin"
+                            + " itself; 0 never waits.");
     public static final ConfigKey<FillConfig.ReadWhileWriting> CACHE_READ_WHILE_WRITING = builder(
                     "cache.read_while_writing", ValueType.word(FillConfig.ReadWhileWriting.class, true))
             .defaultsTo(FillConfig.ReadWhileWriting.ALWAYS)
             .perRule()
             .atsName("proxy.config.cache.enable_read_while_writer")
             .description(
-                    "Which requests read what another one is fetching: none, each going to the origin itself; all; or"
-                            + " those without Range.");
+                    "Requests that may read the response that another request is fetching: none; all; or those without"
+                            + " Range.");
     public static final ConfigKey<Duration> CACHE_UNCACHEABLE_TTL = builder("cache.uncacheable_ttl", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofHours(1))
             .defaultsTo(Duration.ofMinutes(2))
             .wholeSeconds()
             .perRule()
             .description(
-                    "How long it is remembered that a URL's response could not be stored: until then no request waits"
-                            + " for another one's; 0 not at all.");
+                    "For this time after a response could not be stored, requests for its URL do not wait for each"
+                            + " other's fetch; 0 turns this off.");
     public static final ConfigKey<Boolean> CACHE_RANGE_LOOKUP = builder("cache.range.lookup", ValueType.BOOLEAN)
             .defaultsTo(true)
             .perRule()
             .atsName("proxy.config.http.cache.range.lookup")
-            .description("Whether requests with a Range field use the cache; else they go to the origin as they are.");
+            .description(
+                    "Whether requests with a Range field use the cache; otherwise they are sent to the origin"
+                            + " unchanged.");
     public static final ConfigKey<Boolean> CACHE_RANGE_WRITE = builder("cache.range.write", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()
             .atsName("proxy.config.http.cache.range.write")
-            .description("Whether a range that is not stored makes the whole be fetched and stored; else only what is"
-                    + " missing of it is fetched, and kept as a part.");
+            .description(
+                    "Whether a request for a range that is not stored fetches and stores the whole response; otherwise"
+                            + " only the missing part of the range is fetched and stored.");
     public static final ConfigKey<Duration> CACHE_BACKGROUND_FILL_ACTIVE_TIMEOUT = builder(
                     "cache.background_fill_active_timeout", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofDays(1))
@@ -332,7 +345,8 @@ public final class ConfigKeys {
             .perRule()
             .atsName("proxy.config.http.background_fill_active_timeout")
             .description(
-                    "How long a response is still fetched and stored when its last client has left; 0 without limit.");
+                    "How long a fetch continues after its last client has left, to store the response; 0 sets no"
+                            + " limit.");
     public static final ConfigKey<Double> CACHE_BACKGROUND_FILL_COMPLETED_THRESHOLD = builder(
                     "cache.background_fill_completed_threshold", ValueType.DECIMAL)
             .within(0.0, 1.0)
@@ -340,13 +354,14 @@ public final class ConfigKeys {
             .perRule()
             .atsName("proxy.config.http.background_fill_completed_threshold")
             .description(
-                    "Share of a response that must have come when its last client leaves for the rest to be fetched; 0 "
-                            + "always fetches it.");
+                    "If at least this share of a response was received when its last client leaves, the rest is"
+                            + " fetched; 0 always fetches it.");
     public static final ConfigKey<String> CACHE_VOLUME = builder("cache.volume", ValueType.STRING)
             .perRule()
             .atsName("@volume")
             .description(
-                    "Volume that responses go to, one of volumes or default; without it the client's host decides.");
+                    "Volume in which responses are stored, one of volumes or default; by default the client's host"
+                            + " decides.");
     public static final ConfigKey<Long> CACHE_FILL_WINDOW = builder("cache.fill_window", ValueType.SIZE)
             .within(64 * KIB, GIB)
             .defaultsTo(MIB)
@@ -376,7 +391,7 @@ public final class ConfigKeys {
             .defaultsTo(GIB)
             .rolling()
             .atsName("proxy.config.log.rolling_size_mb")
-            .description("The file is rotated when it has grown to this size; 0 never.");
+            .description("Size at which the file is rotated; 0 turns this off.");
     public static final ConfigKey<Duration> LOG_ACCESS_ROTATE_INTERVAL = builder(
                     "log.access.rotate_interval", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofDays(366))
@@ -384,7 +399,7 @@ public final class ConfigKeys {
             .wholeSeconds()
             .rolling()
             .atsName("proxy.config.log.rolling_interval_sec")
-            .description("The file is rotated when it is this old; 0 never.");
+            .description("Time after which the file is rotated; 0 turns this off.");
     public static final ConfigKey<Integer> LOG_ACCESS_ROTATE_KEEP = builder("log.access.rotate_keep", ValueType.INTEGER)
             .within(0, 10_000)
             .defaultsTo(7)
@@ -406,8 +421,9 @@ public final class ConfigKeys {
     // timeouts
     public static final ConfigKey<Duration> TIMEOUTS_CLIENT_HEADER = timeout("timeouts.client_header", 30)
             .atsName("proxy.config.http.accept_no_activity_timeout")
-            .description("From the first byte of a request, or from accepting a connection, to the end of the request's"
-                    + " head. A TLS handshake has at most 10s of it.");
+            .description(
+                    "From the first byte of a request, or from accepting a connection, to the end of the request's"
+                            + " head. A TLS handshake may take at most 10 s of this time.");
     public static final ConfigKey<Duration> TIMEOUTS_CLIENT_KEEP_ALIVE = timeout("timeouts.client_keep_alive", 120)
             .atsName("proxy.config.http.keep_alive_no_activity_timeout_in")
             .description("How long a client's connection stays open between two requests.");
@@ -466,15 +482,16 @@ public final class ConfigKeys {
             .orZero()
             .defaultsTo(0L)
             .description(
-                    "Bytes on their way between clients, origins and the store at the same time. When they get scarce, windows shrink, then slow"
-                            + " clients are closed, then new fetches get 503; 0 is three quarters of the direct memory beside the cache.");
+                    "Bytes in buffers between clients, origins and the store, in total. When they get scarce, windows"
+                            + " shrink, then slow clients are closed, then new fetches get 503; 0 is three quarters of"
+                            + " the direct memory beside the cache.");
     public static final ConfigKey<Long> LIMITS_RESPONSE_RATE_MIN = builder("limits.response_rate_min", ValueType.SIZE)
             .within(16L, MIB)
             .orZero()
             .defaultsTo(KIB)
             .description(
-                    "Bytes a second that a client has to take of a response that waits for it, over 30 s or longer; 0 sets no"
-                            + " limit.");
+                    "Bytes per second at which a client must read a response that is ready, over 30 s or longer; 0"
+                            + " sets no limit.");
 
     // origin
     public static final ConfigKey<Integer> ORIGIN_CONNECTIONS_MAX = builder("origin.connections_max", ValueType.INTEGER)
@@ -482,8 +499,8 @@ public final class ConfigKeys {
             .defaultsTo(256)
             .atsName("proxy.config.http.per_server.connection.max")
             .description(
-                    "Connections to one origin by each event loop; further requests wait in the queue. Where it is lowered, those"
-                            + " that are too many end behind their requests.");
+                    "Connections to one origin by each event loop; further requests wait in the queue. After the limit"
+                            + " is lowered, excess connections are closed after their requests.");
     public static final ConfigKey<Integer> ORIGIN_QUEUE_MAX = builder("origin.queue_max", ValueType.INTEGER)
             .within(0, 1_000_000)
             .defaultsTo(1024)
@@ -499,8 +516,9 @@ public final class ConfigKeys {
             .defaultsTo(Duration.ofSeconds(50))
             .atsName("proxy.config.http.keep_alive_no_activity_timeout_out")
             .description(
-                    "How long an idle connection to an origin is kept for the next request; 0 closes it after each. One that is"
-                            + " idle when this is shortened is used no longer than that, and closed when its time is over.");
+                    "How long an idle connection to an origin is kept for the next request; 0 closes it after each"
+                            + " request. A shorter value also applies to connections that are already idle: they are"
+                            + " not used after that time, but may be closed later.");
     public static final ConfigKey<Integer> ORIGIN_KEEP_ALIVE_MAX = builder("origin.keep_alive_max", ValueType.INTEGER)
             .within(0, 100_000)
             .defaultsTo(64)
@@ -524,35 +542,38 @@ public final class ConfigKeys {
     public static final ConfigKey<Boolean> WORKER_FAST_LANE = builder("worker.fast_lane", ValueType.BOOLEAN)
             .defaultsTo(true)
             .description(
-                    "Whether new connections get hits in RAM by a shorter way; those without TLS with epoll only.");
+                    "Whether hits in RAM on new connections use the fast lane; for connections without TLS this needs"
+                            + " epoll.");
     public static final ConfigKey<Long> WORKER_HEAP_SIZE = builder("worker.heap_size", ValueType.SIZE)
             .within(64 * MIB, TIB)
             .orZero()
             .defaultsTo(0L)
             .rolling()
             .description(
-                    "Java heap of the worker; bodies in RAM lie outside it, keys and heads of theirs may take half of it. 0 means "
-                            + "512MiB and an eighth of cache.ram_size, enough where bodies in RAM have 16 KiB on average.");
+                    "Java heap of the worker; bodies in RAM are outside of it, their keys and heads may take half of"
+                            + " it. 0 means 512MiB and an eighth of cache.ram_size, enough where bodies in RAM have 16"
+                            + " KiB on average.");
     public static final ConfigKey<Duration> WORKER_HEARTBEAT_INTERVAL = builder(
                     "worker.heartbeat_interval", ValueType.DURATION)
             .within(Duration.ofMillis(50), Duration.ofMinutes(1))
             .defaultsTo(Duration.ofSeconds(1))
             .relaunch()
-            .description("How often the worker tells the launcher that every event loop still turns.");
+            .description("How often the worker reports to the launcher that every event loop still runs.");
     public static final ConfigKey<Duration> WORKER_HEARTBEAT_TIMEOUT = builder(
                     "worker.heartbeat_timeout", ValueType.DURATION)
             .within(Duration.ofMillis(200), Duration.ofMinutes(10))
             .defaultsTo(Duration.ofSeconds(10))
             .relaunch()
             .atsName("proxy.config.exec_thread.watchdog.timeout_ms")
-            .description("Silence after which the launcher takes the worker for hung and replaces it.");
+            .description(
+                    "Time without a heartbeat after which the launcher considers the worker hung and replaces it.");
     public static final ConfigKey<Duration> WORKER_WARM_UP_LIMIT = builder("worker.warm_up_limit", ValueType.DURATION)
             .within(Duration.ofMillis(100), Duration.ofMinutes(5))
             .orZero()
             .defaultsTo(Duration.ofSeconds(20))
             .description(
-                    "Longest time that a new worker warms up before it takes over from one that serves, with requests of its own to"
-                            + " itself. 0 turns that off. After a crash a worker accepts at once.");
+                    "Longest time that a new worker warms up, by requests to itself, before it replaces a serving"
+                            + " worker. 0 turns the warm-up off. After a crash a worker accepts at once.");
 
     private ConfigKeys() {}
 

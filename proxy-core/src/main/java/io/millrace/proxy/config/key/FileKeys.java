@@ -10,9 +10,9 @@ public final class FileKeys {
     public static final ConfigKey<List<String>> INCLUDE = builder("include", ValueType.NAMES)
             .atsName("remap.config (.include)")
             .description(
-                    "Files that go on with the lists remap, origins, filters and cache_rules: paths, directories (their"
-                            + " *.yaml and *.yml) and patterns such as rules.d/*.yaml, each in the order of its names. They"
-                            + " hold nothing else, and include no others.");
+                    "Files whose lists remap, origins, filters and cache_rules are appended: paths, directories (their"
+                            + " *.yaml and *.yml files) and patterns such as rules.d/*.yaml, each in the order of the"
+                            + " names. They contain nothing else, and include no other files.");
     public static final ConfigKey<Integer> HISTORY = builder("admin.config_history", ValueType.INTEGER)
             .within(1, 1000)
             .defaultsTo(20)
@@ -23,8 +23,8 @@ public final class FileKeys {
             .defaultsTo(FileMode.STANDARD)
             .rolling()
             .description(
-                    "Mode of the files that launcher and worker create: cache, logs, state. Directories also get the right"
-                            + " to search for those who may read: 0640 gives 0750.");
+                    "Mode of the files that launcher and worker create: cache, logs, state. Directories also get the"
+                            + " search permission (x) wherever the file mode permits reading: 0640 gives 0750.");
 
     private FileKeys() {}
 }

@@ -16,8 +16,8 @@ public final class Http2Keys {
             .defaultsTo(false)
             .rolling()
             .description(
-                    "Whether clients of an address without tls may begin with HTTP/2 at once (prior knowledge); HTTP/1.1"
-                            + " is spoken there too.");
+                    "Whether clients of an address without tls may begin with HTTP/2 at once (prior knowledge);"
+                            + " HTTP/1.1 works there too.");
     public static final ConfigKey<OriginConfig.Http2> GROUP = builder(
                     "origins[].http2", ValueType.word(OriginConfig.Http2.class, false))
             .description("As origin.http2, for the hosts of the group; without it the rule's holds.");
@@ -31,8 +31,9 @@ public final class Http2Keys {
             .defaultsTo(64L * 1024)
             .atsName("proxy.config.http2.max_header_list_size")
             .description(
-                    "Largest field section of an HTTP/2 request, each field counted with 32 bytes more; a larger one is"
-                            + " answered with 431, and one of more than twice that as it is sent ends the connection.");
+                    "Largest field section of an HTTP/2 request, with 32 bytes added for each field. A larger one is"
+                            + " answered with 431; if its encoded form is more than twice this limit, the connection"
+                            + " ends.");
     public static final ConfigKey<Integer> RESETS = builder("http2.resets", ValueType.INTEGER)
             .within(1, 1_000_000)
             .defaultsTo(200)
@@ -67,8 +68,8 @@ public final class Http2Keys {
             .defaultsTo(OriginConfig.Http2.OFF)
             .perRule()
             .description(
-                    "Whether origins are asked in HTTP/2: off, alpn (an https origin chooses it in the TLS handshake, and"
-                            + " gets HTTP/1.1 otherwise), or prior_knowledge (always, for http origins too).");
+                    "HTTP version for origins: off (HTTP/1.1), alpn (an https origin chooses it in the TLS handshake,"
+                            + " and gets HTTP/1.1 otherwise), or prior_knowledge (always, for http origins too).");
     public static final ConfigKey<Integer> ORIGIN_STREAMS = builder("origin.http2_streams", ValueType.INTEGER)
             .within(1, 100_000)
             .defaultsTo(100)

@@ -16,13 +16,14 @@ public final class TunnelKeys {
             .defaultsTo(List.of())
             .perRule()
             .description(
-                    "Protocols, such as websocket, that a client's connection may switch to where the origin agrees; requests"
-                            + " for others go on without Upgrade. Rules for ws:// and wss:// have websocket.");
+                    "Protocols, such as websocket, that a client's connection may switch to if the origin accepts;"
+                            + " requests for other protocols continue without Upgrade. Rules for ws:// and wss://"
+                            + " permit websocket.");
     public static final ConfigKey<Duration> IDLE = builder("timeouts.tunnel_idle", ValueType.DURATION)
             .within(Duration.ofMillis(500), Duration.ofDays(7))
             .defaultsTo(Duration.ofMinutes(10))
             .atsName("proxy.config.websocket.no_activity_timeout")
-            .description("Longest pause in a tunnel, in both directions together, after which it is closed.");
+            .description("A tunnel without bytes in either direction for this time is closed.");
     public static final ConfigKey<Duration> MAX = builder("timeouts.tunnel_max", ValueType.DURATION)
             .within(Duration.ofSeconds(1), Duration.ofDays(366))
             .orZero()

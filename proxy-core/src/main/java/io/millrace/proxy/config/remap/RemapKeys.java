@@ -16,21 +16,21 @@ public final class RemapKeys {
     public static final ConfigKey<RuleUrl> MAP = builder("remap[].map", ValueType.RULE_FROM)
             .atsName("map")
             .description(
-                    "Client URLs that begin with this are mapped; without a port it matches those ports that no rule for "
-                            + "the host names; a path alone matches every host; ws and wss are for requests that ask for "
-                            + "WebSocket. A rule has exactly one of the keys down to "
-                            + "regex_redirect_temporary, which say its kind.");
+                    "Client URLs that begin with this are mapped. Without a port it matches all ports that no other"
+                            + " rule for the host names; a path alone matches every host; ws and wss match requests"
+                            + " for WebSocket. A rule has exactly one of the keys from map to"
+                            + " regex_redirect_temporary, which determines its kind.");
     public static final ConfigKey<RuleUrl> REGEX_MAP = builder("remap[].regex_map", ValueType.RULE_REGEX)
             .atsName("regex_map")
             .description(
-                    "As map, the host being an expression in RE2's syntax that the whole of the client's host must match; "
-                            + "$0 in to stands for the host, $1 to $9 for what the groups matched.");
+                    "As map, but the host is an expression in RE2 syntax that must match the whole host of the client;"
+                            + " $0 in to stands for the host, $1 to $9 for the matched groups.");
     public static final ConfigKey<RuleUrl> MAP_WITH_RECV_PORT = builder(
                     "remap[].map_with_recv_port", ValueType.RULE_FROM)
             .atsName("map_with_recv_port")
             .description(
-                    "As map, but the port, which must be named, is that on which the request arrived, whatever the URL "
-                            + "says; looked at before all other kinds.");
+                    "As map, but the port, which is required, is the port on which the request arrived, not that of"
+                            + " the URL. This kind is tried before all others.");
     public static final ConfigKey<RuleUrl> REGEX_MAP_WITH_RECV_PORT = builder(
                     "remap[].regex_map_with_recv_port", ValueType.RULE_REGEX)
             .atsName("regex_map_with_recv_port")
@@ -42,8 +42,8 @@ public final class RemapKeys {
     public static final ConfigKey<RuleUrl> REVERSE_MAP = builder("remap[].reverse_map", ValueType.RULE_FROM)
             .atsName("reverse_map")
             .description(
-                    "Origin URLs that begin with this are replaced by to in Location and Content-Location of answers; "
-                            + "without a port it is for the scheme's own.");
+                    "In Location and Content-Location of responses, origin URLs that begin with this are replaced by"
+                            + " to; without a port it means the scheme's default port.");
     public static final ConfigKey<RuleUrl> REDIRECT = builder("remap[].redirect", ValueType.RULE_FROM)
             .atsName("redirect")
             .description(
@@ -75,32 +75,33 @@ public final class RemapKeys {
     public static final ConfigKey<List<String>> REFERERS = builder("remap[].referers", ValueType.REFERERS)
             .atsName("map_with_referer")
             .description(
-                    "For map_with_referer: expressions in RE2's syntax that are found anywhere in Referer, without case; the first "
-                            + "that is found decides. ~ before one refuses what has it; * lets any other through; ~* makes "
-                            + "Referer optional.");
+                    "For map_with_referer: expressions in RE2 syntax that match anywhere in Referer, ignoring case;"
+                            + " the first match decides. ~ before an expression refuses the request; * accepts any"
+                            + " other Referer; ~* accepts requests without Referer.");
     public static final ConfigKey<String> REFERER_REDIRECT = builder(
                     "remap[].referer_redirect", ValueType.REFERER_REDIRECT)
             .atsName("map_with_referer, proxy.config.http.referer_format_redirect")
             .description(
-                    "Where map_with_referer sends requests that it does not let through, with 302; %r stands for their "
-                            + "Referer, %f for the rule's URL, %t for that of to, %o for the URL that the origin would be asked "
-                            + "for.");
+                    "Redirection target, with 302, for requests that map_with_referer refuses; %r stands for the"
+                            + " Referer, %f for the rule's URL, %t for the URL of to, %o for the URL of the origin"
+                            + " request.");
     public static final ConfigKey<Boolean> REWRITE_SET_COOKIE = builder("remap[].rewrite_set_cookie", ValueType.BOOLEAN)
             .defaultsTo(false)
             .description(
-                    "For reverse_map: whether Domain and Path of Set-Cookie in answers of this origin are changed to those "
-                            + "of to as well.");
+                    "For reverse_map: whether Domain and Path of Set-Cookie in responses of this origin are changed to"
+                            + " those of to.");
 
     public static final ConfigKey<String> ORIGINS = builder("remap[].origins", ValueType.STRING)
             .atsName("@strategy, parent.config")
             .description(
-                    "Name of the group of origins that connections go to in place of the host of to, which is still what"
-                            + " the Host field says.");
+                    "Name of the group of origins whose hosts are connected to instead of the host of to; the Host"
+                            + " field still has the host of to.");
 
     public static final ConfigKey<String> SITE = builder("remap[].site", ValueType.HOST)
             .description(
-                    "Name of the site that the tags of this rule's responses are of; without it the client's host. Rules with"
-                            + " one site share its tags, and a purge by request needs purge.allow of all of them.");
+                    "Name of the site to which the tags of this rule's responses belong; the default is the client's"
+                            + " host. Rules with the same site share its tags, and a purge by request needs"
+                            + " purge.allow of all these rules.");
 
     public static final List<ConfigKey<?>> OPTIONS =
             List.of(STATUS, REFERERS, REFERER_REDIRECT, REWRITE_SET_COOKIE, ORIGINS, SITE, FilterKeys.RULE_FILTERS);

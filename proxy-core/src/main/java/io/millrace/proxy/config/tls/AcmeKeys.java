@@ -29,13 +29,13 @@ public final class AcmeKeys {
                     "URL of the issuer's ACME directory, or letsencrypt, letsencrypt-staging, zerossl, google, sslcom.");
     public static final ConfigKey<String> EAB_KEY_ID = builder("tls.acme.issuers[].eab_key_id", ValueType.STRING)
             .description(
-                    "Key identifier of the external account (RFC 8555 section 7.3.4), for issuers that ask for one.");
+                    "Key identifier of the external account (RFC 8555 section 7.3.4), for issuers that require one.");
     public static final ConfigKey<Path> EAB_KEY_FILE = builder("tls.acme.issuers[].eab_key_file", ValueType.PATH)
             .description("File with the MAC key of the external account, in base64url.");
     public static final ConfigKey<Path> CA_FILE = builder("tls.acme.ca_file", ValueType.PATH)
             .description(
-                    "PEM file with the CA certificates that issuers and ask URLs are verified by, for private issuers."
-                            + " Without it those of the Java runtime.");
+                    "PEM file with CA certificates for the verification of issuers and ask URLs, for private issuers."
+                            + " The default is those of the Java runtime.");
     public static final ConfigKey<AcmeConfig.Challenge> CHALLENGE = builder(
                     "tls.acme.challenge", ValueType.word(AcmeConfig.Challenge.class, false))
             .defaultsTo(AcmeConfig.Challenge.HTTP_01)

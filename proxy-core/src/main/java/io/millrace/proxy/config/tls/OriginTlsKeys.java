@@ -56,13 +56,13 @@ public final class OriginTlsKeys {
                     .perRule()
                     .atsName("proxy.config.ssl.client.sni_policy")
                     .description(
-                            "Name that handshakes ask for and certificates must have: the origin's, or that of the Host"
-                                    + " field that the origin is sent."),
+                            "Name in the handshake (SNI) and expected name in the certificate: the origin's host, or"
+                                    + " that of the Host field sent to the origin."),
             builder("origin.tls.name", ValueType.HOST)
                     .perRule()
                     .description(
-                            "Fixed name that handshakes ask for and certificates must have, instead of the one that sni"
-                                    + " says."),
+                            "Fixed name for the handshake (SNI) and expected name in the certificate, instead of the"
+                                    + " name by sni."),
             builder("origin.tls.min_version", ValueType.TLS_VERSION)
                     .defaultsTo(TlsVersion.TLS_1_2)
                     .perRule()
@@ -72,8 +72,8 @@ public final class OriginTlsKeys {
     public static final Section GROUP = new Section(
             builder("origins[].tls.verify", ValueType.word(OriginTlsConfig.Verify.class, false))
                     .description(
-                            "As origin.tls.verify, for the hosts of the group. A section tls here takes the place of the"
-                                    + " rule's; what it leaves out is as in origin.tls."),
+                            "As origin.tls.verify, for the hosts of the group. A section tls here replaces that of the"
+                                    + " rule; its missing keys are taken from origin.tls."),
             builder("origins[].tls.ca_file", ValueType.PATH)
                     .description("As origin.tls.ca_file, for the hosts of the group."),
             builder("origins[].tls.certificate", ValueType.PATH)

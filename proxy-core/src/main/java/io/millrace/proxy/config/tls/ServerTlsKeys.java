@@ -74,8 +74,8 @@ public final class ServerTlsKeys {
                     .rolling()
                     .atsName("proxy.config.ssl.client.certification_level")
                     .description(
-                            "Whether clients are asked for certificates, and whether connections without a valid one are"
-                                    + " refused. One that is shown must be valid."),
+                            "Whether clients are asked for certificates, and whether connections without a valid"
+                                    + " certificate are refused. A certificate that a client presents must be valid."),
             builder("tls.client_ca_file", ValueType.PATH)
                     .rolling()
                     .atsName("proxy.config.ssl.CA.cert.filename")
@@ -84,15 +84,16 @@ public final class ServerTlsKeys {
             builder("tls.client_revocation_file", ValueType.PATH)
                     .rolling()
                     .description(
-                            "PEM file of revocation lists of these authorities. Clients whose certificate is in it are"
-                                    + " refused, and so are all when the list is out of date."),
+                            "PEM file of revocation lists of these authorities. Clients with a listed certificate are"
+                                    + " refused; if the list is out of date, all clients are refused."),
             builder("tls.hsts.max_age", ValueType.DURATION)
                     .within(Duration.ZERO, HSTS_MAX)
                     .rolling()
                     .atsName("proxy.config.ssl.hsts_max_age")
                     .description(
-                            "Adds Strict-Transport-Security to responses over TLS that have none: how long browsers use https"
-                                    + " only; 0 makes them forget it. Without it nothing is added."),
+                            "Adds Strict-Transport-Security to responses over TLS that have none: the time for which"
+                                    + " browsers use https only; 0 makes browsers forget the policy. Without this key"
+                                    + " nothing is added."),
             builder("tls.hsts.include_subdomains", ValueType.BOOLEAN)
                     .defaultsTo(false)
                     .rolling()

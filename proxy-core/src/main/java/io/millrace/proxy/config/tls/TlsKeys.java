@@ -17,7 +17,7 @@ public final class TlsKeys {
     public static final ConfigKey<Boolean> LISTEN_ENABLED = builder("listen[].tls.enabled", ValueType.BOOLEAN)
             .defaultsTo(true)
             .rolling()
-            .description("Whether the address speaks TLS; a section tls without this key does.");
+            .description("Whether the address uses TLS; by default it does if it has a section tls.");
     public static final ConfigKey<List<ConfigValues>> CERTIFICATES = builder("tls.certificates", ValueType.LIST)
             .atsName("ssl_multicert.config")
             .description(
@@ -31,22 +31,24 @@ public final class TlsKeys {
             .description(
                     "PEM file with the unencrypted private key; without it the key is in the file of the certificate.");
     public static final ConfigKey<Path> DIRECTORY = builder("tls.certificates[].directory", ValueType.PATH)
-            .description("Directory instead of files: NAME.pem or NAME.crt with NAME.key, *.pem with both in one file,"
-                    + " or NAME/fullchain.pem with NAME/privkey.pem. lego, certbot and dehydrated write such.");
+            .description(
+                    "Directory instead of files: NAME.pem or NAME.crt with NAME.key, *.pem with both in one file, or"
+                            + " NAME/fullchain.pem with NAME/privkey.pem, as lego, certbot and dehydrated write"
+                            + " them.");
     public static final ConfigKey<List<String>> NAMES = builder("tls.certificates[].names", ValueType.NAMES)
             .atsName("dest_fqdn")
             .description(
-                    "Names that these certificates are used for, such as www.example.com and *.example.com; without it"
-                            + " those in each certificate.");
+                    "Names that these certificates are used for, such as www.example.com and *.example.com; the"
+                            + " default is the names in each certificate.");
     public static final ConfigKey<Boolean> NAME_HTTP2 = builder("tls.certificates[].http2", ValueType.BOOLEAN)
             .description(
-                    "Whether clients that ask for these names are offered HTTP/2; without it as listen[].http2 says, which false"
-                            + " turns off for all names.");
+                    "Whether clients that request these names are offered HTTP/2; the default is that of"
+                            + " listen[].http2. listen[].http2: false turns HTTP/2 off for all names.");
     public static final ConfigKey<String> DEFAULT_CERTIFICATE = builder("tls.default_certificate", ValueType.HOST)
             .atsName("dest_ip=*")
             .description(
-                    "Name whose certificate is used for clients that name no host, and by unknown_name; without it that"
-                            + " of the first certificate.");
+                    "Name whose certificate is used for clients that name no host, and for unknown_name: default; the"
+                            + " default is the name of the first certificate.");
     public static final ConfigKey<TlsConfig.UnknownName> UNKNOWN_NAME = builder(
                     "tls.unknown_name", ValueType.word(TlsConfig.UnknownName.class, false))
             .defaultsTo(TlsConfig.UnknownName.DEFAULT)
@@ -57,7 +59,8 @@ public final class TlsKeys {
             .within(Duration.ofMillis(100), Duration.ofHours(1))
             .defaultsTo(Duration.ofSeconds(5))
             .description(
-                    "Interval of checks of certificate files for changes. Slow checks make longer pauses, up to 10 s.");
+                    "Time between checks of certificate files for changes. After slow checks the pause is longer, up"
+                            + " to 10 s.");
 
     public static final ConfigKey<Path> TICKET_KEYS_FILE = builder("tls.ticket_keys_file", ValueType.PATH)
             .atsName("proxy.config.ssl.server.ticket_key.filename")
@@ -66,8 +69,9 @@ public final class TlsKeys {
                             + " names; without it keys are made, and renewed every 12 hours.");
     public static final ConfigKey<String> CLIENT_SUBJECT_FIELD = builder(
                     "tls.client_subject_field", ValueType.FIELD_NAME)
-            .description("Request field in which origins are told the subject of a verified client certificate, such as"
-                    + " X-Client-Subject; what clients send in it never reaches an origin.");
+            .description(
+                    "Request field that tells origins the subject of a verified client certificate, such as"
+                            + " X-Client-Subject; the field is removed from requests of clients.");
 
     private TlsKeys() {}
 }
