@@ -54,7 +54,7 @@ public interface Journal {
      */
     void append(Entry entry, Executor replyOn, AppendCallback reply);
 
-    /** Learns what became of an entry. */
+    /** Receives the outcome of an append. */
     @FunctionalInterface
     interface AppendCallback {
         /**

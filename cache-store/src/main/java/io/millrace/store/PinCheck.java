@@ -1,17 +1,17 @@
 package io.millrace.store;
 
 /**
- * Says whether an object that is pinned is still to be kept for that, when a volume would carry it on: what its owner has made
- * useless without removing it is not.
+ * Decides at reclaim whether a pinned object is still worth its pin. It is not if its owner has invalidated it without
+ * removing it.
  *
- * <p>Thread-safe: called on the volumes' threads, once for each such object and turn of the ring. Never blocks.
+ * <p>Thread-safe: called on the volumes' threads, for every pinned object of a segment that is reclaimed. Never blocks.
  *
  * @param <H> the decoded head
  */
 @FunctionalInterface
 public interface PinCheck<H> {
     /**
-     * Whether it is.
+     * Whether the pin still applies.
      *
      * @param key the bytes of its key; borrowed
      */

@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * How often objects of a class were asked for again within one turn of the ring, whether they were then kept or not.
+ * Counts per class how often objects were requested again within one cycle of the ring buffer, kept by reclaim or not.
  *
  * <p>A decision about a key puts it into a table, with its class and the time in segments. The next request of the key
  * takes it out: it was asked for again. What is a turn old was not. Of many keys a sample is looked at, chosen by hash.

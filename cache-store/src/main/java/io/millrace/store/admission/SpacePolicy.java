@@ -6,13 +6,13 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Decides what one volume takes and keeps, by what became of the like before.
+ * Decides what one volume admits and what reclaim keeps, by the reuse of similar objects before.
  *
- * <p>Objects are put in classes: new ones by how often their key was asked for of late, old ones by that and by how often
- * they were read in the last turn of the ring. For each class the history tells how many were asked for again within a
- * turn. An old object is kept if its chance is not far below that of new ones, for whom room would be made; a new one is
- * taken if its chance is not far below that of the least one kept. What was asked for once and never again has no
- * claim to be kept.
+ * <p>Objects are put in classes: new ones by how often their key was asked for of late, old ones by that and by how
+ * often they were read in the last cycle of the ring buffer. For each class the history tells how many were asked for
+ * again within a turn. An old object is kept if its chance is not far below that of new ones, for whom room would be
+ * made; a new one is taken if its chance is not far below that of the least one kept. What was asked for once and never
+ * again has no claim to be kept.
  *
  * <p>As long as the ring has never been full all new objects are taken.
  *

@@ -30,7 +30,7 @@ final class RecordBatch {
     private List<Member> members = new ArrayList<>();
     private int length;
 
-    /** One record, and what became of it. */
+    /** One record and the outcome of its write. */
     static final class Member {
         private final RecordHeader header;
         private final DiskKey key;

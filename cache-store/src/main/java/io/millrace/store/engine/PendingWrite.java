@@ -46,7 +46,7 @@ sealed interface PendingWrite {
         }
     }
 
-    /** Is told what became of an object's record, and knows its head meanwhile. */
+    /** Receives the outcome of appending an object's record, and holds the object's head until then. */
     record ObjectAppended<H>(H head, Appended end) implements Appended {
         @Override
         public void appended(@Nullable IOException failure) {

@@ -56,7 +56,7 @@ final class StoreMemory {
     }
 
     /** Says once in the log that keys and heads are what fills RAM, not bodies; to be called now and then. */
-    void tellOfFullHeap(RamTier<?> ram) {
+    void warnOfFullHeap(RamTier<?> ram) {
         long heap = budget.bytes(Part.ENTRIES);
         boolean full = heap / HEAP_FULL_SIXTEENTHS >= budget.entryBytesMax() / 16;
         if (full && heapToldOf.compareAndSet(false, true)) {

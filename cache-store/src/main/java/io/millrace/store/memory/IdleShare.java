@@ -21,7 +21,7 @@ final class IdleShare {
     private final long bytesMax;
     private long bytes;
 
-    /** Nothing yet, of that budget. */
+    /** An empty share of a budget of {@code bytesMax}. */
     IdleShare(long bytesMax) {
         this.bytesMax = bytesMax;
     }

@@ -137,7 +137,7 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /**
-     * An empty tier, which gives way when others need the budget.
+     * An empty tier, which evicts when other parts need the budget.
      *
      * @param bytesMax the most that it has; with 0 nothing is kept
      * @param budget counts its entries, and the others
@@ -168,7 +168,7 @@ public final class RamTier<E extends RamEntry> {
         this.bytesLimit = bytesMax;
         this.batchesPerWake = batchesPerWake();
         this.budget = budget;
-        budget.tenant(new Giving());
+        budget.addConsumer(new EvictingConsumer());
         this.housekeeping = housekeeping;
         this.table = new RamTable(bytesMax, bytesPerChain);
         this.policy = Caffeine.newBuilder()
@@ -382,10 +382,10 @@ public final class RamTier<E extends RamEntry> {
         budget.keepEntriesWithinHeap();
     }
 
-    /** What the tier does when others need memory: it evicts now, and stays that much smaller until {@link #resize}. */
-    private final class Giving implements MemoryBudget.Tenant {
+    /** Evicts when other parts need memory; the tier stays that much smaller until {@link #resize}. */
+    private final class EvictingConsumer implements MemoryBudget.MemoryConsumer {
         @Override
-        public boolean giveWay(long missing) {
+        public boolean releaseBytes(long missing) {
             resizing.lock();
             try {
                 long smaller = Math.max(0, Math.min(bytesLimit, bytes.get()) - missing);
@@ -400,13 +400,13 @@ public final class RamTier<E extends RamEntry> {
         }
 
         @Override
-        public long leavingBytes() {
+        public long freeUnused() {
             sections.letGo();
             return sections.waitingBytes();
         }
 
         @Override
-        public void giveWayOnHeap() {
+        public void evictOverHeapLimit() {
             resizing.lock();
             try {
                 // Another thread may have done it meanwhile.

@@ -3,7 +3,7 @@ package io.millrace.store.disk.record;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** Is told what became of a record. On the volume's thread, once for each record. */
+/** Receives the outcome of appending a record. Called on the volume's thread, once per record. */
 @FunctionalInterface
 public interface Appended {
     /** The record is written and in the index; or it is not, for the reason given, and its key holds nothing here. */

@@ -13,7 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a volume is: kept twice at the start of its file, written in turn, the newer valid copy counts.
+ * The superblock of a volume: its identity and layout. Two copies at the start of the volume file are written
+ * alternately; the newer valid copy is used.
  *
  * <pre>
  *    0  8  magic "MRVOLUM\0"
@@ -64,7 +65,7 @@ public record Superblock(
     private static final int BYTES = 4096;
     private static final int MEMBERS_AT = 80;
 
-    /** A copy that tells another membership, generation and open count. */
+    /** A copy with another store id, generation, open count and list of members. */
     public Superblock with(UUID newStoreId, long newGeneration, long newOpenCount, List<UUID> newMembers) {
         return new Superblock(
                 volumeId,
@@ -92,7 +93,7 @@ public record Superblock(
         return SEGMENTS_AT + (long) segmentBytes * segment;
     }
 
-    /** Writes the copy that is due, forces it, and returns it as it now stands. */
+    /** Writes the older of the two copies on disk, syncs the file, and returns the superblock written. */
     public Superblock write(StoreFile file) throws IOException {
         Superblock next = new Superblock(
                 volumeId, storeId, segmentBytes, segmentCount, generation, openCount, writeCount + 1, members);
@@ -102,8 +103,8 @@ public record Superblock(
     }
 
     /**
-     * Makes all before the segments that of a volume which holds nothing: both copies are there, and neither is valid.
-     * So who is interrupted while making a volume of a device finds it to be one, to be rebuilt.
+     * Writes the start of an empty volume: both superblocks with magic and version but no valid checksum. If formatting
+     * a device is interrupted, the next start recognizes the device as a volume and rebuilds it.
      */
     public static void writeUnfinished(StoreFile file) throws IOException {
         ByteBuffer out = ByteBuffer.allocate((int) SEGMENTS_AT).order(ByteOrder.LITTLE_ENDIAN);
@@ -116,8 +117,9 @@ public record Superblock(
     }
 
     /**
-     * Whether all before the segments is what this store writes there: copies with the magic or zeros, one of them at
-     * least with it, and zeros behind. A copy that another format left standing does not make a volume.
+     * Whether the bytes before the segments were written by this store: each copy has the magic or is zero, at least
+     * one has the magic, and all other bytes are zero. The remains of a superblock under another format are not a
+     * volume.
      *
      * @param start the file's first {@link #SEGMENTS_AT} bytes
      */
@@ -127,7 +129,7 @@ public record Superblock(
         for (int copy = 0; copy < 2; copy++) {
             boolean magic = in.getLong(copy * BYTES) == MAGIC;
             any |= magic;
-            // Behind the last possible member all is zero, also in a copy that was not written to its end.
+            // Bytes after the last possible member are zero, even in a partly written copy.
             int used = magic ? MEMBERS_AT + 16 * MEMBERS_MAX : 0;
             if (!isZero(in, copy * BYTES + used, (magic ? BYTES - 4 : BYTES) - used)) {
                 return false;
@@ -193,7 +195,7 @@ public record Superblock(
         return in.flip().mismatch(ByteBuffer.allocate(BYTES)) < 0;
     }
 
-    /** What is the matter with a file in which {@link #read} finds nothing. */
+    /** Explains why {@link #read} found no superblock in a file. */
     public static String whyUnusable(StoreFile file) throws IOException {
         int oldest = Integer.MAX_VALUE;
         for (int copy = 0; copy < 2; copy++) {

@@ -5,7 +5,7 @@ import java.util.Arrays;
 /**
  * Which bytes of a block have been written: disjoint ranges in order.
  *
- * <p>Confined to whoever guards the block.
+ * <p>Not thread-safe: the caller holds the lock of the block.
  */
 final class Coverage {
     /** Start and end of each range, alternating. */

@@ -201,7 +201,7 @@ public final class BlockMap {
      * Part of a block; the caller releases it. Blocks on the disk.
      *
      * @param location as {@link #location} told it, with its {@link #tag}
-     * @throws BlockGoneException when it was to be looked up and is not there
+     * @throws BlockReclaimedException when it was to be looked up and is not there
      */
     public ByteBuf read(int block, long location, long tag, int from, int length) throws IOException {
         if (location != Location.NONE) {
@@ -222,7 +222,7 @@ public final class BlockMap {
                 volume.unpin(segment);
             }
         }
-        throw new BlockGoneException("block " + block + " of object " + Long.toHexString(objectId) + " is gone");
+        throw new BlockReclaimedException("block " + block + " of object " + Long.toHexString(objectId) + " is gone");
     }
 
     private ByteBuf readAt(int block, long location, long tag, int from, int length) throws IOException {
