@@ -23,25 +23,25 @@ public final class CacheRulesKeys {
     public static final ConfigKey<List<ConfigValues>> CACHE_RULES = builder("cache_rules", ValueType.LIST)
             .atsName("cache.config")
             .description(
-                    "Rules for the requests that they match; all that match hold, later ones over earlier ones and over"
-                            + " cache.");
+                    "Rules for matching requests. All matching rules apply; a later rule overrides earlier ones and the"
+                            + " section cache.");
     public static final ConfigKey<String> DEST_DOMAIN = builder("cache_rules[].dest_domain", ValueType.DOMAIN)
             .atsName("dest_domain")
-            .description("The client's host is this one or one below it; a dot alone means every host.");
+            .description("The host in the request URL is this domain or a subdomain; a dot alone matches every host.");
     public static final ConfigKey<String> DEST_HOST = builder("cache_rules[].dest_host", ValueType.HOST)
             .atsName("dest_host")
-            .description("The client's host is this one.");
+            .description("The host in the request URL is this one.");
     public static final ConfigKey<String> HOST_REGEX = builder("cache_rules[].host_regex", ValueType.REGEX)
             .atsName("host_regex")
-            .description("The expression is found in the client's host, which is in lower case.");
+            .description("The regular expression is found in the host of the request URL, in lower case.");
     public static final ConfigKey<String> URL_REGEX = builder("cache_rules[].url_regex", ValueType.REGEX)
             .atsName("url_regex")
             .description(
-                    "The expression is found in the URL that the cache key has, http://host/path?query: without what"
-                            + " cache.key leaves out, and in its normal form.");
+                    "The regular expression is found in the URL of the cache key, http://host/path?query: normalized,"
+                            + " without the parts that cache.key omits.");
     public static final ConfigKey<String> PREFIX = builder("cache_rules[].prefix", ValueType.PATH_PREFIX)
             .atsName("prefix")
-            .description("The path begins with this, once encodings that mean nothing are decoded.");
+            .description("The path begins with this, after unneeded percent-encodings are decoded.");
     public static final ConfigKey<String> SUFFIX = builder("cache_rules[].suffix", ValueType.STRING)
             .atsName("suffix")
             .description("The path ends with this, such as .mp4.");
@@ -50,22 +50,21 @@ public final class CacheRulesKeys {
             .description("The method is one of these.");
     public static final ConfigKey<Scheme> SCHEME = builder("cache_rules[].scheme", ValueType.word(Scheme.class, false))
             .atsName("scheme")
-            .description("The scheme of the client's URL is this one.");
+            .description("The scheme of the request URL is this one.");
     public static final ConfigKey<Integer> PORT = builder("cache_rules[].port", ValueType.INTEGER)
             .within(1, 65535)
             .atsName("port")
-            .description("The port of the client's URL is this one, written or the scheme's own.");
+            .description("The port of the request URL is this one, explicit or the default of the scheme.");
     public static final ConfigKey<List<String>> SRC_IP = builder("cache_rules[].src_ip", ValueType.NAMES)
             .atsName("src_ip")
             .description("The client's address is among these addresses and ranges, such as 10.0.0.0/8.");
     public static final ConfigKey<DayTime> TIME = builder("cache_rules[].time", ValueType.DAY_TIME)
             .atsName("time")
-            .description("The time of day, where this machine is, lies in this part of the day.");
+            .description("The local time of day of this machine is in this range.");
     public static final ConfigKey<CacheRuleConfig.Action> ACTION = builder(
                     "cache_rules[].action", ValueType.word(CacheRuleConfig.Action.class, false))
             .atsName("action")
-            .description(
-                    "Nothing is cached; or no-cache and no-store of both sides, of clients or of origins are ignored.");
+            .description("Do not cache; or ignore no-cache and no-store of clients, of origins, or of both.");
     public static final ConfigKey<StoringRules.CookiePolicy> COOKIES = builder(
                     "cache_rules[].cache_responses_to_cookies", ValueType.word(StoringRules.CookiePolicy.class, true))
             .atsName("cache-responses-to-cookies")
@@ -75,25 +74,25 @@ public final class CacheRulesKeys {
             .wholeSeconds()
             .atsName("pin-in-cache")
             .description(
-                    "What is stored stays on disk for this long from its receipt or its last validation on, asked for or"
-                            + " not, fresh or not; see cache.permit_pinning.");
+                    "Stored responses stay on disk for this long after receipt or the last validation, even if stale or"
+                            + " not requested; see cache.permit_pinning.");
     public static final ConfigKey<Duration> REVALIDATE = builder("cache_rules[].revalidate", ValueType.DURATION)
             .within(Duration.ZERO, YEARS)
             .wholeSeconds()
             .atsName("revalidate")
-            .description("Age up to which a response is fresh, in place of the lifetime that it has or is given.");
+            .description("Age up to which a response is fresh; overrides its own lifetime and a heuristic one.");
     public static final ConfigKey<Duration> TTL_IN_CACHE = builder("cache_rules[].ttl_in_cache", ValueType.DURATION)
             .within(Duration.ofSeconds(1), YEARS)
             .wholeSeconds()
             .atsName("ttl-in-cache")
-            .description("Responses are stored, and are fresh for this long from their receipt on, whatever their"
-                    + " Cache-Control says except private; it wins over never_cache and revalidate.");
+            .description("Responses are stored and stay fresh for this long after receipt, regardless of Cache-Control"
+                    + " except private. Overrides never_cache and revalidate.");
 
-    /** What a rule may ask of a request. */
+    /** Keys of a rule that are conditions on the request. */
     public static final List<ConfigKey<?>> CONDITIONS =
             List.of(DEST_DOMAIN, DEST_HOST, HOST_REGEX, URL_REGEX, PREFIX, SUFFIX, METHOD, SCHEME, PORT, SRC_IP, TIME);
 
-    /** What a rule may decide. */
+    /** Keys of a rule that set how to cache. */
     public static final List<ConfigKey<?>> ACTIONS = List.of(ACTION, COOKIES, PIN_IN_CACHE, REVALIDATE, TTL_IN_CACHE);
 
     private CacheRulesKeys() {}

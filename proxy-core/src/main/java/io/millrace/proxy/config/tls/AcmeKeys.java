@@ -12,17 +12,16 @@ import java.util.List;
 /** The catalogue's entries for certificates that are issued automatically (ACME, RFC 8555). */
 public final class AcmeKeys {
     public static final ConfigKey<List<String>> NAMES = builder("tls.acme.names", ValueType.NAMES)
-            .description(
-                    "Names to get certificates for, one certificate each. A wildcard such as *.example.com needs dns-01.");
+            .description("Names to get certificates for, one each. A wildcard such as *.example.com needs dns-01.");
     public static final ConfigKey<String> EMAIL = builder("tls.acme.email", ValueType.STRING)
             .description("Address that the issuer may write to, such as ops@example.com.");
     public static final ConfigKey<Boolean> ACCEPT_TERMS = builder("tls.acme.accept_terms", ValueType.BOOLEAN)
             .defaultsTo(false)
-            .description(
-                    "Whether the operator accepts the terms of service of every issuer; no certificate is issued before.");
+            .description("Whether the operator accepts the terms of service of every issuer. No certificate is ordered"
+                    + " while this is false.");
     public static final ConfigKey<List<ConfigValues>> ISSUERS = builder("tls.acme.issuers", ValueType.LIST)
             .description(
-                    "Issuers in order of preference; the next one is used where one fails. Without it Let's Encrypt.");
+                    "Issuers in order of preference; the next one is used when one fails. Default: Let's Encrypt.");
     public static final ConfigKey<String> DIRECTORY = builder("tls.acme.issuers[].directory", ValueType.STRING)
             .required()
             .description(
@@ -34,8 +33,8 @@ public final class AcmeKeys {
             .description("File with the MAC key of the external account, in base64url.");
     public static final ConfigKey<Path> CA_FILE = builder("tls.acme.ca_file", ValueType.PATH)
             .description(
-                    "PEM file with the CA certificates that issuers and ask URLs are verified by, for private issuers."
-                            + " Without it those of the Java runtime.");
+                    "PEM file with the CA certificates that verify the servers of the issuers and of on_demand.ask."
+                            + " Default: the CA certificates of the Java runtime.");
     public static final ConfigKey<AcmeConfig.Challenge> CHALLENGE = builder(
                     "tls.acme.challenge", ValueType.word(AcmeConfig.Challenge.class, false))
             .defaultsTo(AcmeConfig.Challenge.HTTP_01)
@@ -52,7 +51,7 @@ public final class AcmeKeys {
             .description("How long dns_hook may run before it is killed.");
     public static final ConfigKey<String> PROFILE = builder("tls.acme.profile", ValueType.STRING)
             .description(
-                    "Certificate profile that the issuer offers, such as shortlived; without it the issuer's default.");
+                    "Certificate profile that the issuer offers, such as shortlived. Default: that of the issuer.");
     public static final ConfigKey<AcmeConfig.KeyType> KEY_TYPE = builder(
                     "tls.acme.key_type", ValueType.word(AcmeConfig.KeyType.class, false))
             .defaultsTo(AcmeConfig.KeyType.ECDSA_P256)
@@ -61,22 +60,22 @@ public final class AcmeKeys {
                     "tls.acme.issuances_per_name_per_hour", ValueType.INTEGER)
             .within(1, 1000)
             .defaultsTo(5)
-            .description("Most orders for one name within an hour, failed ones included.");
+            .description("Limit of orders for one name within an hour, failed orders included.");
     public static final ConfigKey<Path> STORAGE = builder("tls.acme.storage", ValueType.PATH)
-            .description("Directory for accounts, keys and certificates; without it acme in the state directory.");
+            .description("Directory for accounts, keys and certificates. Default: acme in the state directory.");
     public static final ConfigKey<String> ASK = builder("tls.acme.on_demand.ask", ValueType.STRING)
             .description(
-                    "URL that permits a certificate for an unknown name: it is asked with ?domain=NAME, and 200 means yes."
-                            + " Without it no certificate is issued on demand.");
+                    "URL to request with ?domain=NAME before a certificate for an unknown name is ordered; status 200"
+                            + " permits it. Without this key no certificate is issued on demand.");
     public static final ConfigKey<Duration> WAIT = builder("tls.acme.on_demand.wait", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofMinutes(2))
             .defaultsTo(Duration.ofSeconds(15))
-            .description("How long a handshake waits for a certificate on demand; then tls.unknown_name applies.");
+            .description("How long a handshake waits for a certificate on demand. Then tls.unknown_name applies.");
     public static final ConfigKey<Integer> PENDING_MAX = builder("tls.acme.on_demand.pending_max", ValueType.INTEGER)
             .within(1, 10_000)
             .defaultsTo(100)
             .description(
-                    "Most names that wait for a certificate on demand at the same time; handshakes for more do not wait.");
+                    "Limit of names that wait for a certificate at once. Handshakes for further names do not wait.");
 
     private AcmeKeys() {}
 }
