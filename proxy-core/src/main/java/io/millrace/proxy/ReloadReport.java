@@ -25,7 +25,7 @@ public record ReloadReport(List<Setting> settings) {
      * One setting.
      *
      * @param key its name in the catalogue
-     * @param result what became of it
+     * @param result outcome of the change
      */
     public record Setting(String key, Result result) {}
 

@@ -16,9 +16,9 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is stored beside a response's content, with everything decided once: times, freshness lifetime, validators,
- * restrictions, and the head as it goes onto the wire. Of two kinds: a response, or the marker under the primary key of
- * a URL whose responses vary.
+ * The stored metadata of a response: times, freshness lifetime, validators, restrictions and the wire head. All values
+ * are computed once, when the response is stored. A stored head describes either a response or a Vary marker, which is
+ * stored under the primary key of a URL whose responses vary.
  *
  * <p>The wire head is status line and field lines without the empty line that ends a head:
  *
@@ -29,20 +29,21 @@ import org.jspecify.annotations.Nullable;
  * Content-Length: 500 CRLF                     where the length is known
  * </pre>
  *
- * It lacks hop-by-hop fields, those of proxy authentication, Age, the fields of tags, the fields that {@code no-cache="..."}, {@code
- * private="..."} or an operator name, and Set-Cookie where the response may not be shared without asking; the writer appends Age, Via, Cache-Status and Connection.
+ * The wire head lacks hop-by-hop fields, proxy authentication fields, Age and the tag fields. It also lacks the fields
+ * listed in {@code no-cache="..."}, in {@code private="..."} or in the configuration, and Set-Cookie unless it may be
+ * reused without validation. The writer appends Age, Via, Cache-Status and Connection.
  *
- * <p>Lifetimes are those of the settings at the time of storing. Immutable.
+ * <p>The freshness lifetime is computed with the settings in force when the response is stored. Immutable.
  */
 public final class StoredHead {
 
-    /** Stands for a length or a number of seconds that is not known. */
+    /** Value of an unknown length or number of seconds. */
     public static final long UNKNOWN = -1;
 
-    /** The time of expiry of what never expires: the largest unsigned 32-bit number. */
+    /** Expiry time of an object that never expires: the largest unsigned 32-bit number. */
     public static final long NEVER_EXPIRES = 0xffff_ffffL;
 
-    private static final int NOT_LOOKED_FOR = -2;
+    private static final int NOT_COMPUTED = -2;
 
     static final int MUST_REVALIDATE = 1;
     static final int PROXY_REVALIDATE = 1 << 1;
@@ -77,14 +78,16 @@ public final class StoredHead {
     final int fieldsStart;
     final int etagStart;
     final int etagEnd;
-    /** Built at the first 304; a race builds it twice, to the same bytes. */
+    /** Wire head of a 304 response, built on first use. Racing threads may build it twice, with the same bytes. */
     private byte @Nullable [] notModified;
-    /** Found at the first hit that asks; a race finds it twice. */
-    private int contentTypeStart = NOT_LOOKED_FOR;
-    /** Found likewise; 0 before. */
+    /**
+     * Start of the Content-Type value, searched on first use. Racing threads may search twice, with the same result.
+     */
+    private int contentTypeStart = NOT_COMPUTED;
+    /** End of the Content-Type value, computed on first use; 0 before. */
     private int contentTypeEnd;
-    /** 1 or 0, found likewise. */
-    private int urls = NOT_LOOKED_FOR;
+    /** Cached result of {@link #hasUrlFields}: 1, 0, or {@link #NOT_COMPUTED}. */
+    private int urlFieldsFound = NOT_COMPUTED;
 
     StoredHead(StoredHeadBuilder parts) {
         varyMarker = parts.varyMarker;
@@ -132,10 +135,10 @@ public final class StoredHead {
     }
 
     /**
-     * The head of a stored response after an update that came for one client, a 304 or another part: as {@link #of}, but without
-     * Set-Cookie, unless this has it already.
+     * The stored head after an update by a 304 or by a further 206, either of which answered the request of a single
+     * client. Like {@link #of}, but without a new Set-Cookie: it is kept only if this head already has it.
      *
-     * @param response with the fields that are stored from now on
+     * @param response the response whose fields replace the stored ones
      */
     public StoredHead updated(
             RequestHead request,
@@ -149,14 +152,12 @@ public final class StoredHead {
                 .build();
     }
 
-    /**
-     * The marker of a URL whose responses vary: the request fields that select, and the nonce of its variants' keys.
-     */
+    /** The Vary marker of a URL: the selecting request fields and the nonce that the keys of its variants contain. */
     public static StoredHead varyMarker(Variance variance, long nonce, long nowMillis) {
         return new StoredHeadBuilder().marker(variance, nonce, nowMillis).build();
     }
 
-    /** The same head with the length of the content, now that it is known; the wire head says it too. */
+    /** A copy with this content length, also in the Content-Length line of the wire head. */
     public StoredHead withContentLength(long length) {
         return length == contentLength
                 ? this
@@ -164,16 +165,16 @@ public final class StoredHead {
     }
 
     /**
-     * The same head of a response that was asked for under that stamp of {@link Invalidations}.
+     * A copy with the stamp of {@link Invalidations} at the time when the fetch of the response began.
      *
-     * @param url the URL that its key stands for, whose origin its cache groups are of
-     * @param site the site that its tags are of; null for the host of the URL
+     * @param url the URL of the cache key; the cache groups belong to the origin of this URL
+     * @param site the site that the tags belong to; null for the host of the URL
      */
     public StoredHead withStamp(long number, TargetUri url, @Nullable String site) {
         return new StoredHeadBuilder().copy(this).stamp(number, url, site).build();
     }
 
-    /** The same head, pinned at least until then, in epoch seconds: a pin is not shortened. */
+    /** A copy that is pinned at least until {@code untilSeconds} (epoch seconds). An existing longer pin stays. */
     public StoredHead withPin(long untilSeconds) {
         return untilSeconds <= pinnedUntilSeconds
                 ? this
@@ -185,7 +186,7 @@ public final class StoredHead {
         return new StoredHeadBuilder().copy(this).variants(list).build();
     }
 
-    /** The same head with another Expires, in epoch seconds; nothing else of it changes. */
+    /** A copy with another Expires, in epoch seconds. */
     public StoredHead withExpires(long epochSeconds) {
         return new StoredHeadBuilder().copy(this).expires(epochSeconds).build();
     }
@@ -242,7 +243,9 @@ public final class StoredHead {
         return lifetimeSeconds - currentAgeSeconds(nowMillis);
     }
 
-    /** Whether its current age is below its lifetime; says nothing of what else reuse asks. */
+    /**
+     * Whether the current age is below the freshness lifetime. Reuse has further conditions, such as {@code no-cache}.
+     */
     public boolean isFresh(long nowMillis) {
         return lifetimeSeconds > currentAgeSeconds(nowMillis);
     }
@@ -326,14 +329,14 @@ public final class StoredHead {
         return staleIfErrorSeconds;
     }
 
-    /** When it is not worth keeping any longer, in epoch seconds, or {@link #NEVER_EXPIRES}. */
+    /** Time from which the response is not worth keeping, in epoch seconds, or {@link #NEVER_EXPIRES}. */
     public long keepUntilSeconds() {
         return keepUntilSeconds;
     }
 
     /**
-     * Until when the disk keeps it whether it is asked for or not, in epoch seconds; 0 for as long as it is worth it. Says
-     * nothing of its freshness.
+     * End of the pin in epoch seconds: until then the disk keeps the response even if nobody requests it. 0 for no pin.
+     * A pin does not extend freshness.
      */
     public long pinnedUntilSeconds() {
         return pinnedUntilSeconds;
@@ -345,8 +348,8 @@ public final class StoredHead {
     }
 
     /**
-     * The stamp of {@link Invalidations} when it was asked for: later ones outdate it. 0 is older than all, also that of what was
-     * stored before there were stamps.
+     * The stamp of {@link Invalidations} when the fetch began. An invalidation with a higher stamp outdates this
+     * response. 0 is lower than every stamp; records written before stamps existed have 0.
      */
     public long stamp() {
         return stamp;
@@ -367,7 +370,7 @@ public final class StoredHead {
         return labels;
     }
 
-    /** The request fields that select it. */
+    /** The request fields that select this variant (Vary). */
     public Variance variance() {
         return variance;
     }
@@ -402,36 +405,42 @@ public final class StoredHead {
         return fieldsStart;
     }
 
-    /** The stored fields, read again at every call: for validation and merging, not for hits. */
+    /** The stored fields, parsed from the wire head at every call. For validation and merging only, not for hits. */
     public FieldSection fields() {
         FieldSection fields = FieldSection.parse(wire, fieldsStart, wire.length);
         assert fields != null : "a stored head's fields are well formed";
         return fields == null ? FieldSection.EMPTY : fields;
     }
 
-    /** The same head with other fields; nothing that was decided about it changes. */
+    /** A copy with other fields. Lifetime, validators and restrictions stay as they were computed. */
     public StoredHead withFields(FieldSection fields) {
         return new StoredHeadBuilder().copy(this).fields(fields).build();
     }
 
-    /** Whether it has Location, Content-Location or Set-Cookie. Looked for once, for the rules of many hits. */
-    public boolean namesUrls() {
-        int known = urls;
-        if (known == NOT_LOOKED_FOR) {
+    /**
+     * Whether it has Location, Content-Location or Set-Cookie. The result is cached, since reverse-map rules ask at
+     * every hit.
+     */
+    public boolean hasUrlFields() {
+        int known = urlFieldsFound;
+        if (known == NOT_COMPUTED) {
             FieldSection fields = fields();
             boolean found = fields.contains(FieldName.LOCATION)
                     || fields.contains(FieldName.CONTENT_LOCATION)
                     || fields.contains(FieldName.SET_COOKIE);
             known = found ? 1 : 0;
-            urls = known;
+            urlFieldsFound = known;
         }
         return known == 1;
     }
 
-    /** Where the value of Content-Type begins in {@link #wireBytes}; -1 without one. Read once, for the logs of many hits. */
+    /**
+     * Where the value of Content-Type begins in {@link #wireBytes}; -1 without one. The result is cached, since the
+     * access log asks at every hit.
+     */
     public int contentTypeStart() {
         int start = contentTypeStart;
-        if (start == NOT_LOOKED_FOR) {
+        if (start == NOT_COMPUTED) {
             FieldSection fields = fields();
             int line = fields.find(FieldName.CONTENT_TYPE);
             start = line < 0 ? -1 : fields.valueStart(line);
@@ -443,7 +452,7 @@ public final class StoredHead {
     /**
      * Where the value of Content-Type ends: before the white space and the end of its line.
      *
-     * @param start what {@link #contentTypeStart} says, and not -1
+     * @param start result of {@link #contentTypeStart}, not -1
      */
     public int contentTypeEnd(int start) {
         int end = contentTypeEnd;
@@ -459,8 +468,8 @@ public final class StoredHead {
     }
 
     /**
-     * The wire head of a 304 to a client whose copy is this representation: no representation metadata but what guides
-     * the client's cache (RFC 9110 s15.4.5). Borrowed, and never to be changed.
+     * The wire head of a 304 response. Of the representation metadata it has only the fields that guide the client's
+     * cache (RFC 9110 s15.4.5). Borrowed, and never to be changed.
      */
     public byte[] notModifiedBytes() {
         byte[] bytes = notModified;
@@ -486,7 +495,8 @@ public final class StoredHead {
     /** Bytes of heap that this retains, roughly: for the RAM tier's budget. */
     public int heapBytes() {
         int names = 64 * variance.names().size();
-        // Object with its twenty-odd fields, two array headers; half the wire head again for the 304's.
+        // 256 bytes for the object with about 25 fields and two array headers; half of the wire head for the head of a
+        // 304.
         return 256
                 + names
                 + (labels.groups().length == 0 ? 0 : 40 + 8 * labels.groups().length)

@@ -5,8 +5,8 @@ import io.millrace.store.HeadSummary;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a listing shows of a stored head: three lines, for status, Content-Type and variant, the latter two empty where
- * there is none. The status of a marker is 0. Tags stand beside them.
+ * The part of a stored head that a cache listing shows. Written as three lines: status, Content-Type and variant; a
+ * line is empty if the value is missing. Tags are stored separately.
  *
  * <p>Immutable.
  *
@@ -16,12 +16,12 @@ import org.jspecify.annotations.Nullable;
  */
 public record StoredSummary(
         int status, @Nullable String type, @Nullable String variant) {
-    /** Longest Content-Type kept; what a listing shows need not be longer. */
+    /** Limit of a Content-Type in characters; longer values are cut. */
     private static final int TYPE_LENGTH_MAX = 128;
 
     private static final int VARIANT_LENGTH_MAX = 512;
 
-    /** Of a head. */
+    /** Summarizes a stored head. */
     static HeadSummary of(StoredHead head) {
         String type = head.isVaryMarker() ? null : head.fields().get(FieldName.CONTENT_TYPE);
         String variant = head.isVaryMarker() ? "" : head.variance().describe(head.varyValues);
@@ -38,14 +38,14 @@ public record StoredSummary(
         return cut.replace('\n', ' ');
     }
 
-    /** What {@link #of} wrote. */
+    /** Parses the text that {@link #of} wrote. */
     public static StoredSummary read(String text) {
         String[] lines = text.split("\n", -1);
         int status = 0;
         try {
             status = lines[0].isEmpty() ? 0 : Integer.parseInt(lines[0]);
         } catch (NumberFormatException e) {
-            // Written by a later version: shown without what cannot be read.
+            // Written by a later version: the status is shown as 0.
             status = 0;
         }
         return new StoredSummary(status, part(lines, 1), part(lines, 2));

@@ -43,7 +43,7 @@ final class AnswerNotes implements DnsCache, DnsCnameCache, DnsQueryLifecycleObs
     /** Another name for a name, and for how long. */
     private record Alias(String of, long seconds) {}
 
-    /** Notes what became of one query. */
+    /** Records the outcome of one query. */
     private final class Observer implements DnsQueryLifecycleObserver {
         private final String name;
 

@@ -189,12 +189,12 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
     }
 
     /**
-     * What would become of a request, without doing any of it.
+     * Decides about a request without executing it (dry run).
      *
      * @param contentLength as {@link #onRequest} has it
      * @return completes on this event loop, now or when the disk was read
      */
-    public CompletionStage<DryRunResult> foresee(RequestHead request, long contentLength, ClientConnection client) {
+    public CompletionStage<DryRunResult> dryRun(RequestHead request, long contentLength, ClientConnection client) {
         return RequestDryRun.of(this, shared, request, contentLength, client);
     }
 

@@ -415,7 +415,7 @@ final class ExchangeReport {
         endNanos = System.nanoTime();
         long durationNanos = endNanos - receivedNanos;
         home.counters().decrement(Counter.REQUESTS_ACTIVE);
-        // How long people talk says nothing of how fast they were answered.
+        // The duration of a tunnel is no measure of the response time.
         home.counters().requestCompleted(result, status, switched ? tunnelNanos - receivedNanos : durationNanos);
         home.counters().add(Counter.CLIENT_SENT_BYTES, stream.bytesSent());
         AccessLogRing ring = home.log();

@@ -223,7 +223,7 @@ final class OriginTries implements OriginCall, GroupTries.Key {
             handler.onHead(head, framing);
         }
 
-        /** The host has answered; how long the tunnel lives says nothing of its load. */
+        /** The host has answered. The duration of the tunnel is no measure of its load. */
         @Override
         public void onSwitched(ResponseHead head, SwitchedConnection connection) {
             if (turn != null) {

@@ -29,47 +29,47 @@ public final class ExplanationText {
     private final ProxyConfig config;
     private final RequestHead request;
     private final ClientConnection client;
-    private final DryRunResult foreseen;
+    private final DryRunResult dryRun;
     private final long nowMillis;
     private final List<Step> steps = new ArrayList<>();
 
     public ExplanationText(
-            ProxyConfig config, RequestHead request, ClientConnection client, DryRunResult foreseen, long nowMillis) {
+            ProxyConfig config, RequestHead request, ClientConnection client, DryRunResult dryRun, long nowMillis) {
         this.config = config;
         this.request = request;
         this.client = client;
-        this.foreseen = foreseen;
+        this.dryRun = dryRun;
         this.nowMillis = nowMillis;
     }
 
     public Explanation explanation() {
         access();
-        if (foreseen.settings() != null) {
+        if (dryRun.settings() != null) {
             cacheRules();
             lookup();
             collapse();
-            storing(foreseen.settings());
+            storing(dryRun.settings());
         }
         origin();
         answer();
-        DryRunResult.Rule rule = foreseen.rule();
-        Found found = foreseen.found();
-        Asked asked = foreseen.asked();
+        DryRunResult.Rule rule = dryRun.rule();
+        Found found = dryRun.found();
+        Asked asked = dryRun.asked();
         return new Explanation(
                 request.target().asString(),
                 request.methodName(),
                 client.remoteAddress().getAddress().getHostAddress(),
                 client.localAddress().getPort(),
-                foreseen.outcome().text(),
-                foreseen.status(),
+                dryRun.outcome().text(),
+                dryRun.status(),
                 rule == null ? null : rule.text(),
-                foreseen.filter(),
-                foreseen.key(),
+                dryRun.filter(),
+                dryRun.key(),
                 found == null ? null : tier(found),
                 asked == null ? null : asked.url(),
                 asked == null || asked.group() == null ? null : asked.group().name(),
                 asked == null || asked.host() == null ? null : asked.host().toString(),
-                foreseen.collapse() != null,
+                dryRun.collapse() != null,
                 List.copyOf(steps));
     }
 
@@ -84,7 +84,7 @@ public final class ExplanationText {
     // rule and access
 
     private void access() {
-        DryRunResult.Rule rule = foreseen.rule();
+        DryRunResult.Rule rule = dryRun.rule();
         if (rule == null) {
             step("rule", "no rule of remap matches " + request.target().asString(), null);
         } else if (rule.isForwarding()) {
@@ -92,18 +92,18 @@ public final class ExplanationText {
         } else {
             step("rule", rule.text(), placed("remap[" + rule.index() + "]", rule.place()));
         }
-        String filter = foreseen.filter();
+        String filter = dryRun.filter();
         String from = client.remoteAddress().getAddress().getHostAddress();
         if (filter != null) {
             step("filters", from + " is refused by " + filter, filterPlace(filter));
-        } else if (foreseen.outcome() != Outcome.DENY && hasFilters(rule)) {
+        } else if (dryRun.outcome() != Outcome.DENY && hasFilters(rule)) {
             step("filters", "they let " + request.methodName() + " from " + from + " pass", null);
         }
-        if (foreseen.outcome() == Outcome.DENY && filter == null && rule != null) {
+        if (dryRun.outcome() == Outcome.DENY && filter == null && rule != null) {
             step(
                     "access",
-                    foreseen.why(),
-                    foreseen.status() == 405 ? placed("remap[" + rule.index() + "].methods", rule.place()) : null);
+                    dryRun.why(),
+                    dryRun.status() == 405 ? placed("remap[" + rule.index() + "].methods", rule.place()) : null);
         }
     }
 
@@ -134,7 +134,7 @@ public final class ExplanationText {
     }
 
     private void cacheRules() {
-        String text = foreseen.cacheRules();
+        String text = dryRun.cacheRules();
         if (text == null) {
             return;
         }
@@ -150,17 +150,17 @@ public final class ExplanationText {
     // what is stored
 
     private void lookup() {
-        String key = foreseen.key();
+        String key = dryRun.key();
         if (key == null) {
             step("lookup", "the cache is not asked: " + notAsked(), null);
             return;
         }
         step("key", key, isPlainKey() ? null : "cache.key");
-        Found found = foreseen.found();
+        Found found = dryRun.found();
         if (found == null) {
             step(
                     "lookup",
-                    foreseen.uncacheable()
+                    dryRun.uncacheable()
                             ? "nothing is stored; an answer lately could not be stored"
                             : "nothing is stored",
                     null);
@@ -177,28 +177,28 @@ public final class ExplanationText {
                         + (found.isComplete() ? "" : ", of which a part is stored") + variant + ", received "
                         + Instant.ofEpochSecond(Math.floorDiv(head.responseTimeMillis(), 1000L)),
                 variant.isEmpty() ? null : field(head, FieldName.VARY));
-        CacheSettings settings = foreseen.settings();
+        CacheSettings settings = dryRun.settings();
         if (settings != null) {
-            new FreshnessText(settings, foreseen.cacheRules(), head, nowMillis).tell(this::step);
+            new FreshnessText(settings, dryRun.cacheRules(), head, nowMillis).tell(this::step);
             reuse(head, settings);
         }
     }
 
     private boolean isPlainKey() {
-        CacheSettings settings = foreseen.settings();
+        CacheSettings settings = dryRun.settings();
         return settings == null || settings.key().isPlain();
     }
 
     private String notAsked() {
-        CacheSettings settings = foreseen.settings();
+        CacheSettings settings = dryRun.settings();
         if (settings != null && !settings.enabled()) {
             return "caching is off for this request";
         }
-        NoStoreReason never = foreseen.noStore();
+        NoStoreReason never = dryRun.noStore();
         if (never != null) {
             return never.text();
         }
-        String forwarded = foreseen.forwarded();
+        String forwarded = dryRun.forwarded();
         return forwarded == null ? "there is nothing to ask it for" : forwarded;
     }
 
@@ -208,7 +208,7 @@ public final class ExplanationText {
     }
 
     private void reuse(StoredHead head, CacheSettings settings) {
-        Reuse reuse = foreseen.reuse();
+        Reuse reuse = dryRun.reuse();
         if (reuse == null) {
             return;
         }
@@ -269,30 +269,29 @@ public final class ExplanationText {
     // what would be done
 
     private void collapse() {
-        DryRunResult.Collapse collapse = foreseen.collapse();
+        DryRunResult.Collapse collapse = dryRun.collapse();
         if (collapse == null) {
             return;
         }
         long millis = collapse.waitNanos() / 1_000_000;
         step(
                 "collapse",
-                foreseen.outcome() == Outcome.STALE
+                dryRun.outcome() == Outcome.STALE
                         ? "another request fetches it already: no validation is begun"
                         : "another request fetches it already: its answer is waited for, at most "
                                 + (millis % 1000 == 0 ? millis / 1000 + " s" : millis + " ms"),
-                foreseen.outcome() == Outcome.STALE ? null : "cache.collapse_wait");
+                dryRun.outcome() == Outcome.STALE ? null : "cache.collapse_wait");
     }
 
     private void storing(CacheSettings settings) {
-        if (foreseen.asked() == null || foreseen.outcome() == Outcome.STALE) {
+        if (dryRun.asked() == null || dryRun.outcome() == Outcome.STALE) {
             return;
         }
-        NoStoreReason never = foreseen.noStore();
-        if (foreseen.outcome() == Outcome.PASS || never != null) {
+        NoStoreReason never = dryRun.noStore();
+        if (dryRun.outcome() == Outcome.PASS || never != null) {
             step(
                     "storing",
-                    "the answer is not stored: "
-                            + (never == null ? String.valueOf(foreseen.forwarded()) : never.text()),
+                    "the answer is not stored: " + (never == null ? String.valueOf(dryRun.forwarded()) : never.text()),
                     never == NoStoreReason.REQUEST_NO_STORE
                             ? control()
                             : never == NoStoreReason.DYNAMIC_URL ? "cache.cache_urls_that_look_dynamic" : null);
@@ -324,11 +323,11 @@ public final class ExplanationText {
     }
 
     private void origin() {
-        Asked asked = foreseen.asked();
+        Asked asked = dryRun.asked();
         if (asked == null) {
             return;
         }
-        if (foreseen.collapse() != null) {
+        if (dryRun.collapse() != null) {
             step("origin", asked.url() + " is asked for already", null);
             return;
         }
@@ -344,24 +343,24 @@ public final class ExplanationText {
     }
 
     private void answer() {
-        if (foreseen.collapse() != null && foreseen.outcome() != Outcome.STALE) {
-            step("answer", "waits for what another request fetches (" + foreseen.forwarded() + ")", null);
+        if (dryRun.collapse() != null && dryRun.outcome() != Outcome.STALE) {
+            step("answer", "waits for what another request fetches (" + dryRun.forwarded() + ")", null);
             return;
         }
         String text =
-                switch (foreseen.outcome()) {
-                    case DENY -> foreseen.status() + ", " + foreseen.why();
+                switch (dryRun.outcome()) {
+                    case DENY -> dryRun.status() + ", " + dryRun.why();
                     case ANSWER -> "this proxy answers in the origin's place (RFC 9110 section 7.6.2)";
-                    case REDIRECT -> foreseen.status() + " to " + foreseen.location() + " (" + foreseen.why() + ")";
+                    case REDIRECT -> dryRun.status() + " to " + dryRun.location() + " (" + dryRun.why() + ")";
                     case TUNNEL -> "a tunnel to " + request.target().authority();
-                    case PASS -> "goes to the origin as it is (" + foreseen.forwarded() + ")";
+                    case PASS -> "goes to the origin as it is (" + dryRun.forwarded() + ")";
                     case HIT -> "answered from the cache" + otherStatus() + ", no origin is asked";
                     case STALE ->
                         "answered from the cache" + otherStatus() + " though stale"
-                                + (foreseen.asked() == null ? "" : ", validated in the background");
+                                + (dryRun.asked() == null ? "" : ", validated in the background");
                     case VALIDATE -> "the origin is asked whether it still holds (" + conditions() + ")";
                     case COMPLETE -> "what is stored answers, the rest comes from the origin";
-                    case FETCH -> "fetched from the origin (" + foreseen.forwarded() + ")";
+                    case FETCH -> "fetched from the origin (" + dryRun.forwarded() + ")";
                     case UNAVAILABLE -> "504: the client wants only what is stored (only-if-cached)";
                 };
         step("answer", text, null);
@@ -369,12 +368,12 @@ public final class ExplanationText {
 
     /** The status that the request's conditions or range make of the stored one. */
     private String otherStatus() {
-        Found found = foreseen.found();
-        return found == null || found.head().status() == foreseen.status() ? "" : " with " + foreseen.status();
+        Found found = dryRun.found();
+        return found == null || found.head().status() == dryRun.status() ? "" : " with " + dryRun.status();
     }
 
     private String conditions() {
-        Found found = foreseen.found();
+        Found found = dryRun.found();
         if (found == null) {
             return "conditional";
         }

@@ -10,11 +10,11 @@ import java.util.Objects;
  * @param scheme {@link Scheme#HTTP} or {@link Scheme#HTTPS}
  * @param host lower-case name, IPv4 address, or IPv6 address without brackets
  * @param port 1 to 65535
- * @param mayBeService whether service records may say where it is, as its URL names no port
+ * @param usesSrv whether DNS SRV records may determine host and port, because the URL has no port
  */
-public record Origin(Scheme scheme, String host, int port, boolean mayBeService) {
+public record Origin(Scheme scheme, String host, int port, boolean usesSrv) {
 
-    /** How an origin is spoken to. */
+    /** URI scheme of an origin. */
     public enum Scheme {
         /** Plain HTTP/1.1 over TCP. */
         HTTP("http", 80),
@@ -52,27 +52,27 @@ public record Origin(Scheme scheme, String host, int port, boolean mayBeService)
         }
     }
 
-    /** An origin spoken to in clear text. */
+    /** An origin with the scheme http. */
     public static Origin http(String host, int port) {
         return new Origin(Scheme.HTTP, host, port, false);
     }
 
-    /** An origin spoken to over TLS. */
+    /** An origin with the scheme https. */
     public static Origin https(String host, int port) {
         return new Origin(Scheme.HTTPS, host, port, false);
     }
 
-    /** The same, which service records may say where it is. */
-    public Origin perhapsService() {
+    /** A copy whose host and port may come from DNS SRV records. */
+    public Origin withSrv() {
         return new Origin(scheme, host, port, true);
     }
 
-    /** The same, which is at its port whatever service records say; itself if it was so. */
-    Origin atItsPort() {
-        return mayBeService ? new Origin(scheme, host, port, false) : this;
+    /** A copy that ignores DNS SRV records; this object if it already does. */
+    Origin withoutSrv() {
+        return usesSrv ? new Origin(scheme, host, port, false) : this;
     }
 
-    /** As service records are named (RFC 2782). */
+    /** Service and protocol labels of the DNS SRV record (RFC 2782). */
     String service() {
         return isSecure() ? "_https._tcp" : "_http._tcp";
     }

@@ -36,7 +36,7 @@ final class OriginPool {
         /** @param asksForServices whether service records are asked for: without, a port that is named is the same place as one that is not */
         static Key of(OriginRequest request, boolean asksForServices) {
             Origin origin =
-                    asksForServices ? request.origin() : request.origin().atItsPort();
+                    asksForServices ? request.origin() : request.origin().withoutSrv();
             String tlsName = origin.isSecure() ? request.tlsName() : "";
             OriginTlsConfig.Context tls = origin.isSecure() ? request.tls().context() : null;
             return new Key(origin, tlsName, tls, request.addresses(), request.http2(), request.mayBecomeTunnel());

@@ -158,7 +158,7 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
         if (decision instanceof FramingDecision.Rejected rejected) {
             fail(OriginFailure.Reason.BAD_RESPONSE, rejected.problem());
         } else if (decision instanceof FramingDecision.Framed framed) {
-            // The end of the stream is the end of the content, wherever the head says nothing of it.
+            // If the head has no content length, the end of the stream ends the content.
             ResponseFraming framing =
                     framed.framing().isCloseDelimited() ? ResponseFraming.BY_CHUNKS : framed.framing();
             headReceived = true;
@@ -211,17 +211,17 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
         switch (failure.kind()) {
             case NOT_PROCESSED -> {
                 connection.pool().client().statistics().http2NotProcessed++;
-                if (call.repeatUnprocessed()) {
+                if (call.retryUnprocessed()) {
                     connection.streamEnded();
-                    call.repeat();
+                    call.retry();
                 } else {
                     failCall(OriginFailure.Reason.RESET, failure.problem());
                 }
             }
             case RESET -> {
-                if (reused && !headReceived && call.isRepeatable() && call.repeatOnce()) {
+                if (reused && !headReceived && call.isRetryable() && call.isFirstRetry()) {
                     connection.streamEnded();
-                    call.repeat();
+                    call.retry();
                 } else {
                     failCall(
                             headReceived ? OriginFailure.Reason.TRUNCATED : OriginFailure.Reason.RESET,

@@ -77,7 +77,7 @@ final class ConnectionOutput {
         }
     }
 
-    /** Sends what was written at the end of the event loop's turn, or at once when it is more than the channel likes to keep. */
+    /** Flushes written data at the end of the event loop iteration, or immediately above the channel's write limit. */
     void flush() {
         if (inRead) {
             flushDue = true;

@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A client's HTTP/1.1 connection in the channel lane: its life from the first byte to the last, and the exchange under way. What the
- * client sends is taken in by its {@link RequestIntake}, its deadlines are watched by {@link Http1Timeouts}.
+ * client sends is taken in by its {@link PipelinedRequests}, its deadlines are watched by {@link Http1Timeouts}.
  *
  * <p>A connection that comes from the {@link FastLane} takes up what that has read and not answered, and goes back when it is idle: its {@link PromotedConnection}.
  *
@@ -40,7 +40,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     private final Supplier<Http1Settings> settings;
     private final RequestReceiver receiver;
     private final ConnectionSet connections;
-    private final RequestIntake intake;
+    private final PipelinedRequests intake;
     private final ConnectionDeadline deadline;
     private final Http1Timeouts timeouts;
     /** The stay in this channel of a connection of the fast lane; null for one that began as a channel. */
@@ -79,7 +79,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         this.deadline = deadline;
         this.visit = visit;
         this.direct = direct;
-        this.intake = new RequestIntake(this);
+        this.intake = new PipelinedRequests(this);
         this.timeouts = new Http1Timeouts(this, connections, deadline);
     }
 
@@ -357,7 +357,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
                 Transport.acknowledge(context.channel());
             }
         }
-        intake.regulateReading();
+        intake.updateAutoRead();
         context.fireChannelReadComplete();
     }
 
@@ -430,7 +430,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             ctx.executor().execute(() -> {
                 if (!ctx.isRemoved() && ctx.pipeline().get(Http1RequestDecoder.class) != null) {
                     ctx.pipeline().remove(Http1RequestDecoder.class);
-                    intake.regulateReading();
+                    intake.updateAutoRead();
                 }
             });
         }
@@ -583,7 +583,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         return tunnel != null || (visit != null && visit.isLeaving());
     }
 
-    RequestIntake intake() {
+    PipelinedRequests intake() {
         return intake;
     }
 

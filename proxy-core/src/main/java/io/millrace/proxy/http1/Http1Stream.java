@@ -284,7 +284,7 @@ final class Http1Stream implements ClientStream {
         if (requestEnded || close) {
             connection.onStreamEnd(this, close);
         } else {
-            connection.intake().regulateReading();
+            connection.intake().updateAutoRead();
         }
     }
 
@@ -314,7 +314,7 @@ final class Http1Stream implements ClientStream {
         if (!on) {
             connection.contentRate().pause();
         }
-        connection.intake().regulateReading();
+        connection.intake().updateAutoRead();
     }
 
     @Override

@@ -149,7 +149,7 @@ final class PromotedConnection {
     /** Goes on in the channel, which was nearly given up. */
     void stay() {
         leaving = false;
-        connection.intake().regulateReading();
+        connection.intake().updateAutoRead();
         // What was half sent meanwhile: a channel that is registered again no longer waits for room to send.
         channel.flush();
     }

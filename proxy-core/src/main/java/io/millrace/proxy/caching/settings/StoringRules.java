@@ -16,10 +16,10 @@ import java.util.List;
  * @param dynamicUrls whether answers to URLs that look dynamic are stored
  * @param variantsMax how many variants of a URL are kept; 0 for any number
  * @param post whether an answer to POST is stored for later GETs where it says that it is what GET would bring
- * @param unsharedFields response fields that are for the client that asked alone, as though every response named them in
- *     {@code private="..."}
- * @param pinSeconds how long the disk keeps what is stored whether it is asked for or not, counted from its receipt or its
- *     last validation; 0 for as long as it is worth it
+ * @param unsharedFields response fields that are for the client that asked alone, as though every response named them
+ *     in {@code private="..."}
+ * @param pinSeconds how long the disk keeps what is stored whether it is asked for or not, counted from its receipt or
+ *     its last validation; 0 for no pin
  */
 public record StoringRules(
         List<FieldName> targets,

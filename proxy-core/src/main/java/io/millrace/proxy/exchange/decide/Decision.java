@@ -336,7 +336,7 @@ public final class Decision {
         return keyUrl;
     }
 
-    /** What is fetched because of this decision was asked for under that stamp. */
+    /** Stamp of the invalidations in force when a fetch of this decision begins. */
     long stamp() {
         return stamp;
     }

@@ -178,7 +178,7 @@ public final class OriginRequests {
                 ? Origin.https(mapped.originHost(), mapped.originPort())
                 : Origin.http(mapped.originHost(), mapped.originPort());
         // Whoever names a host to be forwarded to gets that host.
-        return mapped.rule().namesPort() || mapped.rule().isForwarding() ? origin : origin.perhapsService();
+        return mapped.rule().namesPort() || mapped.rule().isForwarding() ? origin : origin.withSrv();
     }
 
     private static void copy(
