@@ -30,11 +30,14 @@ public final class TlsCommands {
     @Command(
             name = "list",
             abbreviateSynopsis = true,
-            description = {"Show every TLS certificate: names, end, key, file, state.", "Problems stand below each."},
+            description = {
+                "Show every TLS certificate: names, expiry, key, file, state.",
+                "Problems are printed below each."
+            },
             footer = {"", "Example: millctl tls list"})
     public static final class ListAll extends ApiCommand {
         public ListAll(Invocation invocation) {
-            super(invocation, Invocation.LOOK_TIMEOUT);
+            super(invocation, Invocation.QUERY_TIMEOUT);
         }
 
         @Override
@@ -58,7 +61,7 @@ public final class TlsCommands {
         private String name = "";
 
         public Show(Invocation invocation) {
-            super(invocation, Invocation.LOOK_TIMEOUT);
+            super(invocation, Invocation.QUERY_TIMEOUT);
         }
 
         @Override
@@ -122,7 +125,7 @@ public final class TlsCommands {
         private @Nullable Path key;
 
         public Check(Invocation invocation) {
-            super(invocation, Invocation.LOOK_TIMEOUT);
+            super(invocation, Invocation.QUERY_TIMEOUT);
         }
 
         @Override
