@@ -45,7 +45,7 @@ final class NameSchedule {
         return records.getOrDefault(name, AcmeRecord.of(name));
     }
 
-    /** Replaces a record; advice on the certificate before says nothing of the next one. */
+    /** Replaces a record; renewal advice for the previous certificate does not apply to the next one. */
     void put(AcmeRecord record) {
         records.put(record.name(), record);
         adviceSeconds.remove(record.name());

@@ -26,9 +26,9 @@ import picocli.CommandLine.Spec;
         description = "Records the class archive, with which workers start faster.",
         mixinStandardHelpOptions = true,
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:recorded, or there already", "1:could not be recorded", "2:wrong usage"})
+        exitCodeList = {"0:recorded, or already present", "1:could not be recorded", "2:wrong usage"})
 final class ArchiveCommand implements Callable<Integer> {
-    /** Of the recording JVM; the archive holds for any size. */
+    /** RAM tier of the recording JVM. The archive is valid for any size. */
     private static final long RAM_BYTES = 64L << 20;
 
     @Spec
@@ -38,10 +38,10 @@ final class ArchiveCommand implements Callable<Integer> {
     @Option(
             names = "--java-home",
             paramLabel = "DIR",
-            description = "JDK of the workers, as worker.java_home names it. Without it: the one that runs this.")
+            description = "JDK of the workers, as worker.java_home names it. Default: the JDK that runs this command.")
     private @Nullable Path javaHome;
 
-    @Option(names = "--force", description = "Record it again where there is one.")
+    @Option(names = "--force", description = "Record the archive again even if it exists.")
     private boolean force;
 
     @Override
@@ -73,7 +73,7 @@ final class ArchiveCommand implements Callable<Integer> {
         WorkerCommand command = new WorkerCommand(home, config.build(), state, WorkerMain.class.getName());
         PrintWriter out = spec.commandLine().getOut();
         if (command.hasArchive() && !force) {
-            out.println(command.archiveFile() + ": there already");
+            out.println(command.archiveFile() + ": already recorded");
             return ExitCode.OK;
         }
         if (!Files.isWritable(lib)) {

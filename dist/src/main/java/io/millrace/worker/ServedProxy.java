@@ -34,14 +34,14 @@ interface ServedProxy extends AutoCloseable {
     /** Accepts connections when it returns. */
     void start() throws IOException;
 
-    /** Takes over what can change while serving, and says per changed setting what became of it. */
+    /** Applies the settings that can change at run time; returns the outcome of each changed setting. */
     List<SettingChange> reload(ProxyConfig config);
 
-    /** Stops accepting before it returns; completes when nothing is in flight any more or {@code nanos} are over. */
+    /** Stops accepting before it returns; completes when no request is in flight or after {@code nanos}. */
     CompletionStage<Void> drain(long nanos);
 
     /**
-     * Gives the store back, and accepts and answers on.
+     * Releases the store's volumes. The proxy continues to accept and answer, without writing to disk.
      *
      * @param successor takes changes of the store from now on
      */
@@ -53,7 +53,10 @@ interface ServedProxy extends AutoCloseable {
     /** Makes a change that the predecessor has passed on. Any thread. */
     void applyChange(byte[] change, Consumer<@Nullable IOException> reply);
 
-    /** Purges are answered when {@code closed} is complete. Before {@link #start}. */
+    /**
+     * Delays the replies to purges until {@code closed} completes, because the predecessor still serves. Call before
+     * {@link #start}.
+     */
     void predecessorClosed(CompletionStage<?> closed);
 
     /** Runs {@code allLoopsAlive} once every event loop has answered. */

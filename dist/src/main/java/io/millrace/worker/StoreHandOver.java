@@ -50,7 +50,7 @@ final class StoreHandOver {
      * @param overlapping whether a predecessor accepts meanwhile
      * @return completes when the predecessor accepts no more
      */
-    CompletionStage<Void> succeeds(boolean overlapping) {
+    CompletionStage<Void> followsPredecessor(boolean overlapping) {
         takenOver = !overlapping;
         if (!overlapping) {
             predecessorClosed.complete(null);
@@ -59,7 +59,7 @@ final class StoreHandOver {
     }
 
     /** Does what the launcher tells a serving worker; false when the message is of another kind. */
-    boolean obey(ControlMessage message, ServedProxy proxy) {
+    boolean execute(ControlMessage message, ServedProxy proxy) {
         if (message instanceof ControlMessage.Release) {
             release(proxy);
         } else if (message instanceof ControlMessage.TakeBack) {

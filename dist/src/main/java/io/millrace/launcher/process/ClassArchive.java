@@ -172,7 +172,8 @@ final class ClassArchive {
     }
 
     /**
-     * Whether the JVM that runs as {@code process} was told to use the archive, and has not mapped it: it says nothing of that by itself.
+     * Whether the JVM that runs as {@code process} was told to use the archive, and has not mapped it. The JVM does not
+     * report that itself.
      *
      * @param process its directory in {@code /proc}; false where that cannot be read
      */

@@ -53,7 +53,7 @@ final class Reloading {
     /**
      * Hands {@code config} to {@code worker}; nothing else is under way.
      *
-     * @param answer completes with what became of each setting, or with a {@link TimeoutException}
+     * @param answer completes with the outcome of each setting, or with a {@link TimeoutException}
      */
     void ask(WorkerProcess worker, ConfigSource config, CompletableFuture<List<SettingChange>> answer) {
         if (!worker.isOfThisVersion()) {

@@ -17,7 +17,10 @@ public interface ServingWorker {
      */
     void start(WorkerPlan first, long drainNanos);
 
-    /** Hands a configuration to the worker, and says what became of each setting. Without a worker the next one has it. */
+    /**
+     * Passes a configuration to the worker and returns the outcome of each setting. Without a worker, the next one
+     * starts with it.
+     */
     CompletableFuture<List<SettingChange>> reload(ConfigSource changed);
 
     /** How long the last roll took; empty before the first. */

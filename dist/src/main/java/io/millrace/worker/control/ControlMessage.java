@@ -122,7 +122,7 @@ public sealed interface ControlMessage {
     record Reload(long request, ConfigSource config) implements ControlMessage {}
 
     /**
-     * Answer to {@link Reload}: what became of each changed setting.
+     * Reply to {@link Reload}: the outcome of each changed setting.
      *
      * @param request that of the {@link Reload}
      */
