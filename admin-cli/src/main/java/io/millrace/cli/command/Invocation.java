@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /** One run of {@code millctl}: what every command works with. Confined to one thread. */
 public final class Invocation {
     /** Longer than a healthy launcher ever takes for what it only looks up. */
-    public static final Duration LOOK_TIMEOUT = Duration.ofSeconds(10);
+    public static final Duration QUERY_TIMEOUT = Duration.ofSeconds(10);
 
     /** Longer than the 30 s that the admin API gives itself, so that its own word on what was slow arrives. */
     public static final Duration CHANGE_TIMEOUT = Duration.ofSeconds(40);

@@ -70,7 +70,7 @@ public final class LogFilter {
             }
             case "url" -> {
                 NamePattern pattern = NamePattern.of(value);
-                yield line -> line.url() != null && pattern.isIn(line.url());
+                yield line -> line.url() != null && pattern.isFoundIn(line.url());
             }
             case "method" -> line -> value.equalsIgnoreCase(line.method());
             case "origin" -> line -> isHost(line.origin(), lower);

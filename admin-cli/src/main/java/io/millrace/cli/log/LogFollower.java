@@ -189,7 +189,7 @@ public final class LogFollower implements AutoCloseable {
             }
             followed.close();
         }
-        throw new IOException(file + " is another file each time it is opened");
+        throw new IOException(file + " is replaced each time it is opened");
     }
 
     @Override

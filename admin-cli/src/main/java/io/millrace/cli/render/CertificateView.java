@@ -5,7 +5,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
-/** {@code GET /v1/tls/certificates} and {@code /v1/tls/check} for people. */
+/** Formats the reply of {@code GET /v1/tls/certificates} and {@code /v1/tls/check} as text. */
 public final class CertificateView {
     private static final int STATE_WIDTH = 9;
     private static final int NAMES_MAX = 3;

@@ -3,7 +3,7 @@ package io.millrace.cli.render;
 import io.millrace.cli.client.JsonObject;
 import java.util.List;
 
-/** {@code GET /v1/explain} for people. */
+/** Formats the reply of {@code GET /v1/explain} as text. */
 public final class ExplainView {
     private ExplainView() {}
 

@@ -4,7 +4,7 @@ import io.millrace.cli.client.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 
-/** {@code GET /v1/config/history} for people. */
+/** Formats the reply of {@code GET /v1/config/history} as text. */
 public final class HistoryView {
     private static final int BY_WIDTH = 12;
 

@@ -4,7 +4,7 @@ import io.millrace.cli.client.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 
-/** {@code GET /v1/cache/lookup} for people. */
+/** Formats the reply of {@code GET /v1/cache/lookup} as text. */
 public final class LookupView {
     private LookupView() {}
 

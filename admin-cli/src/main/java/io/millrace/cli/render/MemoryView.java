@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** {@code GET /v1/memory} for people. */
+/** Formats the reply of {@code GET /v1/memory} as text. */
 public final class MemoryView {
     /** How far the parts may be from the kernel's figure before the line is not green. */
     private static final double EXPLAINED_MIN = 0.9;

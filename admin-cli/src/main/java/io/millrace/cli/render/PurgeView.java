@@ -3,7 +3,7 @@ package io.millrace.cli.render;
 import io.millrace.cli.client.JsonObject;
 import java.util.List;
 
-/** {@code POST /v1/cache/purge} for people. */
+/** Formats the reply of {@code POST /v1/cache/purge} as text. */
 public final class PurgeView {
     private PurgeView() {}
 

@@ -4,7 +4,7 @@ import io.millrace.cli.client.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The answers below {@code /v1/server} for people. */
+/** Formats the replies below {@code /v1/server} as text. */
 public final class ServerView {
     private static final int MILLIS_WIDTH = 9;
 

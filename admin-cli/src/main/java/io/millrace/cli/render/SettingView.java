@@ -4,7 +4,7 @@ import io.millrace.cli.client.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 
-/** {@code GET /v1/config} for people. */
+/** Formats the reply of {@code GET /v1/config} as text. */
 public final class SettingView {
     private static final int LABEL_WIDTH = 11;
 

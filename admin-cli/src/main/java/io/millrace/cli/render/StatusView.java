@@ -4,7 +4,7 @@ import io.millrace.cli.client.JsonObject;
 import java.util.List;
 import java.util.StringJoiner;
 
-/** {@code GET /v1/status} for people. */
+/** Formats the reply of {@code GET /v1/status} as text. */
 public final class StatusView {
     private StatusView() {}
 

@@ -4,7 +4,7 @@ import io.millrace.cli.client.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 
-/** {@code GET /v1/storage} and its changes for people. */
+/** Formats the reply of {@code GET /v1/storage} and its changes as text. */
 public final class StorageView {
     private static final int STATE_WIDTH = 9;
 

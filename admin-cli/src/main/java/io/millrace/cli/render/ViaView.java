@@ -4,7 +4,7 @@ import io.millrace.cli.via.ViaString;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The letters of Via for people. */
+/** Explains the letters of a Via field as text. */
 public final class ViaView {
     private static final int ASKS_WIDTH = 29;
 

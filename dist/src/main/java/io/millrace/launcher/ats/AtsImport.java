@@ -167,7 +167,7 @@ public final class AtsImport {
         RemapRules rules = new RemapRules(input, ipAllow.filters(), storage);
         if (input.has("remap.yaml")) {
             new RemapYamlImport(input, rules).read();
-            input.name("remap.config", "remap.yaml stands beside it, and Traffic Server reads that");
+            input.name("remap.config", "not used: Traffic Server reads remap.yaml, which exists");
         } else {
             new RemapImport(input, rules).read();
         }

@@ -18,7 +18,10 @@ public final class HostRules {
     private final PathTrie withoutHost;
     private PortRules[] ports = {};
 
-    /** These with the rules whose expressions match the host, made when it is first asked for; a race makes them twice. */
+    /**
+     * These rules together with the rules whose host expressions match. Built at the first request for the host; racing
+     * threads may build it twice.
+     */
     private volatile @Nullable HostRules merged;
 
     /**
@@ -39,7 +42,7 @@ public final class HostRules {
         merged = withExpressions;
     }
 
-    /** Whether the host is the one in the range, in whatever letters it is written there. */
+    /** Whether the bytes in the range are this host. Ignores case. */
     boolean isFor(byte[] bytes, int from, int to) {
         if (host.length != to - from) {
             return false;
@@ -58,7 +61,7 @@ public final class HostRules {
 
     void add(RemapRule rule) {
         RuleUrl from = rule.config().from();
-        // What an answer says of another port is about another service.
+        // A reverse rule matches one port only: a Location with another port names another service.
         boolean reverse = rule.config().verb() == RemapVerb.REVERSE_MAP;
         add(from.isSecure(), reverse ? from.effectivePort() : from.port(), rule);
     }
@@ -76,7 +79,7 @@ public final class HostRules {
     /**
      * Finds the rule for one URL of this host. Allocates nothing.
      *
-     * @param secure whether its scheme is https
+     * @param secure whether the scheme of the URL is https
      * @param port its port, given or the scheme's default
      * @param bytes holds its path, as the client sent it, from {@code pathStart} to {@code pathEnd}; borrowed
      */
@@ -94,7 +97,7 @@ public final class HostRules {
         if (rule == null) {
             return NotMapped.NO_RULE;
         }
-        return rule.isLeftBy(bytes, pathStart, pathEnd) ? NotMapped.LEAVES_RULE : rule.result();
+        return rule.isEscapedBy(bytes, pathStart, pathEnd) ? NotMapped.LEAVES_RULE : rule.result();
     }
 
     private static @Nullable RemapRule find(@Nullable PathTrie paths, byte[] bytes, int from, int to) {

@@ -301,7 +301,7 @@ public final class RemapRule {
      * Whether the origin, resolving dot segments, would leave what the rule maps to. Where that is the origin's root
      * there is nothing to leave.
      */
-    boolean isLeftBy(byte[] bytes, int from, int to) {
+    boolean isEscapedBy(byte[] bytes, int from, int to) {
         if (!mayBeLeft) {
             return false;
         }

@@ -60,7 +60,7 @@ public final class ReverseMap {
 
     /** A stored head as the client is to see it; the same instance, without allocation, when it names no URL. */
     public StoredHead toClient(StoredHead head, TargetUri client, Mapped mapped) {
-        if (!head.namesUrls()) {
+        if (!head.hasUrlFields()) {
             return head;
         }
         FieldSection fields = head.fields();

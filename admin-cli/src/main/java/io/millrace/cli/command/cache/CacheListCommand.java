@@ -57,7 +57,7 @@ public final class CacheListCommand extends ApiCommand {
     private boolean count;
 
     public CacheListCommand(Invocation invocation) {
-        super(invocation, Invocation.LOOK_TIMEOUT);
+        super(invocation, Invocation.QUERY_TIMEOUT);
     }
 
     @Override

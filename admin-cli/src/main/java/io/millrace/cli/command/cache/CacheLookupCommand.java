@@ -38,7 +38,7 @@ public final class CacheLookupCommand extends ApiCommand {
     private List<String> fields = List.of();
 
     public CacheLookupCommand(Invocation invocation) {
-        super(invocation, Invocation.LOOK_TIMEOUT);
+        super(invocation, Invocation.QUERY_TIMEOUT);
     }
 
     @Override

@@ -12,7 +12,7 @@ import io.millrace.cli.render.ProblemLines;
 import io.millrace.cli.render.ReloadView;
 import java.time.Duration;
 
-/** A command that changes the configuration, and says for every setting what became of it. Confined to one thread. */
+/** A command that changes the configuration and prints the outcome of each changed setting. Confined to one thread. */
 abstract class ConfigChangeCommand extends ApiCommand {
     /** Longer than the 5 minutes that the API gives a new worker, so that its own word on what was slow arrives. */
     private static final Duration TIMEOUT = Duration.ofSeconds(320);

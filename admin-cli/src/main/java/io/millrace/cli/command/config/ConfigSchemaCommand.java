@@ -41,7 +41,7 @@ public final class ConfigSchemaCommand implements Callable<Integer> {
         String why;
         try {
             AdminResponse response =
-                    invocation.clientOf(address, Invocation.LOOK_TIMEOUT).get("/v1/config/schema");
+                    invocation.clientOf(address, Invocation.QUERY_TIMEOUT).get("/v1/config/schema");
             if (response.isSuccess()) {
                 response.json();
                 invocation.console().json(response.body());

@@ -25,7 +25,7 @@ public final class ServerCommands {
             footer = {"", "Example: millctl server status"})
     public static final class Status extends ApiCommand {
         public Status(Invocation invocation) {
-            super(invocation, Invocation.LOOK_TIMEOUT);
+            super(invocation, Invocation.QUERY_TIMEOUT);
         }
 
         @Override
@@ -126,7 +126,7 @@ public final class ServerCommands {
         private int depth = DEPTH_DEFAULT;
 
         public Threads(Invocation invocation) {
-            super(invocation, Invocation.LOOK_TIMEOUT);
+            super(invocation, Invocation.QUERY_TIMEOUT);
         }
 
         @Override

@@ -53,7 +53,7 @@ public final class MetricMonitorCommand extends ApiCommand {
     private record Seen(List<MetricSample> all, MetricFamilies families, long nanos) {}
 
     public MetricMonitorCommand(Invocation invocation) {
-        super(invocation, Invocation.LOOK_TIMEOUT);
+        super(invocation, Invocation.QUERY_TIMEOUT);
     }
 
     @Override

@@ -57,7 +57,7 @@ public final class TopCommand extends ApiCommand {
     record Look(List<MetricSample> samples, long nanos) {}
 
     public TopCommand(Invocation invocation) {
-        super(invocation, Invocation.LOOK_TIMEOUT);
+        super(invocation, Invocation.QUERY_TIMEOUT);
     }
 
     @Override

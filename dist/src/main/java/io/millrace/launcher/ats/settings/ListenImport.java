@@ -53,7 +53,7 @@ public final class ListenImport {
         }
         Rec ip = input.records().take("proxy.local.incoming_ip_to_bind");
         if (ports != null && ports.value() != null) {
-            old.forEach(rec -> rec.entry().note("http.server_ports stands beside it, and that counts"));
+            old.forEach(rec -> rec.entry().note("not used: http.server_ports takes precedence"));
             readPorts(ports, ip);
         } else if (!old.isEmpty()) {
             readOld(old, ip);

@@ -144,7 +144,7 @@ final class RecordNotes {
                 "1",
                 "reverse_proxy.enabled",
                 "Millrace is a reverse proxy; without rules of remap it forwards what forward_proxy allows");
-        never("url_remap.filename", "remap.yaml stands beside it, and that counts");
+        never("url_remap.filename", "not used: remap.yaml exists and takes precedence");
         never(
                 "url_remap.min_rules_required",
                 "a configuration with any fault is refused whole, and the one in use stays");

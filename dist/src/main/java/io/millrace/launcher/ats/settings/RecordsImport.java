@@ -39,7 +39,7 @@ public final class RecordsImport {
         if (yaml != null) {
             readYaml(yaml);
             if (lines != null) {
-                input.name("records.config", "records.yaml stands beside it, and Traffic Server 10 reads that");
+                input.name("records.config", "not used: Traffic Server 10 reads records.yaml, which exists");
                 lines.entries().forEach(entry -> entry.note("rename or remove one of the two"));
             }
         } else if (lines != null) {

@@ -47,10 +47,10 @@ public final class StorageImport {
         if (yaml != null) {
             readYaml(yaml);
             if (input.has("storage.config")) {
-                input.name("storage.config", "storage.yaml stands beside it, and that counts");
+                input.name("storage.config", "not used: storage.yaml exists and takes precedence");
             }
             if (input.has("volume.config")) {
-                input.name("volume.config", "storage.yaml stands beside it, and that counts");
+                input.name("volume.config", "not used: storage.yaml exists and takes precedence");
             }
         } else {
             readStorage();

@@ -3,7 +3,7 @@ package io.millrace.launcher.ats.source;
 import java.util.List;
 
 /**
- * A line that was read, and what became of it. Immutable.
+ * A line of the input and the outcome of its import. Immutable.
  *
  * @param file its name below the directory
  * @param line where it begins, from 1

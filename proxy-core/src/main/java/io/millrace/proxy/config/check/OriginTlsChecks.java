@@ -16,11 +16,11 @@ import org.jspecify.annotations.Nullable;
 /** Checks which TLS settings for origins need each other, and warns of files that are not there. */
 final class OriginTlsChecks {
     private final ConfigProblems problems;
-    private final Place whole;
+    private final Place wholeFile;
 
-    OriginTlsChecks(ConfigProblems problems, Place whole) {
+    OriginTlsChecks(ConfigProblems problems, Place wholeFile) {
         this.problems = problems;
-        this.whole = whole;
+        this.wholeFile = wholeFile;
     }
 
     void check(ConfigValues values) {
@@ -65,6 +65,6 @@ final class OriginTlsChecks {
     }
 
     private Place at(String path) {
-        return problems.placeOf(path, whole);
+        return problems.placeOf(path, wholeFile);
     }
 }

@@ -493,7 +493,8 @@ public final class ValueType<T> {
             Regex.compile(readString(text));
             return text;
         } catch (PatternSyntaxException e) {
-            throw new InvalidValueException("'" + Regex.shown(text) + "' is not an expression: " + e.getDescription());
+            throw new InvalidValueException(
+                    "'" + Regex.shown(text) + "' is not a regular expression: " + e.getDescription());
         }
     }
 

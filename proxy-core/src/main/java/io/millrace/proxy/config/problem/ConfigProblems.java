@@ -65,7 +65,7 @@ public final class ConfigProblems {
             ConfigProblem.Severity severity, Place place, String path, String message, @Nullable String suggestion) {
         boolean isError = severity == ConfigProblem.Severity.ERROR;
         errors += isError ? 1 : 0;
-        if (!keepsMore() && !(isError && errors == 1)) {
+        if (!hasRoom() && !(isError && errors == 1)) {
             left++;
             return;
         }
@@ -76,7 +76,7 @@ public final class ConfigProblems {
     /** The word nearest to a mistyped one, null where none is near, or the searches before have cost too much. */
     public @Nullable String closest(String typed, Collection<String> candidates) {
         long cost = (long) (typed.length() + 1) * candidates.size();
-        if (!keepsMore() || searched + cost > SEARCHED_MAX) {
+        if (!hasRoom() || searched + cost > SEARCHED_MAX) {
             return null;
         }
         searched += cost;
@@ -84,7 +84,7 @@ public final class ConfigProblems {
     }
 
     /** Whether another problem would be shown, and is worth a search for what was meant. */
-    public boolean keepsMore() {
+    public boolean hasRoom() {
         return problems.size() < PROBLEMS_MAX;
     }
 
@@ -113,7 +113,7 @@ public final class ConfigProblems {
      *
      * @return false when the limit is passed, which is then one of the problems
      */
-    public boolean unfolds(int characters, Place place) {
+    public boolean countExpanded(int characters, Place place) {
         boolean within = unfolded <= UNFOLDED_MAX;
         unfolded += 1L + characters;
         if (within && unfolded > UNFOLDED_MAX) {
@@ -149,7 +149,7 @@ public final class ConfigProblems {
     }
 
     /** Notes that the key at {@code path} was meant to be set, though it could not be read. */
-    public void setInVain(String path) {
+    public void markUnreadable(String path) {
         broken.add(path);
     }
 

@@ -30,7 +30,7 @@ public final class HostTemplate {
             return expression;
         } catch (PatternSyntaxException e) {
             throw new InvalidValueException(
-                    "'" + Regex.shown(expression) + "' is not an expression: " + e.getDescription());
+                    "'" + Regex.shown(expression) + "' is not a regular expression: " + e.getDescription());
         }
     }
 

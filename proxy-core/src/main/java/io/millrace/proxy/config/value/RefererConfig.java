@@ -52,7 +52,7 @@ public record RefererConfig(List<String> expressions, String redirect) {
             Regex.compile(expression);
         } catch (PatternSyntaxException e) {
             throw new InvalidValueException(
-                    "'" + Regex.shown(expression) + "' is not an expression: " + e.getDescription());
+                    "'" + Regex.shown(expression) + "' is not a regular expression: " + e.getDescription());
         }
     }
 

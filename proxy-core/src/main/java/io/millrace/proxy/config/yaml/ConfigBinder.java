@@ -33,7 +33,7 @@ import org.snakeyaml.engine.v2.nodes.Tag;
  * first. Confined to one thread.
  */
 final class ConfigBinder {
-    /** What else Traffic Server's cache.config has, and why it is not here. */
+    /** Keys of Traffic Server's cache.config that are not supported, each with the reason. */
     private static final Map<String, String> OTHER_CACHE_RULES = Map.of(
             "dest_ip",
             "is not supported, since the origin's address is not known when this is decided; use dest_host",
@@ -68,7 +68,7 @@ final class ConfigBinder {
         }
     }
 
-    /** Reads a file that another includes: its lists go on with those read before. */
+    /** Reads an included file: appends its lists to those read before. */
     void bindIncluded(Node root, ConfigValues.Builder into) {
         if (!(root instanceof MappingNode mapping)) {
             problems.error(place(root), "", "an included file is made of lists such as remap:, this is " + kind(root));
@@ -122,7 +122,7 @@ final class ConfigBinder {
     }
 
     private void bindElement(Node node, ConfigKey<?> key, String path, List<ConfigValues> elements) {
-        if (!problems.unfolds(1, place(node))) {
+        if (!problems.countExpanded(1, place(node))) {
             return;
         }
         ConfigValues.Builder element = ConfigValues.builder();
@@ -205,7 +205,7 @@ final class ConfigBinder {
 
     private void bindNames(SequenceNode node, ConfigKey<?> key, String path, ConfigValues.Builder into) {
         List<String> names = new ArrayList<>();
-        if (!problems.unfolds(node.getValue().size(), place(node))) {
+        if (!problems.countExpanded(node.getValue().size(), place(node))) {
             return;
         }
         for (Node element : node.getValue()) {
@@ -220,9 +220,10 @@ final class ConfigBinder {
         try {
             boolean mayBeEmpty = key.type().mayBeEmpty();
             if (names.isEmpty() && key == ProxyProtocolKeys.ALLOW) {
-                problems.error(place(node), path, "is empty; leave the key out for nobody");
+                problems.error(place(node), path, "is empty; leave the key out to allow nobody");
             } else if (names.isEmpty() && FilterKeys.isCondition(key)) {
-                problems.error(place(node), path, "is empty, so no request would meet it; leave the key out for any");
+                problems.error(
+                        place(node), path, "is empty, so no request would match; leave the key out to match any");
             } else if (names.isEmpty() && !mayBeEmpty && key.defaultText() != null) {
                 problems.error(place(node), path, "is empty; without the key it is " + key.defaultText());
             } else if (!names.isEmpty() || mayBeEmpty) {
@@ -235,7 +236,7 @@ final class ConfigBinder {
     }
 
     private <T> void bindScalar(ScalarNode node, ConfigKey<T> key, String path, ConfigValues.Builder into) {
-        if (!problems.unfolds(node.getValue().length(), place(node))) {
+        if (!problems.countExpanded(node.getValue().length(), place(node))) {
             return;
         }
         try {
@@ -268,7 +269,7 @@ final class ConfigBinder {
     }
 
     private void unknownKey(Place place, ConfigShape shape, String name, String full) {
-        if (!problems.keepsMore()) {
+        if (!problems.hasRoom()) {
             problems.error(place, full, "unknown key");
             return;
         }
@@ -292,7 +293,7 @@ final class ConfigBinder {
         if (suggestion == null) {
             suggestion = elsewhere(name);
         } else {
-            problems.setInVain(full.substring(0, full.length() - name.length()) + suggestion);
+            problems.markUnreadable(full.substring(0, full.length() - name.length()) + suggestion);
         }
         problems.error(place, full, "unknown key", suggestion);
     }

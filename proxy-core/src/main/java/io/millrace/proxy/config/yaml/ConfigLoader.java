@@ -35,8 +35,8 @@ import org.snakeyaml.engine.v2.nodes.Node;
  * wrote; it comes back as {@link ConfigProblem}s. Thread-safe: its methods are static and share nothing.
  */
 public final class ConfigLoader {
-    /** Begins the place of what the command line set. */
-    private static final String SET = "--set ";
+    /** Prefix of the place of a value set on the command line. */
+    private static final String SET_PREFIX = "--set ";
 
     private final Environment environment;
     private final Path workingDirectory;
@@ -44,8 +44,11 @@ public final class ConfigLoader {
     private final ConfigIncludes files = new ConfigIncludes(problems);
     private final ConfigValues.Builder values = ConfigValues.builder();
     private @Nullable ConfigDocument document;
-    /** Not for a document that was checked when it was read: a worker must start although a file that only the launcher reads is gone. */
-    private boolean first = true;
+    /**
+     * Whether to check file permissions: true for a newly read document, false when a worker reads the launcher's
+     * document again. A worker must start even if a file that only the launcher reads is gone.
+     */
+    private boolean checksFiles = true;
 
     private ConfigLoader(Environment environment) {
         this.environment = environment;
@@ -70,7 +73,7 @@ public final class ConfigLoader {
             Path directory = file.toAbsolutePath().getParent();
             loader.bindText(text, name, directory == null ? loader.workingDirectory : directory, null);
         }
-        loader.bindOverrides(overrides, SET);
+        loader.bindOverrides(overrides, SET_PREFIX);
         return loader.result(new Place(name, 0, 0));
     }
 
@@ -93,7 +96,7 @@ public final class ConfigLoader {
     public static ConfigResult parse(String text, String name, Path directory, Map<String, String> overrides) {
         ConfigLoader loader = new ConfigLoader(Environment.ofProcess());
         loader.bindText(text, name, directory, null);
-        loader.bindOverrides(overrides, SET);
+        loader.bindOverrides(overrides, SET_PREFIX);
         return loader.result(new Place(name, 0, 0));
     }
 
@@ -106,9 +109,9 @@ public final class ConfigLoader {
     public static ConfigResult parse(
             ConfigDocument document, Map<String, String> overrides, Map<String, String> overlay) {
         ConfigLoader loader = new ConfigLoader(Environment.ofProcess());
-        loader.first = false;
+        loader.checksFiles = false;
         loader.bindText(document.text(), document.name(), document.directory(), document.included());
-        loader.bindOverrides(overrides, SET);
+        loader.bindOverrides(overrides, SET_PREFIX);
         loader.bindOverrides(overlay, SettingPlace.OVERLAY);
         return loader.result(new Place(document.name(), 0, 0));
     }
@@ -116,7 +119,7 @@ public final class ConfigLoader {
     static ConfigResult parse(String text, String name, Map<String, String> overrides, Environment environment) {
         ConfigLoader loader = new ConfigLoader(environment);
         loader.bindText(text, name, loader.workingDirectory, null);
-        loader.bindOverrides(overrides, SET);
+        loader.bindOverrides(overrides, SET_PREFIX);
         return loader.result(new Place(name, 0, 0));
     }
 
@@ -138,7 +141,7 @@ public final class ConfigLoader {
         rule.set(RemapKeys.MAP, new RuleUrl(null, null, -1, "/"));
         loader.values.put(ConfigKeys.LISTEN, addresses);
         loader.values.put(ConfigKeys.REMAP, List.of(rule.build()));
-        loader.bindOverrides(overrides, SET);
+        loader.bindOverrides(overrides, SET_PREFIX);
         return loader.result(new Place("--listen", 0, 0));
     }
 
@@ -157,7 +160,7 @@ public final class ConfigLoader {
     /** @param given the files it includes, as they were read before; null to read them now */
     private void bindText(String text, String name, Path directory, @Nullable Map<String, String> given) {
         problems.begin(name);
-        Node root = YamlText.compose(withoutMark(text), name, problems);
+        Node root = YamlText.compose(withoutByteOrderMark(text), name, problems);
         if (root != null) {
             binder(name, null, directory).bindRoot(root, values);
         } else if (!problems.hasErrors()) {
@@ -168,7 +171,7 @@ public final class ConfigLoader {
                 given == null ? files.included(patterns == null ? List.of() : patterns, name, directory) : given;
         included.forEach((file, more) -> {
             problems.begin(file);
-            Node node = YamlText.compose(withoutMark(more), file, problems);
+            Node node = YamlText.compose(withoutByteOrderMark(more), file, problems);
             if (node != null) {
                 binder(file, null, directory).bindIncluded(node, values);
             }
@@ -176,7 +179,7 @@ public final class ConfigLoader {
         document = new ConfigDocument(name, directory, text, included);
     }
 
-    private static String withoutMark(String text) {
+    private static String withoutByteOrderMark(String text) {
         return text.startsWith("\uFEFF") ? text.substring(1) : text;
     }
 
@@ -184,7 +187,7 @@ public final class ConfigLoader {
         overrides.forEach((path, text) -> bindOverride(path, text, by));
     }
 
-    /** @param by begins the place, before the path */
+    /** @param by prefix of the place, before the path */
     private void bindOverride(String path, String text, String by) {
         String flag = by + path;
         Place place = new Place(flag, 0, 0);
@@ -201,7 +204,7 @@ public final class ConfigLoader {
         } else if (!(found instanceof ConfigKey<?> key)) {
             problems.error(place, path, "unknown key", ConfigCatalog.suggest(path));
         } else if (key == FileKeys.INCLUDE) {
-            problems.error(place, path, "stands in a file only, or the place of its rules would be unknown");
+            problems.error(place, path, "can only be set in a configuration file");
         } else if (key.type() == ValueType.LIST) {
             bindListOverride(binder, key, flag, text);
         } else {
@@ -228,7 +231,7 @@ public final class ConfigLoader {
     private ConfigResult result(Place whole) {
         ConfigValues bound = values.build();
         new ConfigChecks(problems, whole).check(bound);
-        if (first) {
+        if (checksFiles) {
             new FilePermissionChecks(problems, whole).check(bound);
         }
         if (problems.hasErrors()) {

@@ -51,7 +51,7 @@ public sealed interface BareItem {
         }
     }
 
-    /** {@code ?1} or {@code ?0}, or the value of a name that stands alone (s3.3.6). */
+    /** {@code ?1} or {@code ?0}; a parameter without a value is true (s3.3.6). */
     record SfBoolean(boolean value) implements BareItem {}
 
     /** A time in epoch seconds (s3.3.7). */

@@ -29,7 +29,7 @@ public final class FrameOutput {
     private boolean unflushed;
     private long written;
 
-    /** @param turn run at the end of the event loop's turn in which something was written; calls {@link #flushNow} */
+    /** @param turn runs at the end of an event loop iteration in which frames were written; calls {@link #flushNow} */
     public FrameOutput(ChannelHandlerContext ctx, Runnable turn) {
         this.ctx = ctx;
         this.turn = turn;
@@ -124,7 +124,7 @@ public final class FrameOutput {
         }
     }
 
-    /** Sends what was written at the end of the turn. */
+    /** Flushes written frames at the end of the event loop iteration. */
     public void flush() {
         unflushed = true;
         if (!inRead && !turnQueued) {

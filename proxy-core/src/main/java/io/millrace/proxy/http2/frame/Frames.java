@@ -17,7 +17,7 @@ public final class Frames {
     public static final int HEADER_BYTES = 9;
     /** Position of the flags in a frame's header. */
     public static final int FLAGS_OFFSET = 4;
-    /** Longest payload that either side sends here: the least that SETTINGS_MAX_FRAME_SIZE can say. */
+    /** Payload limit of frames in both directions: the smallest allowed value of SETTINGS_MAX_FRAME_SIZE. */
     public static final int PAYLOAD_BYTES_MAX = 16384;
 
     public static final int WINDOW_MAX = Integer.MAX_VALUE;

@@ -6,7 +6,7 @@ package io.millrace.proxy.tls.ocsp;
  * <p>Times are in milliseconds since 1970.
  */
 public final class Staple {
-    /** Clients' clocks run fast; a staple is given up this long before its end. */
+    /** Margin for clients whose clock is fast: a staple is no longer sent this long before it expires. */
     private static final long MARGIN_MILLIS = 60_000;
 
     private final byte[] der;

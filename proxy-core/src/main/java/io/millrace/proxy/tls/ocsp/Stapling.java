@@ -171,7 +171,8 @@ public final class Stapling {
         }
         try {
             X509Certificate[] chain = chain(entry.target);
-            Staple staple = OcspAnswer.verified(answer, new OcspRequest(chain[0], chain[1]), chain[1], nowMillis);
+            Staple staple =
+                    OcspResponseVerifier.verified(answer, new OcspRequest(chain[0], chain[1]), chain[1], nowMillis);
             entry.staple = staple;
             entry.nextMillis = staple.refreshMillis(nowMillis);
         } catch (OcspFault | GeneralSecurityException e) {
@@ -335,7 +336,7 @@ public final class Stapling {
 
     private Staple verified(byte[] answer, OcspRequest request, X509Certificate issuer) {
         try {
-            return OcspAnswer.verified(answer, request, issuer, clockMillis.getAsLong());
+            return OcspResponseVerifier.verified(answer, request, issuer, clockMillis.getAsLong());
         } catch (OcspFault e) {
             throw new CompletionException(e);
         }
