@@ -43,7 +43,7 @@ final class ClientPace implements SlowClients.Client {
         }
         SlowClients slow = connections.slowClients();
         SlowReason reason = null;
-        // Each stream watches the bytes that wait for its window.
+        // Each stream checks the bytes that wait for its own window.
         if (output.unsent() > 0 && output.watch().isStuck(channel, nowNanos, settings.sendTimeoutNanos())) {
             reason = SlowReason.TIMEOUT;
         } else if (slow != null && output.watch().isBelow(channel, slow.rateMin(), nowNanos)) {

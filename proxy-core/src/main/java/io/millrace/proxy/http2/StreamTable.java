@@ -15,7 +15,7 @@ final class StreamTable {
 
     private @Nullable IntObjectHashMap<Http2Stream> open;
     private int lastId;
-    /** Bit n stands for the stream {@code lastId - 2n}: whether it was opened. */
+    /** Bit n is set if the stream {@code lastId - 2n} was opened. */
     private long opened;
 
     /** Ring buffer with the ids of the streams that this server reset last. */
@@ -23,7 +23,7 @@ final class StreamTable {
 
     private int nextReset;
 
-    /** The highest stream that the client has begun. */
+    /** The highest id of a stream that the client has begun. */
     int lastId() {
         return lastId;
     }
@@ -35,7 +35,7 @@ final class StreamTable {
         lastId = id;
     }
 
-    /** Whether the client may have begun the stream. */
+    /** Whether the client cannot have begun the stream. */
     boolean isIdle(int id) {
         return id > lastId || (id & 1) == 0;
     }
@@ -83,7 +83,7 @@ final class StreamTable {
         streams.put(stream.id(), stream);
     }
 
-    /** Removes a stream; false when it was not there. */
+    /** Removes a stream. Returns false if it was not in the table. */
     boolean remove(Http2Stream stream) {
         IntObjectHashMap<Http2Stream> streams = open;
         return streams != null && streams.remove(stream.id()) != null;
@@ -94,7 +94,7 @@ final class StreamTable {
         return streams == null ? 0 : streams.size();
     }
 
-    /** The open streams now, in no order. */
+    /** Returns a copy of the open streams, in no order. */
     Http2Stream[] all() {
         IntObjectHashMap<Http2Stream> streams = open;
         return streams == null || streams.isEmpty() ? NONE : streams.values().toArray(NONE);
