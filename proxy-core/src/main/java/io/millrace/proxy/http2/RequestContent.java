@@ -164,7 +164,9 @@ final class RequestContent {
         }
     }
 
-    /** Ends the request. If {@code isTold}, notifies the exchange once no content waits. */
+    /**
+     * Ends the request. Notifies the exchange if {@code isTold}; if content waits, {@link #deliver} notifies it later.
+     */
     void end(boolean isTold) throws Http2Exception {
         if (length >= 0 && received != length) {
             throw lengthError();

@@ -50,9 +50,9 @@ final class OcspResponseVerifier {
     }
 
     /**
-     * Verifies an answer to a request.
+     * Verifies the response to a request.
      *
-     * @param issuer of the certificate asked about
+     * @param issuer the issuer of the certificate in question
      * @throws OcspFault if the response must not be stapled
      */
     static Staple verified(byte[] answer, OcspRequest request, X509Certificate issuer, long nowMillis)
@@ -122,7 +122,10 @@ final class OcspResponseVerifier {
         return certificates;
     }
 
-    /** The issuer, or a responder that the issuer has authorised (RFC 6960 section 4.2.2.2). */
+    /**
+     * Returns the certificate of the signer: the issuer, or a responder authorized by the issuer (RFC 6960 section
+     * 4.2.2.2).
+     */
     private X509Certificate signer(DerReader data, List<X509Certificate> certificates)
             throws OcspFault, GeneralSecurityException {
         byte[] name = null;
@@ -155,7 +158,7 @@ final class OcspResponseVerifier {
                 : Arrays.equals(OcspRequest.keyHash(certificate), key);
     }
 
-    /** Why a certificate may not sign answers; null where it may. */
+    /** Returns the reason why a certificate may not sign responses; null if it may. */
     private @Nullable String objection(X509Certificate responder) {
         try {
             List<String> purposes = responder.getExtendedKeyUsage();
