@@ -6,12 +6,12 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rules that may match requests for one host, in the order of precedence: rules for this host that name the
- * request's port, rules for this host that name none, rules without a host. Immutable once built; a connection may keep
- * it between requests for the same host for as long as it keeps the {@link RemapTable}.
+ * The rules that may match requests for one host, in order of precedence: rules for this host with the request's port,
+ * rules for this host without a port, rules without a host. Immutable once built. A connection may keep the instance
+ * between requests for the same host while it keeps the {@link RemapTable}.
  */
 public final class HostRules {
-    /** Rules for one scheme and one port; the port is -1 for rules that name none. */
+    /** The rules for one scheme and one port; the port is -1 for rules without a port. */
     private record PortRules(boolean secure, int port, PathTrie paths) {}
 
     private final byte[] host;
@@ -25,8 +25,8 @@ public final class HostRules {
     private volatile @Nullable HostRules merged;
 
     /**
-     * @param host lower case; empty for hosts that no rule names
-     * @param withoutHost rules without a host
+     * @param host in lower case; empty for hosts that no rule names
+     * @param withoutHost the rules without a host
      */
     HostRules(byte[] host, PathTrie withoutHost) {
         this.host = host;
@@ -80,8 +80,8 @@ public final class HostRules {
      * Finds the rule for one URL of this host. Allocates nothing.
      *
      * @param secure whether the scheme of the URL is https
-     * @param port its port, given or the scheme's default
-     * @param bytes holds its path, as the client sent it, from {@code pathStart} to {@code pathEnd}; borrowed
+     * @param port the URL's port, or the scheme's default
+     * @param bytes contains the path as received from the client, from {@code pathStart} to {@code pathEnd}; borrowed
      */
     public RemapResult match(boolean secure, int port, byte[] bytes, int pathStart, int pathEnd) {
         if (pathStart >= pathEnd || bytes[pathStart] != '/') {
