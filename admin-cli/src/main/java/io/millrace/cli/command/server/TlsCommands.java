@@ -34,7 +34,7 @@ public final class TlsCommands {
             footer = {"", "Example: millctl tls list"})
     public static final class ListAll extends ApiCommand {
         public ListAll(Invocation invocation) {
-            super(invocation, Invocation.LOOK_TIMEOUT);
+            super(invocation, Invocation.QUERY_TIMEOUT);
         }
 
         @Override
@@ -58,7 +58,7 @@ public final class TlsCommands {
         private String name = "";
 
         public Show(Invocation invocation) {
-            super(invocation, Invocation.LOOK_TIMEOUT);
+            super(invocation, Invocation.QUERY_TIMEOUT);
         }
 
         @Override
@@ -122,7 +122,7 @@ public final class TlsCommands {
         private @Nullable Path key;
 
         public Check(Invocation invocation) {
-            super(invocation, Invocation.LOOK_TIMEOUT);
+            super(invocation, Invocation.QUERY_TIMEOUT);
         }
 
         @Override
