@@ -1,7 +1,5 @@
 package io.millrace.proxy.config.access;
 
-import static io.millrace.proxy.config.key.ConfigKey.builder;
-
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ValueType;
 import io.millrace.proxy.config.value.AddressSet;
@@ -9,21 +7,21 @@ import java.util.List;
 
 /** The catalogue's entries for a forward proxy: who may be forwarded to where, although no rule maps it. */
 public final class ForwardProxyKeys {
-    public static final ConfigKey<Boolean> ENABLED = builder("forward_proxy.enabled", ValueType.BOOLEAN)
+    public static final ConfigKey<Boolean> ENABLED = ConfigKey.builder("forward_proxy.enabled", ValueType.BOOLEAN)
             .defaultsTo(false)
             .atsName("proxy.config.url_remap.remap_required 0")
             .description(
                     "Whether CONNECT, and requests for a whole URL that no rule maps, go to the host that the client names;"
                             + " see docs/guide/forward-proxy.md.");
-    public static final ConfigKey<AddressSet> ALLOW = builder("forward_proxy.allow", ValueType.ADDRESSES)
+    public static final ConfigKey<AddressSet> ALLOW = ConfigKey.builder("forward_proxy.allow", ValueType.ADDRESSES)
             .atsName("ip_allow.yaml (apply: in)")
             .description(
                     "Clients whose requests are forwarded; all others get 403. Required if forward_proxy is enabled.");
-    public static final ConfigKey<List<String>> CONNECT_PORTS = builder("forward_proxy.connect_ports", ValueType.PORTS)
+    public static final ConfigKey<List<String>> CONNECT_PORTS = ConfigKey.builder("forward_proxy.connect_ports", ValueType.PORTS)
             .defaultsTo(List.of("443"))
             .atsName("proxy.config.http.connect_ports")
             .description("Ports permitted for CONNECT; an empty list permits none.");
-    public static final ConfigKey<AddressSet> DENY_DESTINATIONS = builder(
+    public static final ConfigKey<AddressSet> DENY_DESTINATIONS = ConfigKey.builder(
                     "forward_proxy.deny_destinations", ValueType.ADDRESSES)
             .defaultsTo(
                     AddressSet.parse(
@@ -64,12 +62,12 @@ public final class ForwardProxyKeys {
             .description(
                     "Addresses to which nothing is forwarded; every address of a host is checked before it is"
                             + " connected to. An IPv4 address embedded in an IPv6 address is checked as well.");
-    public static final ConfigKey<AddressSet> ALLOW_DESTINATIONS = builder(
+    public static final ConfigKey<AddressSet> ALLOW_DESTINATIONS = ConfigKey.builder(
                     "forward_proxy.allow_destinations", ValueType.ADDRESSES)
             .atsName("ip_allow.yaml (apply: out)")
             .description("Exceptions from deny_destinations.");
 
-    public static final ConfigKey<String> ORIGINS = builder("forward_proxy.origins", ValueType.STRING)
+    public static final ConfigKey<String> ORIGINS = ConfigKey.builder("forward_proxy.origins", ValueType.STRING)
             .atsName("parent.config (dest_domain=.)")
             .description(
                     "Name of a group of origins with parent_is_proxy: true; requests for a whole URL and CONNECT go to"
