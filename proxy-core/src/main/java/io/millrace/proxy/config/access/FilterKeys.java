@@ -9,9 +9,9 @@ import io.millrace.proxy.config.value.AddressSet;
 import java.util.List;
 import java.util.Set;
 
-/** The catalogue's entries for filters: who may ask for what, by address and method. */
+/** The catalogue's keys for filters, which allow or deny requests by address and method. */
 public final class FilterKeys {
-    /** The filters of one rule. */
+    /** The filters of a rule. */
     public static final ConfigKey<List<ConfigValues>> RULE_FILTERS = builder("remap[].filters", ValueType.LIST)
             .atsName("@action, .activatefilter")
             .description(
@@ -19,7 +19,7 @@ public final class FilterKeys {
                             + " If none matches, the request is denied if one of them is an allow; otherwise"
                             + " access.filters decide.");
 
-    /** Filters that are named once and used in several places. */
+    /** Named filters, which can be used in several places. */
     public static final ConfigKey<List<ConfigValues>> FILTERS = builder("filters", ValueType.LIST)
             .atsName(".definefilter")
             .description("Filters by name, for access.filters and for rules; see docs/guide/access.md.");
@@ -45,7 +45,7 @@ public final class FilterKeys {
     public static final ConfigKey<List<String>> METHODS =
             builder("filters[].methods", ValueType.NAMES).atsName("@method").description("The method is one of these.");
 
-    /** The filters for all rules. */
+    /** The filters for all requests. */
     public static final ConfigKey<List<ConfigValues>> ACCESS_FILTERS = builder("access.filters", ValueType.LIST)
             .atsName("ip_allow.yaml (apply: in)")
             .description(
@@ -65,12 +65,12 @@ public final class FilterKeys {
 
     private FilterKeys() {}
 
-    /** Whether a request has to meet the key's value: an empty list would be met by none. */
+    /** Whether the key is a condition on requests. An empty list would match no request. */
     public static boolean isCondition(ConfigKey<?> key) {
         return CONDITIONS.contains(key);
     }
 
-    /** Whether the key's elements are filters or their names. */
+    /** Whether the elements of the key are filters or names of filters. */
     public static boolean isUse(ConfigKey<?> key) {
         return USES.contains(key);
     }

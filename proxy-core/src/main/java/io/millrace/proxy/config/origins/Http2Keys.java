@@ -5,7 +5,7 @@ import static io.millrace.proxy.config.key.ConfigKey.builder;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ValueType;
 
-/** The catalogue's entries for HTTP/2, with clients and with origins. */
+/** The catalogue's keys for HTTP/2 with clients and with origins. */
 public final class Http2Keys {
     public static final ConfigKey<Boolean> LISTEN = builder("listen[].http2", ValueType.BOOLEAN)
             .defaultsTo(true)
