@@ -8,10 +8,10 @@ import java.util.regex.PatternSyntaxException;
  * load {@code java.util.regex} at start. Immutable.
  */
 public final class NamePattern {
-    /** Characters in one expression. */
+    /** Limit of characters in one expression. */
     static final int LENGTH_MAX = 64 << 10;
 
-    /** Characters of an expression that a message quotes. */
+    /** Limit of characters of an expression that a message quotes. */
     static final int QUOTED_MAX = 200;
 
     /**

@@ -22,8 +22,8 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * A file with the positions up to which logs were read, so that the next run reads only new lines. One run at a time
- * holds its lock. New positions take effect when {@link #save} has replaced the file. Confined to one thread.
+ * A file with the positions up to which logs were read. So the next run reads only new lines. One run at a time holds
+ * its lock. New positions take effect when {@link #save} has replaced the file. Confined to one thread.
  */
 public final class ProgressFile implements AutoCloseable {
     private static final int VERSION = 1;
@@ -43,8 +43,8 @@ public final class ProgressFile implements AutoCloseable {
     /**
      * Opens and locks the file for one run; creates it if missing.
      *
-     * @throws IOException if another run holds the lock, or if the content is not a progress file; the message tells
-     *     which
+     * @throws IOException if another run holds the lock, or if the content is not a progress file; the message contains
+     *     the reason
      */
     public static ProgressFile open(Path file) throws IOException {
         for (int i = 0; i < OPEN_TRIES_MAX; i++) {
@@ -53,7 +53,7 @@ public final class ProgressFile implements AutoCloseable {
                     file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
             try {
                 lock(file, channel);
-                // A different key: the file was just created, or another run replaced it between open and lock. Try
+                // If the keys differ, the file was just created, or another run replaced it between open and lock: try
                 // again.
                 if (before.equals(key(file))) {
                     return new ProgressFile(file, channel, parse(file, channel));

@@ -10,7 +10,7 @@ public final class HistoryView {
 
     private HistoryView() {}
 
-    /** A line per configuration, newest last; a star marks the one that runs. */
+    /** Returns a line per configuration, the newest last; a star marks the running one. */
     public static List<String> lines(JsonObject report, Paint paint) {
         List<String> lines = new ArrayList<>();
         for (JsonObject entry : report.objects("entries")) {

@@ -10,7 +10,7 @@ public final class ReloadView {
 
     private ReloadView() {}
 
-    /** One line per setting: outcome, key, explanation; then one line per problem. */
+    /** Returns one line per setting: outcome, key, explanation; then one line per problem. */
     public static List<String> lines(JsonObject report, Paint paint) {
         List<JsonObject> settings = report.objects("settings");
         int keyWidth = 0;
@@ -41,7 +41,7 @@ public final class ReloadView {
         };
     }
 
-    /** How many settings have this result. */
+    /** Returns the number of settings with this result. */
     public static int count(JsonObject report, String result) {
         int count = 0;
         for (JsonObject setting : report.objects("settings")) {

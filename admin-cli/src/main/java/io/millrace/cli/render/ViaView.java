@@ -10,7 +10,7 @@ public final class ViaView {
 
     private ViaView() {}
 
-    /** A headline for each proxy, then a line per letter. */
+    /** Returns a headline for each proxy, then a line per letter. */
     public static List<String> lines(List<ViaString> proxies, Paint paint) {
         List<String> lines = new ArrayList<>();
         for (ViaString via : proxies) {

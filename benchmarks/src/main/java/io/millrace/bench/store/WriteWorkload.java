@@ -6,7 +6,10 @@ import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** Benchmark of write throughput by object length, final sync included, compared with dd on the same disk. */
+/**
+ * Benchmark of write throughput by object length, final sync included. Compares it with dd on the same disk in the same
+ * run.
+ */
 final class WriteWorkload {
     static final long[] LENGTHS = {4 * 1024, 32 * 1024, 256 * 1024, 8 << 20};
     private static final int ROUNDS = 3;
@@ -57,7 +60,7 @@ final class WriteWorkload {
         }
     }
 
-    /** Stores objects from {@code from} on, by as many threads as a proxy of this machine's size has event loops. */
+    /** Stores objects from {@code from} on, with as many threads as a proxy on this machine has event loops. */
     private static void put(BenchStore bench, long from, long count, long length) throws InterruptedException {
         Thread[] producers = new Thread[PRODUCERS];
         AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();

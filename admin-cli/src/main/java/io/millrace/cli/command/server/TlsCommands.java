@@ -18,11 +18,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Commands about TLS certificates. */
+/** The commands for TLS certificates. */
 public final class TlsCommands {
     private static final String CERTIFICATES = "/v1/tls/certificates";
 
-    /** An order waits for the issuer's validation. */
+    /** Timeout of an order, which waits for the issuer's validation. */
     private static final Duration RENEW_TIMEOUT = Duration.ofMinutes(9);
 
     private TlsCommands() {}

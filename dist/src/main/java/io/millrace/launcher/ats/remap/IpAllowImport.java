@@ -30,13 +30,17 @@ public final class IpAllowImport {
     private static final List<String> PRIVATE =
             List.of("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "::1", "fc00::/7", "fe80::/10");
 
-    /** One line, for clients or for origins. */
+    /**
+     * A line of the file.
+     *
+     * @param forOrigins whether the line applies to connections to origins, not to clients
+     */
     private record Rule(SourceFile file, boolean forOrigins, Line line) {}
 
     private final Input input;
     private final IpAllowFilters filters;
 
-    /** An import from {@code input}; {@link #read} does the work. */
+    /** Creates an import from {@code input}; {@link #read} does the work. */
     public IpAllowImport(Input input) {
         this.input = input;
         filters = new IpAllowFilters(input);
@@ -47,7 +51,7 @@ public final class IpAllowImport {
         return filters;
     }
 
-    /** Reads the file, if there is one. */
+    /** Imports the file, if it exists. */
     public void read() {
         List<Rule> rules = new ArrayList<>();
         String categories = input.named("cache.ip_categories.filename", "");
@@ -90,8 +94,8 @@ public final class IpAllowImport {
     }
 
     /**
-     * Traffic Server denies all clients without rules. An empty file is imported that way; for a missing file only a
-     * warning is given, since the input may be incomplete.
+     * Handles a file without rules, with which Traffic Server denies all clients. An empty file is imported that way.
+     * For a missing file only a warning is given, since the input may be incomplete.
      */
     private void importNoRules(boolean there, String name) {
         if (there) {

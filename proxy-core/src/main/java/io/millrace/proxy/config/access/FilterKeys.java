@@ -7,7 +7,7 @@ import io.millrace.proxy.config.value.AddressSet;
 import java.util.List;
 import java.util.Set;
 
-/** The catalogue's entries for filters: who may ask for what, by address and method. */
+/** The catalogue's keys for filters, which allow or deny requests by address and method. */
 public final class FilterKeys {
     /** The filters of one rule. */
     public static final ConfigKey<List<ConfigValues>> RULE_FILTERS = ConfigKey.builder("remap[].filters", ValueType.LIST)
@@ -63,12 +63,12 @@ public final class FilterKeys {
 
     private FilterKeys() {}
 
-    /** Whether a request has to meet the key's value: an empty list would be met by none. */
+    /** Whether the key is a condition on requests. An empty list would match no request. */
     public static boolean isCondition(ConfigKey<?> key) {
         return CONDITIONS.contains(key);
     }
 
-    /** Whether the key's elements are filters or their names. */
+    /** Whether the elements of the key are filters or names of filters. */
     public static boolean isUse(ConfigKey<?> key) {
         return USES.contains(key);
     }

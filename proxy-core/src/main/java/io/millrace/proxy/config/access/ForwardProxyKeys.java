@@ -5,7 +5,7 @@ import io.millrace.proxy.config.key.ValueType;
 import io.millrace.proxy.config.value.AddressSet;
 import java.util.List;
 
-/** The catalogue's entries for a forward proxy: who may be forwarded to where, although no rule maps it. */
+/** The catalogue's keys for the forward proxy: which clients may reach which hosts that no rule maps. */
 public final class ForwardProxyKeys {
     public static final ConfigKey<Boolean> ENABLED = ConfigKey.builder("forward_proxy.enabled", ValueType.BOOLEAN)
             .defaultsTo(false)
@@ -25,7 +25,8 @@ public final class ForwardProxyKeys {
                     "forward_proxy.deny_destinations", ValueType.ADDRESSES)
             .defaultsTo(
                     AddressSet.parse(
-                            // RFC 6890 and its successors: this host, private, shared, loopback, link-local, special.
+                            // Special-purpose addresses of RFC 6890 and its successors: this host, private, shared,
+                            // loopback, link-local, documentation, benchmarking, multicast and others.
                             "0.0.0.0/8",
                             "10.0.0.0/8",
                             "100.64.0.0/10",
@@ -39,12 +40,11 @@ public final class ForwardProxyKeys {
                             "198.51.100.0/24",
                             "203.0.113.0/24",
                             "224.0.0.0/3",
-                            // Where a cloud's machines ask about themselves, in an address that is public otherwise.
+                            // Metadata service of a cloud provider, in an otherwise public address range.
                             "168.63.129.16",
-                            // The same for IPv6: this host and IPv4 in other clothes, local NAT64, discard,
-                            // hashes that are no addresses (RFC 4843, 7343), documentation, segment routing (RFC 9602),
-                            // private,
-                            // link-local, multicast.
+                            // Special-purpose addresses of IPv6: this host and embedded IPv4, local NAT64, discard,
+                            // ORCHID (RFC 4843, 7343), documentation, segment routing (RFC 9602), private, link-local,
+                            // multicast.
                             "::/32",
                             "64:ff9b:1::/48",
                             "100::/64",

@@ -4,7 +4,10 @@ import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ValueType;
 import java.util.List;
 
-/** The catalogue's entries for what cache keys hold, all of them also for single remap rules. By default it is the client's URL. */
+/**
+ * The catalogue's keys for the content of cache keys, which is the client's URL by default. Remap rules can override
+ * all of them.
+ */
 public final class CacheKeyKeys {
     public static final ConfigKey<Boolean> IGNORE_QUERY = ConfigKey.builder("cache.key.ignore_query", ValueType.BOOLEAN)
             .defaultsTo(false)

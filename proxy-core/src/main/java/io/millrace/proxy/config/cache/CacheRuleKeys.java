@@ -10,8 +10,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * The catalogue's entries for what an operator may decide about caching beyond RFC 9111, all of them also for single
- * remap rules. Their defaults are the RFC's.
+ * The catalogue's keys for cache settings that extend or override RFC 9111. Remap rules can override all of them. The
+ * defaults follow the RFC.
  */
 public final class CacheRuleKeys {
     private static final Duration YEARS = Duration.ofDays(3650);

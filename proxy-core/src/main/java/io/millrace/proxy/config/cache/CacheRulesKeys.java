@@ -8,7 +8,7 @@ import io.millrace.proxy.config.value.DayTime;
 import java.time.Duration;
 import java.util.List;
 
-/** The catalogue's entries for rules that decide about caching by site, path, client and time of day. */
+/** The catalogue's keys for cache rules, which select requests by site, path, client and time of day. */
 public final class CacheRulesKeys {
     private static final Duration YEARS = Duration.ofDays(3650);
 
@@ -89,11 +89,11 @@ public final class CacheRulesKeys {
                     "Responses are stored, and are fresh for this time after their receipt, whatever their"
                             + " Cache-Control says except private; the key overrides never_cache and revalidate.");
 
-    /** What a rule may ask of a request. */
+    /** Keys of a rule that are conditions on the request. */
     public static final List<ConfigKey<?>> CONDITIONS =
             List.of(DEST_DOMAIN, DEST_HOST, HOST_REGEX, URL_REGEX, PREFIX, SUFFIX, METHOD, SCHEME, PORT, SRC_IP, TIME);
 
-    /** What a rule may decide. */
+    /** Keys of a rule that set how to cache. */
     public static final List<ConfigKey<?>> ACTIONS = List.of(ACTION, COOKIES, PIN_IN_CACHE, REVALIDATE, TTL_IN_CACHE);
 
     private CacheRulesKeys() {}

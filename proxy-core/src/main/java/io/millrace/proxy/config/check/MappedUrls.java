@@ -95,7 +95,7 @@ final class MappedUrls {
         return false;
     }
 
-    /** Number of host expressions matched so far. */
+    /** The number of host expressions matched so far. */
     long tries() {
         return tries;
     }
@@ -104,7 +104,7 @@ final class MappedUrls {
         return prefix == null || path.startsWith(prefix) || prefix.startsWith(path);
     }
 
-    /** Whether one of the paths begins with the prefix, or the prefix with one of them. */
+    /** Whether one of the paths begins with the prefix, or is itself the beginning of the prefix. */
     private static boolean overlaps(@Nullable NavigableSet<String> paths, @Nullable String prefix) {
         if (paths == null || paths.isEmpty()) {
             return false;
@@ -116,8 +116,8 @@ final class MappedUrls {
         if (next != null && next.startsWith(prefix)) {
             return true;
         }
-        // A shorter path that the prefix begins with is at most as long as the common beginning of the prefix and the
-        // next lower path: skip down to that length.
+        // A path that is the beginning of the prefix cannot be longer than the common part of the prefix and the next
+        // lower path. So the search skips down to that length.
         String before = paths.lower(prefix);
         while (before != null && !prefix.startsWith(before)) {
             int common = common(before, prefix);

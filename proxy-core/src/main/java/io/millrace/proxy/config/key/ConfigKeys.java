@@ -9,8 +9,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * The catalogue's entries, one constant per setting; each constant's sentence is its documentation. Section by section,
- * in the order of the reference page. {@code []} stands for an element of a list.
+ * The general keys of the catalogue, one constant per setting. The description of each constant is its documentation.
+ * Grouped by section, in the order of the reference page. {@code []} in a path denotes an element of a list.
  */
 public final class ConfigKeys {
     private static final long KIB = 1024;

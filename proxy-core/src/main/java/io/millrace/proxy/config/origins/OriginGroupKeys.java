@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-/** The catalogue's entries for groups of origins: several hosts behind one rule. */
+/** The catalogue's keys for origin groups: several hosts for one rule. */
 public final class OriginGroupKeys {
     private static final Duration DAY = Duration.ofDays(1);
 

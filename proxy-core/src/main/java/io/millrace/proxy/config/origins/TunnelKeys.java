@@ -5,7 +5,7 @@ import io.millrace.proxy.config.key.ValueType;
 import java.time.Duration;
 import java.util.List;
 
-/** The catalogue's entries for connections that leave HTTP: which may by a rule, and how long they live. */
+/** The catalogue's keys for tunnels: which protocols rules permit, and timeouts and limits of tunnels. */
 public final class TunnelKeys {
     public static final ConfigKey<Integer> GROUP_MAX = ConfigKey.builder("origins[].tunnels_max", ValueType.INTEGER)
             .within(1, 1_000_000)

@@ -9,7 +9,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 
-/** The catalogue's entries for remap rules: an element of {@code remap} has one of the verbs, and what it leads to. */
+/** The catalogue's keys for remap rules. An element of {@code remap} has one of the verbs, and a target. */
 public final class RemapKeys {
     public static final ConfigKey<RuleUrl> MAP = ConfigKey.builder("remap[].map", ValueType.RULE_FROM)
             .atsName("map")
@@ -118,7 +118,7 @@ public final class RemapKeys {
 
     private RemapKeys() {}
 
-    /** The key whose value a rule of this kind matches. */
+    /** Returns the key that contains the pattern of rules of this kind. */
     public static ConfigKey<RuleUrl> of(RemapVerb verb) {
         ConfigKey<RuleUrl> key = BY_VERB.get(verb);
         if (key == null) {

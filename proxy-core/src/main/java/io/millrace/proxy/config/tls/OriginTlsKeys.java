@@ -6,9 +6,9 @@ import io.millrace.proxy.config.value.TlsVersion;
 import java.nio.file.Path;
 import java.util.List;
 
-/** The catalogue's entries for TLS to origins: general and per rule, and for groups. */
+/** The catalogue's keys for TLS with origins: general, per rule, and per origin group. */
 public final class OriginTlsKeys {
-    /** The keys of one section {@code tls}. Immutable. */
+    /** The keys of a section {@code tls}. Immutable. */
     public record Section(
             ConfigKey<OriginTlsConfig.Verify> verify,
             ConfigKey<Path> caFile,

@@ -8,9 +8,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
-/** The catalogue's entries for TLS with clients: general, and for a listening address. */
+/** The catalogue's keys for TLS with clients: general, per listening address, and per certificate name. */
 public final class ServerTlsKeys {
-    /** The keys of one section {@code tls}. Immutable. */
+    /** The keys of a section {@code tls}. Immutable. */
     public record Section(
             ConfigKey<TlsVersion> minVersion,
             ConfigKey<TlsVersion> maxVersion,
@@ -39,7 +39,7 @@ public final class ServerTlsKeys {
         }
     }
 
-    /** Browsers keep no longer ones. */
+    /** Limit of max_age; browsers do not remember it for longer. */
     private static final Duration HSTS_MAX = Duration.ofDays(3650);
 
     public static final Section GENERAL = new Section(
@@ -145,7 +145,7 @@ public final class ServerTlsKeys {
                     .rolling()
                     .description("As tls.ocsp_stapling, for this address."));
 
-    /** For the names of the certificates of one element. */
+    /** The settings for the names of an element's certificates. */
     public static final Section NAME = new Section(
             ConfigKey.builder("tls.certificates[].min_version", ValueType.TLS_VERSION)
                     .within(TlsVersion.TLS_1_2, TlsVersion.TLS_1_3)

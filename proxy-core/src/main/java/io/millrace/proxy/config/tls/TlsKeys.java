@@ -7,9 +7,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
-/** The catalogue's entries for the certificates that listening addresses share. */
+/** The catalogue's keys for certificates that listening addresses share. */
 public final class TlsKeys {
-    /** A section that means something without any key in it. */
+    /** A section that has an effect even if it is empty. */
     public static final String LISTEN_SECTION = "listen[].tls";
 
     public static final ConfigKey<Boolean> LISTEN_ENABLED = ConfigKey.builder("listen[].tls.enabled", ValueType.BOOLEAN)

@@ -29,8 +29,8 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
 import org.snakeyaml.engine.v2.nodes.Tag;
 
 /**
- * Reads nodes into values along the shape of the catalogue and notes every problem on the way; it never stops at the
- * first. Confined to one thread.
+ * Converts YAML nodes to values with the keys of the catalogue. Reports all problems instead of stopping at the first.
+ * Confined to one thread.
  */
 final class ConfigBinder {
     /** Keys of Traffic Server's cache.config that are not supported, each with the reason. */
@@ -47,8 +47,8 @@ final class ConfigBinder {
     private final ConfigProblems problems;
 
     /**
-     * @param override the place of everything in these nodes when they come from no file, else null
-     * @param directory where relative paths start, absolute
+     * @param override place of all nodes if they come from the command line or an API; null for nodes of a file
+     * @param directory base of relative paths, absolute
      */
     ConfigBinder(
             String file, @Nullable Place override, Path directory, Environment environment, ConfigProblems problems) {
@@ -59,7 +59,7 @@ final class ConfigBinder {
         this.problems = problems;
     }
 
-    /** Reads a whole file. */
+    /** Reads a whole configuration file. */
     void bindRoot(Node root, ConfigValues.Builder into) {
         if (root instanceof MappingNode mapping) {
             bindSection(mapping, ConfigShape.root(), "", into);
@@ -98,7 +98,7 @@ final class ConfigBinder {
         }
     }
 
-    /** Reads the value of one list key that stands at a path. */
+    /** Reads the value of a list key at a path. */
     void bindList(Node node, ConfigKey<?> key, String path, ConfigValues.Builder into) {
         problems.setAt(path, place(node));
         bindList(node, key, path, List.of(), into);
@@ -171,7 +171,7 @@ final class ConfigBinder {
                 unknownKey(place, shape, name, full);
             }
         }
-        // A misspelt key is one problem, not also a missing one.
+        // A misspelt key is reported once, not also as a missing key.
         if (!unknown) {
             requireKeys(mapping, shape, path, seen.keySet());
         }
@@ -180,7 +180,7 @@ final class ConfigBinder {
     private void bindSubsection(Node node, ConfigShape shape, String path, ConfigValues.Builder into) {
         if (node instanceof MappingNode mapping) {
             if (shape.path().equals(TlsKeys.LISTEN_SECTION)) {
-                // An empty section is enough to turn TLS on.
+                // An empty section enables TLS.
                 into.put(TlsKeys.LISTEN_ENABLED, true);
             }
             bindSection(mapping, shape, path, into);
@@ -250,7 +250,7 @@ final class ConfigBinder {
         return environment.expand(text, name -> problems.takenFrom(path, name));
     }
 
-    /** Reads the text of one scalar. */
+    /** Parses the text of one scalar and sets the value. */
     <T> void bindText(String text, ConfigKey<T> key, ConfigValues.Builder into) throws InvalidValueException {
         T value = key.read(text);
         if (value instanceof Path relative) {
@@ -298,7 +298,7 @@ final class ConfigBinder {
         problems.error(place, full, "unknown key", suggestion);
     }
 
-    /** The full path of a key of this name in another section, if there is exactly one. */
+    /** Returns the full path of a key with this name in another section, if there is exactly one; else null. */
     private static @Nullable String elsewhere(String name) {
         Set<String> paths = new HashSet<>();
         for (ConfigKey<?> key : ConfigCatalog.keys()) {

@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.nodes.Node;
 
 /**
- * Reads a configuration and finds everything that is wrong with it in one run. Nothing is thrown for what an operator
- * wrote; it comes back as {@link ConfigProblem}s. Thread-safe: its methods are static and share nothing.
+ * Reads a configuration and reports all of its problems in one run. Errors of the operator are returned as
+ * {@link ConfigProblem}s, not thrown. Thread-safe: the methods are static and share no state.
  */
 public final class ConfigLoader {
     /** Prefix of the place of a value set on the command line. */
@@ -46,7 +46,7 @@ public final class ConfigLoader {
     private @Nullable ConfigDocument document;
     /**
      * Whether to check file permissions: true for a newly read document, false when a worker reads the launcher's
-     * document again. A worker must start even if a file that only the launcher reads is gone.
+     * document again. A worker must start even if a file that only the launcher reads is missing.
      */
     private boolean checksFiles = true;
 
@@ -56,10 +56,10 @@ public final class ConfigLoader {
     }
 
     /**
-     * Reads a file.
+     * Reads a configuration file.
      *
-     * @param overrides values by key, as {@code --set KEY=VALUE} gives them; they win over the file, and their problems
-     *     name {@code --set KEY} as the file
+     * @param overrides values by key, from {@code --set KEY=VALUE}. They take precedence over the file; their problems
+     *     have {@code --set KEY} as the file
      */
     public static ConfigResult load(Path file, Map<String, String> overrides) {
         return load(file, overrides, Environment.ofProcess());
@@ -78,9 +78,9 @@ public final class ConfigLoader {
     }
 
     /**
-     * Reads text that is not, or not yet, a file. Relative paths start at the working directory.
+     * Reads text that is not in a file. Relative paths start at the working directory.
      *
-     * @param name stands for the file in problems
+     * @param name file name in problems
      * @param overrides as for {@link #load}
      */
     public static ConfigResult parse(String text, String name, Map<String, String> overrides) {
@@ -88,9 +88,9 @@ public final class ConfigLoader {
     }
 
     /**
-     * Reads text that stands, or will stand, in a directory.
+     * Reads text that is or will be in a file of a directory.
      *
-     * @param directory where relative paths in it start
+     * @param directory base of relative paths in the text
      * @param overrides as for {@link #load}
      */
     public static ConfigResult parse(String text, String name, Path directory, Map<String, String> overrides) {
@@ -101,10 +101,11 @@ public final class ConfigLoader {
     }
 
     /**
-     * Reads a document that was read before; its files are not looked at again.
+     * Reads a document that was read before, without accessing its files again.
      *
      * @param overrides as for {@link #load}
-     * @param overlay what was set while running; it wins over both, and its problems name {@code config set KEY}
+     * @param overlay values that were set at run time. They take precedence over file and overrides; their problems
+     *     have {@code config set KEY} as the file
      */
     public static ConfigResult parse(
             ConfigDocument document, Map<String, String> overrides, Map<String, String> overlay) {
@@ -124,7 +125,7 @@ public final class ConfigLoader {
     }
 
     /**
-     * Makes a configuration from flags alone: every host is mapped to one origin. Problems name {@code --listen} or
+     * Creates a configuration from options alone: every host is mapped to one origin. Problems have {@code --listen} or
      * {@code --origin} as the file.
      *
      * @param listen addresses such as {@code :8080}
@@ -157,7 +158,7 @@ public final class ConfigLoader {
         return element;
     }
 
-    /** @param given the files it includes, as they were read before; null to read them now */
+    /** @param given the texts of the included files, if they were read before; null to read them now */
     private void bindText(String text, String name, Path directory, @Nullable Map<String, String> given) {
         problems.begin(name);
         Node root = YamlText.compose(withoutByteOrderMark(text), name, problems);
