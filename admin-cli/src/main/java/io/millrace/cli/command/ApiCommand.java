@@ -157,7 +157,7 @@ public abstract class ApiCommand implements Callable<Integer> {
             return new CommandFailure(ExitCode.IN_PROGRESS, message, "look again: " + invocation.statusCommand());
         }
         return switch (response.status()) {
-            case 400 -> new CommandFailure(ExitCode.USAGE, message);
+            case 400 -> new CommandFailure(ExitCode.USAGE, message, usageLines(message));
             case 401 ->
                 new CommandFailure(
                         ExitCode.FAILED, message, "name the token: --token-file FILE, or set MILLRACE_ADMIN_TOKEN");
@@ -168,7 +168,12 @@ public abstract class ApiCommand implements Callable<Integer> {
         };
     }
 
-    /** Advice for the case that the worker does not respond. */
+    /** Lines that show where an argument is wrong, for the message of a refused request. */
+    protected String[] usageLines(String message) {
+        return new String[0];
+    }
+
+    /** What to do when the worker does not do its part. */
     protected String whatNext() {
         return "see what it is doing: " + invocation.statusCommand();
     }
