@@ -135,7 +135,9 @@ class ExpressionTest {
     @Test
     void limits() throws ExpressionException {
         String deepest = "!(".repeat(Expression.NESTING_MAX) + "age > 1d" + ")".repeat(Expression.NESTING_MAX);
-        assertEquals("!".repeat(Expression.NESTING_MAX) + "(age > 1d)", parse(deepest).toString());
+        assertEquals(
+                "!".repeat(Expression.NESTING_MAX) + "(age > 1d)",
+                parse(deepest).toString());
         refused("(" + deepest + ")", "nested more than 64 deep");
         refused("!".repeat(Expression.LENGTH_MAX), "nested more than 64 deep");
         String list = "status in (" + "1,".repeat(Expression.LITERALS_MAX - 1) + "1)";

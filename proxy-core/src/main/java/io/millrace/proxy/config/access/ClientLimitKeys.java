@@ -10,11 +10,13 @@ public final class ClientLimitKeys {
     private static final long KIB = 1024;
     private static final long MIB = 1024 * KIB;
 
-    public static final ConfigKey<Duration> BODY_WINDOW = ConfigKey.builder("timeouts.client_body_window", ValueType.DURATION)
+    public static final ConfigKey<Duration> BODY_WINDOW = ConfigKey.builder(
+                    "timeouts.client_body_window", ValueType.DURATION)
             .within(Duration.ofMillis(250), Duration.ofHours(1))
             .defaultsTo(Duration.ofSeconds(20))
             .description("Time over which limits.request_body_rate is measured.");
-    public static final ConfigKey<Long> REQUEST_BODY_RATE = ConfigKey.builder("limits.request_body_rate", ValueType.SIZE)
+    public static final ConfigKey<Long> REQUEST_BODY_RATE = ConfigKey.builder(
+                    "limits.request_body_rate", ValueType.SIZE)
             .within(0L, 16 * MIB)
             .defaultsTo(500L)
             .description(
@@ -32,14 +34,16 @@ public final class ClientLimitKeys {
             .defaultsTo(2000)
             .description(
                     "Tunnels of one client, requests for one included; a further one is answered with 429; 0 sets no limit.");
-    public static final ConfigKey<Integer> CONNECTIONS = ConfigKey.builder("limits.per_client.connections", ValueType.INTEGER)
+    public static final ConfigKey<Integer> CONNECTIONS = ConfigKey.builder(
+                    "limits.per_client.connections", ValueType.INTEGER)
             .within(0, 10_000_000)
             .defaultsTo(0)
             .atsName("proxy.config.net.per_client.max_connections_in")
             .description(
                     "Connections of one client; further ones are closed at once; 0 sets no limit, as many users may share one"
                             + " address.");
-    public static final ConfigKey<AddressSet> EXEMPT = ConfigKey.builder("limits.per_client.exempt", ValueType.ADDRESSES)
+    public static final ConfigKey<AddressSet> EXEMPT = ConfigKey.builder(
+                    "limits.per_client.exempt", ValueType.ADDRESSES)
             .defaultsTo(AddressSet.parse("127.0.0.0/8", "::1"))
             .description(
                     "Addresses without per-client limits; access.trusted_proxies never have these limits. ~all exempts"
@@ -48,10 +52,9 @@ public final class ClientLimitKeys {
             .within(0L, 512 * KIB)
             .defaultsTo(64 * KIB)
             .perRule()
-            .description(
-                    "Request content is buffered until it is complete or has this length; then the request takes a"
-                            + " connection to the origin. 0 sends content as it arrives. Requests with Expect:"
-                            + " 100-continue and gRPC calls are sent at once.");
+            .description("Request content is buffered until it is complete or has this length; then the request takes a"
+                    + " connection to the origin. 0 sends content as it arrives. Requests with Expect:"
+                    + " 100-continue and gRPC calls are sent at once.");
 
     private ClientLimitKeys() {}
 }

@@ -17,7 +17,8 @@ public final class ForwardProxyKeys {
             .atsName("ip_allow.yaml (apply: in)")
             .description(
                     "Clients whose requests are forwarded; all others get 403. Required if forward_proxy is enabled.");
-    public static final ConfigKey<List<String>> CONNECT_PORTS = ConfigKey.builder("forward_proxy.connect_ports", ValueType.PORTS)
+    public static final ConfigKey<List<String>> CONNECT_PORTS = ConfigKey.builder(
+                    "forward_proxy.connect_ports", ValueType.PORTS)
             .defaultsTo(List.of("443"))
             .atsName("proxy.config.http.connect_ports")
             .description("Ports permitted for CONNECT; an empty list permits none.");
@@ -59,9 +60,8 @@ public final class ForwardProxyKeys {
                     "private, shared, loopback, link-local, multicast and reserved ranges, documentation, and the addresses"
                             + " where clouds answer about their machines")
             .atsName("ip_allow.yaml (apply: out)")
-            .description(
-                    "Addresses to which nothing is forwarded; every address of a host is checked before it is"
-                            + " connected to. An IPv4 address embedded in an IPv6 address is checked as well.");
+            .description("Addresses to which nothing is forwarded; every address of a host is checked before it is"
+                    + " connected to. An IPv4 address embedded in an IPv6 address is checked as well.");
     public static final ConfigKey<AddressSet> ALLOW_DESTINATIONS = ConfigKey.builder(
                     "forward_proxy.allow_destinations", ValueType.ADDRESSES)
             .atsName("ip_allow.yaml (apply: out)")

@@ -12,11 +12,10 @@ public final class ProxyProtocolKeys {
             .defaultsTo(ListenerConfig.ProxyProtocol.OFF)
             .rolling()
             .atsName("pp, pp-clnt")
-            .description(
-                    "Whether connections to this address may begin with a PROXY header, version 1 or 2, from"
-                            + " access.proxy_protocol_allow: the source address in the header is then the client's"
-                            + " address for logs, filters and X-Forwarded-For. With require, connections without a"
-                            + " header are closed.");
+            .description("Whether connections to this address may begin with a PROXY header, version 1 or 2, from"
+                    + " access.proxy_protocol_allow: the source address in the header is then the client's"
+                    + " address for logs, filters and X-Forwarded-For. With require, connections without a"
+                    + " header are closed.");
     public static final ConfigKey<ProxyProtocolVersion> OUT = ConfigKey.builder(
                     "proxy_protocol_out", ValueType.word(ProxyProtocolVersion.class, true))
             .defaultsTo(ProxyProtocolVersion.NONE)
@@ -25,17 +24,17 @@ public final class ProxyProtocolKeys {
             .description(
                     "Version of the PROXY header with the client's address that begins each connection to an origin;"
                             + " each request then has a connection of its own.");
-    public static final ConfigKey<AddressSet> ALLOW = ConfigKey.builder("access.proxy_protocol_allow", ValueType.ADDRESSES)
+    public static final ConfigKey<AddressSet> ALLOW = ConfigKey.builder(
+                    "access.proxy_protocol_allow", ValueType.ADDRESSES)
             .atsName("proxy.config.http.proxy_protocol_allowlist")
             .description("Senders whose PROXY headers are accepted; connections of others that send one are closed.");
     public static final ConfigKey<Long> HEADER_MAX = ConfigKey.builder("limits.proxy_protocol_header", ValueType.SIZE)
             .within(128L, 64L * 1024)
             .defaultsTo(4096L)
             .atsName("proxy.config.proxy_protocol.max_header_size")
-            .description(
-                    "Longest PROXY header of version 2; those of version 1 have at most 107 bytes. A longer header"
-                            + " closes the connection, and so does a header that does not arrive within"
-                            + " timeouts.client_header.");
+            .description("Longest PROXY header of version 2; those of version 1 have at most 107 bytes. A longer header"
+                    + " closes the connection, and so does a header that does not arrive within"
+                    + " timeouts.client_header.");
 
     private ProxyProtocolKeys() {}
 }

@@ -29,20 +29,21 @@ public final class CacheKeyKeys {
             .perRule()
             .atsName("cachekey.so --exclude-params")
             .description("Names of query parameters that are left out of keys and origin requests, such as utm_*.");
-    public static final ConfigKey<Boolean> SORTED_PARAMS = ConfigKey.builder("cache.key.sorted_params", ValueType.BOOLEAN)
+    public static final ConfigKey<Boolean> SORTED_PARAMS = ConfigKey.builder(
+                    "cache.key.sorted_params", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()
             .atsName("cachekey.so --sort-params")
             .description(
                     "Whether query parameters are sorted by name, in keys and origin requests; those with equal names"
                             + " keep their order.");
-    public static final ConfigKey<Boolean> SEND_WHOLE_QUERY = ConfigKey.builder("cache.key.send_whole_query", ValueType.BOOLEAN)
+    public static final ConfigKey<Boolean> SEND_WHOLE_QUERY = ConfigKey.builder(
+                    "cache.key.send_whole_query", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()
-            .description(
-                    "Whether origins get the whole query of the client. One client's query can then change the"
-                            + " response for all others: use it only for origins whose responses do not depend on the"
-                            + " other parameters.");
+            .description("Whether origins get the whole query of the client. One client's query can then change the"
+                    + " response for all others: use it only for origins whose responses do not depend on the"
+                    + " other parameters.");
     public static final ConfigKey<String> HOST = ConfigKey.builder("cache.key.host", ValueType.HOST)
             .perRule()
             .atsName("cachekey.so --static-prefix")
@@ -64,9 +65,8 @@ public final class CacheKeyKeys {
             .defaultsTo(-1)
             .perRule()
             .atsName("proxy.config.http.cache.generation")
-            .description(
-                    "A number in every key: after a change, responses stored with another number are not found; -1"
-                            + " means no number. An earlier number finds its responses again.");
+            .description("A number in every key: after a change, responses stored with another number are not found; -1"
+                    + " means no number. An earlier number finds its responses again.");
 
     private CacheKeyKeys() {}
 }

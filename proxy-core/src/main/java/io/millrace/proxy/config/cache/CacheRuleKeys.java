@@ -16,7 +16,8 @@ import java.util.List;
 public final class CacheRuleKeys {
     private static final Duration YEARS = Duration.ofDays(3650);
 
-    public static final ConfigKey<Double> OBJECT_SHARE_MAX = ConfigKey.builder("cache.object_share_max", ValueType.PERCENT)
+    public static final ConfigKey<Double> OBJECT_SHARE_MAX = ConfigKey.builder(
+                    "cache.object_share_max", ValueType.PERCENT)
             .within(0.0001, 0.5)
             .defaultsTo(0.25)
             .perRule()
@@ -51,9 +52,8 @@ public final class CacheRuleKeys {
             .defaultsTo(true)
             .perRule()
             .atsName("proxy.config.http.cache.ims_on_client_no_cache")
-            .description(
-                    "Whether a client's no-cache causes a validation of the stored response; false fetches the"
-                            + " response again.");
+            .description("Whether a client's no-cache causes a validation of the stored response; false fetches the"
+                    + " response again.");
     public static final ConfigKey<Boolean> IGNORE_SERVER_NO_CACHE = ConfigKey.builder(
                     "cache.ignore_server_no_cache", ValueType.BOOLEAN)
             .defaultsTo(false)
@@ -80,17 +80,15 @@ public final class CacheRuleKeys {
                     ValueType.word(LifetimeRules.GuessedWithCookies.class, false))
             .defaultsTo(LifetimeRules.GuessedWithCookies.NOT_TEXT)
             .perRule()
-            .description(
-                    "Responses with Set-Cookie, or to a request with Cookie or Authorization, that get a heuristic"
-                            + " lifetime: none; only responses to a request with Cookie that are not text, JSON or"
-                            + " XML; all.");
+            .description("Responses with Set-Cookie, or to a request with Cookie or Authorization, that get a heuristic"
+                    + " lifetime: none; only responses to a request with Cookie that are not text, JSON or"
+                    + " XML; all.");
     public static final ConfigKey<List<String>> UNSHARED_FIELDS = ConfigKey.builder(
                     "cache.unshared_fields", ValueType.FIELD_NAMES)
             .defaultsTo(List.of())
             .perRule()
-            .description(
-                    "Response fields for the requesting client only, as though every response named them in"
-                            + " private=\"...\": they are neither stored nor shared.");
+            .description("Response fields for the requesting client only, as though every response named them in"
+                    + " private=\"...\": they are neither stored nor shared.");
     public static final ConfigKey<StoringRules.CookiePolicy> RESPONSES_TO_COOKIES = ConfigKey.builder(
                     "cache.cache_responses_to_cookies", ValueType.word(StoringRules.CookiePolicy.class, true))
             .defaultsTo(StoringRules.CookiePolicy.ALL)
@@ -112,9 +110,8 @@ public final class CacheRuleKeys {
             .defaultsTo(16)
             .perRule()
             .atsName("proxy.config.cache.limits.http.max_alts")
-            .description(
-                    "Maximum of stored variants of one URL (Vary); a new variant replaces the oldest; 0 sets no"
-                            + " limit.");
+            .description("Maximum of stored variants of one URL (Vary); a new variant replaces the oldest; 0 sets no"
+                    + " limit.");
     public static final ConfigKey<Boolean> POST_METHOD = ConfigKey.builder("cache.post_method", ValueType.BOOLEAN)
             .defaultsTo(true)
             .perRule()
@@ -122,7 +119,8 @@ public final class CacheRuleKeys {
             .description(
                     "Whether a response to POST is stored for later GETs if it has an explicit lifetime, and the URL"
                             + " of the request in Content-Location.");
-    public static final ConfigKey<List<String>> TAGS_FIELDS = ConfigKey.builder("cache.tags.fields", ValueType.FIELD_NAMES)
+    public static final ConfigKey<List<String>> TAGS_FIELDS = ConfigKey.builder(
+                    "cache.tags.fields", ValueType.FIELD_NAMES)
             .defaultsTo(TagRules.DEFAULT_FIELDS)
             .perRule()
             .description(

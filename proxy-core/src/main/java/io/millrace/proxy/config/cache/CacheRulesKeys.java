@@ -46,7 +46,8 @@ public final class CacheRulesKeys {
     public static final ConfigKey<List<String>> METHOD = ConfigKey.builder("cache_rules[].method", ValueType.NAMES)
             .atsName("method")
             .description("The method is one of these.");
-    public static final ConfigKey<Scheme> SCHEME = ConfigKey.builder("cache_rules[].scheme", ValueType.word(Scheme.class, false))
+    public static final ConfigKey<Scheme> SCHEME = ConfigKey.builder(
+                    "cache_rules[].scheme", ValueType.word(Scheme.class, false))
             .atsName("scheme")
             .description("The scheme of the client's URL is this one.");
     public static final ConfigKey<Integer> PORT = ConfigKey.builder("cache_rules[].port", ValueType.INTEGER)
@@ -62,32 +63,32 @@ public final class CacheRulesKeys {
     public static final ConfigKey<CacheRuleConfig.Action> ACTION = ConfigKey.builder(
                     "cache_rules[].action", ValueType.word(CacheRuleConfig.Action.class, false))
             .atsName("action")
-            .description(
-                    "never_cache bypasses the cache; the others ignore no-cache and no-store of both sides, of"
-                            + " clients, or of origins.");
+            .description("never_cache bypasses the cache; the others ignore no-cache and no-store of both sides, of"
+                    + " clients, or of origins.");
     public static final ConfigKey<StoringRules.CookiePolicy> COOKIES = ConfigKey.builder(
                     "cache_rules[].cache_responses_to_cookies", ValueType.word(StoringRules.CookiePolicy.class, true))
             .atsName("cache-responses-to-cookies")
             .description("As cache.cache_responses_to_cookies.");
-    public static final ConfigKey<Duration> PIN_IN_CACHE = ConfigKey.builder("cache_rules[].pin_in_cache", ValueType.DURATION)
+    public static final ConfigKey<Duration> PIN_IN_CACHE = ConfigKey.builder(
+                    "cache_rules[].pin_in_cache", ValueType.DURATION)
             .within(Duration.ofSeconds(1), YEARS)
             .wholeSeconds()
             .atsName("pin-in-cache")
-            .description(
-                    "Responses stay on disk for this time after their receipt or last validation, even if they are"
-                            + " stale or not requested; see cache.permit_pinning.");
-    public static final ConfigKey<Duration> REVALIDATE = ConfigKey.builder("cache_rules[].revalidate", ValueType.DURATION)
+            .description("Responses stay on disk for this time after their receipt or last validation, even if they are"
+                    + " stale or not requested; see cache.permit_pinning.");
+    public static final ConfigKey<Duration> REVALIDATE = ConfigKey.builder(
+                    "cache_rules[].revalidate", ValueType.DURATION)
             .within(Duration.ZERO, YEARS)
             .wholeSeconds()
             .atsName("revalidate")
             .description("Age up to which a response is fresh, instead of its explicit or heuristic lifetime.");
-    public static final ConfigKey<Duration> TTL_IN_CACHE = ConfigKey.builder("cache_rules[].ttl_in_cache", ValueType.DURATION)
+    public static final ConfigKey<Duration> TTL_IN_CACHE = ConfigKey.builder(
+                    "cache_rules[].ttl_in_cache", ValueType.DURATION)
             .within(Duration.ofSeconds(1), YEARS)
             .wholeSeconds()
             .atsName("ttl-in-cache")
-            .description(
-                    "Responses are stored, and are fresh for this time after their receipt, whatever their"
-                            + " Cache-Control says except private; the key overrides never_cache and revalidate.");
+            .description("Responses are stored, and are fresh for this time after their receipt, whatever their"
+                    + " Cache-Control says except private; the key overrides never_cache and revalidate.");
 
     /** Keys of a rule that are conditions on the request. */
     public static final List<ConfigKey<?>> CONDITIONS =

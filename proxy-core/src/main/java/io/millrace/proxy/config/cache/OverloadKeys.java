@@ -9,14 +9,12 @@ public final class OverloadKeys {
     public static final ConfigKey<Duration> LATENCY = ConfigKey.builder("cache.overload.latency", ValueType.DURATION)
             .within(Duration.ofMillis(1), Duration.ofMinutes(10))
             .perRule()
-            .description(
-                    "Overload begins when the rule's origin takes longer than this to answer, on average over two"
-                            + " seconds; without this key the latency is ignored.");
+            .description("Overload begins when the rule's origin takes longer than this to answer, on average over two"
+                    + " seconds; without this key the latency is ignored.");
     public static final ConfigKey<Double> ERRORS = ConfigKey.builder("cache.overload.errors", ValueType.PERCENT)
             .perRule()
-            .description(
-                    "Overload begins when more than this share of the rule's requests to the origin fail or are"
-                            + " answered with 5xx; without this key errors are ignored.");
+            .description("Overload begins when more than this share of the rule's requests to the origin fail or are"
+                    + " answered with 5xx; without this key errors are ignored.");
     public static final ConfigKey<Double> CPU = ConfigKey.builder("cache.overload.cpu", ValueType.PERCENT)
             .perRule()
             .description(
@@ -35,7 +33,8 @@ public final class OverloadKeys {
             .defaultsTo(2.0)
             .perRule()
             .description("In overload: responses are used for their lifetime multiplied by this factor.");
-    public static final ConfigKey<Duration> STRETCH_MAX = ConfigKey.builder("cache.overload.stretch_max", ValueType.DURATION)
+    public static final ConfigKey<Duration> STRETCH_MAX = ConfigKey.builder(
+                    "cache.overload.stretch_max", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofDays(7))
             .defaultsTo(Duration.ofMinutes(10))
             .perRule()

@@ -17,7 +17,8 @@ public final class DnsKeys {
     public static final ConfigKey<List<ConfigValues>> SPLIT = ConfigKey.builder("dns.split", ValueType.LIST)
             .atsName("splitdns.config, proxy.config.dns.splitDNS.enabled")
             .description("Domains that have name servers of their own; the longest domain that a name is in decides.");
-    public static final ConfigKey<List<String>> SPLIT_DOMAINS = ConfigKey.builder("dns.split[].domains", ValueType.NAMES)
+    public static final ConfigKey<List<String>> SPLIT_DOMAINS = ConfigKey.builder(
+                    "dns.split[].domains", ValueType.NAMES)
             .required()
             .atsName("dest_domain")
             .description("The domains; names below them are in them.");
@@ -29,10 +30,9 @@ public final class DnsKeys {
     public static final ConfigKey<Boolean> SRV = ConfigKey.builder("dns.srv", ValueType.BOOLEAN)
             .defaultsTo(false)
             .atsName("proxy.config.srv_enabled")
-            .description(
-                    "Whether service records (_http._tcp or _https._tcp before the name) are looked up for origins"
-                            + " that a rule or a group names without a port. Connections go to the hosts and ports in"
-                            + " the records, by priority and weight; without records, to the addresses of the name.");
+            .description("Whether service records (_http._tcp or _https._tcp before the name) are looked up for origins"
+                    + " that a rule or a group names without a port. Connections go to the hosts and ports in"
+                    + " the records, by priority and weight; without records, to the addresses of the name.");
     public static final ConfigKey<Path> HOSTS_FILE = ConfigKey.builder("dns.hosts_file", ValueType.PATH)
             .atsName("proxy.config.hostdb.host_file.path")
             .description(
@@ -63,7 +63,8 @@ public final class DnsKeys {
             .defaultsTo(Duration.ofSeconds(5))
             .atsName("proxy.config.hostdb.fail.timeout")
             .description("How long the answer is cached that a name does not exist or has no address.");
-    public static final ConfigKey<Duration> SERVE_STALE_FOR = ConfigKey.builder("dns.serve_stale_for", ValueType.DURATION)
+    public static final ConfigKey<Duration> SERVE_STALE_FOR = ConfigKey.builder(
+                    "dns.serve_stale_for", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofDays(30))
             .defaultsTo(Duration.ofDays(1))
             .atsName("proxy.config.hostdb.serve_stale_for")

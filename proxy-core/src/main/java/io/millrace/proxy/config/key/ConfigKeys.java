@@ -26,11 +26,13 @@ public final class ConfigKeys {
             .description(
                     "Addresses on which clients are accepted; an element is an address, or a section with address and"
                             + " settings such as tls.");
-    public static final ConfigKey<ListenAddress> LISTEN_ADDRESS = ConfigKey.builder("listen[].address", ValueType.ADDRESS)
+    public static final ConfigKey<ListenAddress> LISTEN_ADDRESS = ConfigKey.builder(
+                    "listen[].address", ValueType.ADDRESS)
             .rolling()
             .required()
             .description("Local address and port; port 0 lets the system choose.");
-    public static final ConfigKey<Path> LISTEN_CERTIFICATE = ConfigKey.builder("listen[].tls.certificate", ValueType.PATH)
+    public static final ConfigKey<Path> LISTEN_CERTIFICATE = ConfigKey.builder(
+                    "listen[].tls.certificate", ValueType.PATH)
             .rolling()
             .atsName("ssl_cert_name")
             .description(
@@ -51,7 +53,8 @@ public final class ConfigKeys {
             .perRule()
             .atsName("proxy.config.url_remap.pristine_host_hdr")
             .description("Send the client's Host field to the origin instead of the host of the rule's to.");
-    public static final ConfigKey<String> NO_HOST_URL_REDIRECT = ConfigKey.builder("no_host_url_redirect", ValueType.URL)
+    public static final ConfigKey<String> NO_HOST_URL_REDIRECT = ConfigKey.builder(
+                    "no_host_url_redirect", ValueType.URL)
             .atsName("proxy.config.header.parse.no_host_url_redirect")
             .description(
                     "Redirection target, with 302, for HTTP/1.0 requests without Host that no rule maps; without this"
@@ -65,18 +68,16 @@ public final class ConfigKeys {
     // access
     public static final ConfigKey<List<String>> ACCESS_TRUSTED_PROXIES = ConfigKey.builder(
                     "access.trusted_proxies", ValueType.NAMES)
-            .description(
-                    "Addresses and ranges, such as 10.0.0.0/8, of proxies in front of this one. X-Forwarded-*,"
-                            + " Forwarded, X-Original-URL and similar fields of other clients are not sent to the"
-                            + " origin.");
+            .description("Addresses and ranges, such as 10.0.0.0/8, of proxies in front of this one. X-Forwarded-*,"
+                    + " Forwarded, X-Original-URL and similar fields of other clients are not sent to the"
+                    + " origin.");
     public static final ConfigKey<List<String>> ACCESS_FORWARDED_FIELDS = ConfigKey.builder(
                     "access.forwarded_fields", ValueType.NAMES)
             .defaultsTo(List.of("x-forwarded-for", "x-forwarded-proto", "x-forwarded-host"))
             .atsName("proxy.config.http.insert_squid_x_forwarded_for, proxy.config.http.insert_forwarded, "
                     + "proxy.config.http.insert_client_ip")
-            .description(
-                    "Fields that tell the origin about the client: x-forwarded-for, x-forwarded-proto,"
-                            + " x-forwarded-host, forwarded, client-ip; or none.");
+            .description("Fields that tell the origin about the client: x-forwarded-for, x-forwarded-proto,"
+                    + " x-forwarded-host, forwarded, client-ip; or none.");
 
     // via
     public static final ConfigKey<String> VIA_NAME = ConfigKey.builder("via.name", ValueType.STRING)
@@ -101,9 +102,8 @@ public final class ConfigKeys {
                     "via.server", ValueType.word(ViaConfig.ServerField.class, false))
             .defaultsTo(ViaConfig.ServerField.PASS)
             .atsName("proxy.config.http.response_server_enabled")
-            .description(
-                    "The Server field of responses: the origin's; the origin's or, if missing, this proxy's; this"
-                            + " proxy's own; or none. A change applies to responses that are fetched afterwards.");
+            .description("The Server field of responses: the origin's; the origin's or, if missing, this proxy's; this"
+                    + " proxy's own; or none. A change applies to responses that are fetched afterwards.");
 
     // purge
     public static final ConfigKey<List<String>> PURGE_ALLOW = ConfigKey.builder("purge.allow", ValueType.NAMES)
@@ -120,9 +120,8 @@ public final class ConfigKeys {
     public static final ConfigKey<Path> STORAGE_PATH = ConfigKey.builder("storage[].path", ValueType.PATH)
             .rolling()
             .required()
-            .description(
-                    "Directory, block device or file of the volume; a missing path becomes a directory; a relative"
-                            + " path starts at the directory of the file that names it.");
+            .description("Directory, block device or file of the volume; a missing path becomes a directory; a relative"
+                    + " path starts at the directory of the file that names it.");
     public static final ConfigKey<Long> STORAGE_SIZE = ConfigKey.builder("storage[].size", ValueType.SIZE)
             .within(MIB, 256 * TIB)
             .rolling()
@@ -137,24 +136,21 @@ public final class ConfigKeys {
     public static final ConfigKey<Boolean> STORAGE_FORMAT = ConfigKey.builder("storage[].format", ValueType.BOOLEAN)
             .defaultsTo(false)
             .rolling()
-            .description(
-                    "Permits to overwrite a block device or a file with other content, once; remove the key"
-                            + " afterwards.");
+            .description("Permits to overwrite a block device or a file with other content, once; remove the key"
+                    + " afterwards.");
 
     // volumes
     public static final ConfigKey<List<ConfigValues>> VOLUMES = ConfigKey.builder("volumes", ValueType.LIST)
             .rolling()
             .atsName("volume.config")
-            .description(
-                    "Shares of every storage path for some hosts or rules, so that other responses cannot evict"
-                            + " theirs; the remaining space is for all other responses.");
+            .description("Shares of every storage path for some hosts or rules, so that other responses cannot evict"
+                    + " theirs; the remaining space is for all other responses.");
     public static final ConfigKey<String> VOLUMES_NAME = ConfigKey.builder("volumes[].name", ValueType.STRING)
             .rolling()
             .required()
             .atsName("volume=")
-            .description(
-                    "Name of the volume: lower-case letters, digits, - and _; also the name of its directory below"
-                            + " each storage path.");
+            .description("Name of the volume: lower-case letters, digits, - and _; also the name of its directory below"
+                    + " each storage path.");
     public static final ConfigKey<Double> VOLUMES_SHARE = ConfigKey.builder("volumes[].share", ValueType.PERCENT)
             .within(0.0001, 0.99)
             .rolling()
@@ -164,12 +160,12 @@ public final class ConfigKeys {
     public static final ConfigKey<List<String>> VOLUMES_HOSTS = ConfigKey.builder("volumes[].hosts", ValueType.NAMES)
             .rolling()
             .atsName("hosting.config")
-            .description(
-                    "Client hosts whose responses are stored there; .example.com or *.example.com means all below"
-                            + " it.");
+            .description("Client hosts whose responses are stored there; .example.com or *.example.com means all below"
+                    + " it.");
 
     // store
-    public static final ConfigKey<Duration> STORE_SYNC_INTERVAL = ConfigKey.builder("store.sync_interval", ValueType.DURATION)
+    public static final ConfigKey<Duration> STORE_SYNC_INTERVAL = ConfigKey.builder(
+                    "store.sync_interval", ValueType.DURATION)
             .within(Duration.ofMillis(10), Duration.ofHours(1))
             .defaultsTo(Duration.ofSeconds(5))
             .rolling()
@@ -216,10 +212,9 @@ public final class ConfigKeys {
             .defaultsTo(SystemMemory.quarterBytes(), "a quarter of the memory")
             .rolling()
             .atsName("proxy.config.cache.ram_cache.size")
-            .description(
-                    "Memory for stored bodies outside the Java heap: the RAM tier, bodies being stored, and bodies"
-                            + " being read. The last two may take up to a quarter each (at least 16 MiB). The default"
-                            + " respects the memory limit of a container.");
+            .description("Memory for stored bodies outside the Java heap: the RAM tier, bodies being stored, and bodies"
+                    + " being read. The last two may take up to a quarter each (at least 16 MiB). The default"
+                    + " respects the memory limit of a container.");
     public static final ConfigKey<Long> CACHE_REFILL_RATE = ConfigKey.builder("cache.refill_rate", ValueType.SIZE)
             .within(MIB, TIB)
             .orZero()
@@ -228,14 +223,16 @@ public final class ConfigKeys {
             .description(
                     "Bytes per second that are read after a start to load the most requested responses into RAM again;"
                             + " requests have priority; 0 turns this off.");
-    public static final ConfigKey<Boolean> CACHE_PERMIT_PINNING = ConfigKey.builder("cache.permit_pinning", ValueType.BOOLEAN)
+    public static final ConfigKey<Boolean> CACHE_PERMIT_PINNING = ConfigKey.builder(
+                    "cache.permit_pinning", ValueType.BOOLEAN)
             .defaultsTo(true)
             .rolling()
             .atsName("proxy.config.cache.permit.pinning")
             .description(
                     "Whether pin_in_cache of cache_rules has an effect on disk; false ignores all pins, also those of"
                             + " responses stored before.");
-    public static final ConfigKey<Long> CACHE_MAX_OBJECT_SIZE = ConfigKey.builder("cache.max_object_size", ValueType.SIZE)
+    public static final ConfigKey<Long> CACHE_MAX_OBJECT_SIZE = ConfigKey.builder(
+                    "cache.max_object_size", ValueType.SIZE)
             .within(0L, TIB)
             .defaultsTo(0L)
             .perRule()
@@ -271,7 +268,8 @@ public final class ConfigKeys {
             .perRule()
             .description("Whether a response without explicit lifetime and without Last-Modified stays fresh for the "
                     + "shortest heuristic lifetime, as in Traffic Server; no error does.");
-    public static final ConfigKey<Duration> CACHE_MAX_STALE_AGE = ConfigKey.builder("cache.max_stale_age", ValueType.DURATION)
+    public static final ConfigKey<Duration> CACHE_MAX_STALE_AGE = ConfigKey.builder(
+                    "cache.max_stale_age", ValueType.DURATION)
             .within(Duration.ZERO, YEARS)
             .defaultsTo(Duration.ofDays(7))
             .wholeSeconds()
@@ -298,7 +296,8 @@ public final class ConfigKeys {
             .perRule()
             .atsName("proxy.config.http.cache.ignore_client_cc_max_age")
             .description("Whether max-age in requests is ignored.");
-    public static final ConfigKey<Duration> CACHE_COLLAPSE_WAIT = ConfigKey.builder("cache.collapse_wait", ValueType.DURATION)
+    public static final ConfigKey<Duration> CACHE_COLLAPSE_WAIT = ConfigKey.builder(
+                    "cache.collapse_wait", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofMinutes(5))
             .defaultsTo(Duration.ofSeconds(5))
             .perRule()
@@ -314,21 +313,21 @@ public final class ConfigKeys {
             .description(
                     "Requests that may read the response that another request is fetching: none; all; or those without"
                             + " Range.");
-    public static final ConfigKey<Duration> CACHE_UNCACHEABLE_TTL = ConfigKey.builder("cache.uncacheable_ttl", ValueType.DURATION)
+    public static final ConfigKey<Duration> CACHE_UNCACHEABLE_TTL = ConfigKey.builder(
+                    "cache.uncacheable_ttl", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofHours(1))
             .defaultsTo(Duration.ofMinutes(2))
             .wholeSeconds()
             .perRule()
-            .description(
-                    "For this time after a response could not be stored, requests for its URL do not wait for each"
-                            + " other's fetch; 0 turns this off.");
-    public static final ConfigKey<Boolean> CACHE_RANGE_LOOKUP = ConfigKey.builder("cache.range.lookup", ValueType.BOOLEAN)
+            .description("For this time after a response could not be stored, requests for its URL do not wait for each"
+                    + " other's fetch; 0 turns this off.");
+    public static final ConfigKey<Boolean> CACHE_RANGE_LOOKUP = ConfigKey.builder(
+                    "cache.range.lookup", ValueType.BOOLEAN)
             .defaultsTo(true)
             .perRule()
             .atsName("proxy.config.http.cache.range.lookup")
-            .description(
-                    "Whether requests with a Range field use the cache; otherwise they are sent to the origin"
-                            + " unchanged.");
+            .description("Whether requests with a Range field use the cache; otherwise they are sent to the origin"
+                    + " unchanged.");
     public static final ConfigKey<Boolean> CACHE_RANGE_WRITE = ConfigKey.builder("cache.range.write", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()
@@ -342,24 +341,21 @@ public final class ConfigKeys {
             .defaultsTo(Duration.ZERO)
             .perRule()
             .atsName("proxy.config.http.background_fill_active_timeout")
-            .description(
-                    "How long a fetch continues after its last client has left, to store the response; 0 sets no"
-                            + " limit.");
+            .description("How long a fetch continues after its last client has left, to store the response; 0 sets no"
+                    + " limit.");
     public static final ConfigKey<Double> CACHE_BACKGROUND_FILL_COMPLETED_THRESHOLD = ConfigKey.builder(
                     "cache.background_fill_completed_threshold", ValueType.DECIMAL)
             .within(0.0, 1.0)
             .defaultsTo(0.0)
             .perRule()
             .atsName("proxy.config.http.background_fill_completed_threshold")
-            .description(
-                    "If at least this share of a response was received when its last client leaves, the rest is"
-                            + " fetched; 0 always fetches it.");
+            .description("If at least this share of a response was received when its last client leaves, the rest is"
+                    + " fetched; 0 always fetches it.");
     public static final ConfigKey<String> CACHE_VOLUME = ConfigKey.builder("cache.volume", ValueType.STRING)
             .perRule()
             .atsName("@volume")
-            .description(
-                    "Volume in which responses are stored, one of volumes or default; by default the client's host"
-                            + " decides.");
+            .description("Volume in which responses are stored, one of volumes or default; by default the client's host"
+                    + " decides.");
     public static final ConfigKey<Long> CACHE_FILL_WINDOW = ConfigKey.builder("cache.fill_window", ValueType.SIZE)
             .within(64 * KIB, GIB)
             .defaultsTo(MIB)
@@ -367,7 +363,8 @@ public final class ConfigKeys {
                     "How far a response may be read from the origin ahead of the slowest client that it is sent to.");
 
     // log
-    public static final ConfigKey<Boolean> LOG_ACCESS_ENABLED = ConfigKey.builder("log.access.enabled", ValueType.BOOLEAN)
+    public static final ConfigKey<Boolean> LOG_ACCESS_ENABLED = ConfigKey.builder(
+                    "log.access.enabled", ValueType.BOOLEAN)
             .defaultsTo(true)
             .rolling()
             .atsName("proxy.config.log.logging_enabled")
@@ -384,7 +381,8 @@ public final class ConfigKeys {
             .description(
                     "Line format: Squid's native one, the common or combined one of web servers, JSON, or a template of "
                             + "%<code> fields; docs/reference/logs.md lists the codes.");
-    public static final ConfigKey<Long> LOG_ACCESS_ROTATE_SIZE = ConfigKey.builder("log.access.rotate_size", ValueType.SIZE)
+    public static final ConfigKey<Long> LOG_ACCESS_ROTATE_SIZE = ConfigKey.builder(
+                    "log.access.rotate_size", ValueType.SIZE)
             .within(0L, TIB)
             .defaultsTo(GIB)
             .rolling()
@@ -398,7 +396,8 @@ public final class ConfigKeys {
             .rolling()
             .atsName("proxy.config.log.rolling_interval_sec")
             .description("Time after which the file is rotated; 0 turns this off.");
-    public static final ConfigKey<Integer> LOG_ACCESS_ROTATE_KEEP = ConfigKey.builder("log.access.rotate_keep", ValueType.INTEGER)
+    public static final ConfigKey<Integer> LOG_ACCESS_ROTATE_KEEP = ConfigKey.builder(
+                    "log.access.rotate_keep", ValueType.INTEGER)
             .within(0, 10_000)
             .defaultsTo(7)
             .rolling()
@@ -419,9 +418,8 @@ public final class ConfigKeys {
     // timeouts
     public static final ConfigKey<Duration> TIMEOUTS_CLIENT_HEADER = timeout("timeouts.client_header", 30)
             .atsName("proxy.config.http.accept_no_activity_timeout")
-            .description(
-                    "From the first byte of a request, or from accepting a connection, to the end of the request's"
-                            + " head. A TLS handshake may take at most 10 s of this time.");
+            .description("From the first byte of a request, or from accepting a connection, to the end of the request's"
+                    + " head. A TLS handshake may take at most 10 s of this time.");
     public static final ConfigKey<Duration> TIMEOUTS_CLIENT_KEEP_ALIVE = timeout("timeouts.client_keep_alive", 120)
             .atsName("proxy.config.http.keep_alive_no_activity_timeout_in")
             .description("How long a client's connection stays open between two requests.");
@@ -449,12 +447,14 @@ public final class ConfigKeys {
             .defaultsTo(8 * KIB)
             .atsName("proxy.config.http.request_line_max_size")
             .description("Longest request line; a longer one is answered with 414.");
-    public static final ConfigKey<Long> LIMITS_REQUEST_HEADER = ConfigKey.builder("limits.request_header", ValueType.SIZE)
+    public static final ConfigKey<Long> LIMITS_REQUEST_HEADER = ConfigKey.builder(
+                    "limits.request_header", ValueType.SIZE)
             .within(KIB, MIB)
             .defaultsTo(32 * KIB)
             .atsName("proxy.config.http.request_header_max_size")
             .description("Longest field section of a request; a longer one is answered with 431.");
-    public static final ConfigKey<Long> LIMITS_RESPONSE_HEADER = ConfigKey.builder("limits.response_header", ValueType.SIZE)
+    public static final ConfigKey<Long> LIMITS_RESPONSE_HEADER = ConfigKey.builder(
+                    "limits.response_header", ValueType.SIZE)
             .within(KIB, MIB)
             .defaultsTo(64 * KIB)
             .atsName("proxy.config.http.response_header_max_size")
@@ -464,7 +464,8 @@ public final class ConfigKeys {
             .defaultsTo(0L)
             .atsName("proxy.config.http.max_post_size")
             .description("Longest request content; longer content is answered with 413; 0 sets no limit.");
-    public static final ConfigKey<Integer> LIMITS_CONNECTIONS = ConfigKey.builder("limits.connections", ValueType.INTEGER)
+    public static final ConfigKey<Integer> LIMITS_CONNECTIONS = ConfigKey.builder(
+                    "limits.connections", ValueType.INTEGER)
             .within(1, 10_000_000)
             .defaultsTo(30_000)
             .atsName("proxy.config.net.max_connections_in")
@@ -475,7 +476,8 @@ public final class ConfigKeys {
             .defaultsTo(0)
             .description("Requests after which a client's connection is closed; 0 sets no limit.");
 
-    public static final ConfigKey<Long> LIMITS_MEMORY_IN_FLIGHT = ConfigKey.builder("limits.memory_in_flight", ValueType.SIZE)
+    public static final ConfigKey<Long> LIMITS_MEMORY_IN_FLIGHT = ConfigKey.builder(
+                    "limits.memory_in_flight", ValueType.SIZE)
             .within(4 * MIB, TIB)
             .orZero()
             .defaultsTo(0L)
@@ -483,16 +485,17 @@ public final class ConfigKeys {
                     "Bytes in buffers between clients, origins and the store, in total. When they get scarce, windows"
                             + " shrink, then slow clients are closed, then new fetches get 503; 0 is three quarters of"
                             + " the direct memory beside the cache.");
-    public static final ConfigKey<Long> LIMITS_RESPONSE_RATE_MIN = ConfigKey.builder("limits.response_rate_min", ValueType.SIZE)
+    public static final ConfigKey<Long> LIMITS_RESPONSE_RATE_MIN = ConfigKey.builder(
+                    "limits.response_rate_min", ValueType.SIZE)
             .within(16L, MIB)
             .orZero()
             .defaultsTo(KIB)
-            .description(
-                    "Bytes per second at which a client must read a response that is ready, over 30 s or longer; 0"
-                            + " sets no limit.");
+            .description("Bytes per second at which a client must read a response that is ready, over 30 s or longer; 0"
+                    + " sets no limit.");
 
     // origin
-    public static final ConfigKey<Integer> ORIGIN_CONNECTIONS_MAX = ConfigKey.builder("origin.connections_max", ValueType.INTEGER)
+    public static final ConfigKey<Integer> ORIGIN_CONNECTIONS_MAX = ConfigKey.builder(
+                    "origin.connections_max", ValueType.INTEGER)
             .within(1, 1_000_000)
             .defaultsTo(256)
             .atsName("proxy.config.http.per_server.connection.max")
@@ -505,19 +508,21 @@ public final class ConfigKeys {
             .description(
                     "Requests of one event loop that wait for a connection to one origin; further ones are answered"
                             + " with 503.");
-    public static final ConfigKey<Duration> ORIGIN_QUEUE_WAIT = ConfigKey.builder("origin.queue_wait", ValueType.DURATION)
+    public static final ConfigKey<Duration> ORIGIN_QUEUE_WAIT = ConfigKey.builder(
+                    "origin.queue_wait", ValueType.DURATION)
             .within(Duration.ofMillis(1), Duration.ofMinutes(10))
             .defaultsTo(Duration.ofSeconds(10))
             .description("How long a request waits for a connection to its origin before it is answered with 503.");
-    public static final ConfigKey<Duration> ORIGIN_KEEP_ALIVE = ConfigKey.builder("origin.keep_alive", ValueType.DURATION)
+    public static final ConfigKey<Duration> ORIGIN_KEEP_ALIVE = ConfigKey.builder(
+                    "origin.keep_alive", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofHours(24))
             .defaultsTo(Duration.ofSeconds(50))
             .atsName("proxy.config.http.keep_alive_no_activity_timeout_out")
-            .description(
-                    "How long an idle connection to an origin is kept for the next request; 0 closes it after each"
-                            + " request. A shorter value also applies to connections that are already idle: they are"
-                            + " not used after that time, but may be closed later.");
-    public static final ConfigKey<Integer> ORIGIN_KEEP_ALIVE_MAX = ConfigKey.builder("origin.keep_alive_max", ValueType.INTEGER)
+            .description("How long an idle connection to an origin is kept for the next request; 0 closes it after each"
+                    + " request. A shorter value also applies to connections that are already idle: they are"
+                    + " not used after that time, but may be closed later.");
+    public static final ConfigKey<Integer> ORIGIN_KEEP_ALIVE_MAX = ConfigKey.builder(
+                    "origin.keep_alive_max", ValueType.INTEGER)
             .within(0, 100_000)
             .defaultsTo(64)
             .description("Idle connections kept for one origin by each event loop.");
@@ -526,7 +531,8 @@ public final class ConfigKeys {
     public static final ConfigKey<Path> WORKER_JAVA_HOME = ConfigKey.builder("worker.java_home", ValueType.PATH)
             .rolling()
             .description("JDK that runs the worker; without it the launcher's own.");
-    public static final ConfigKey<Integer> WORKER_EVENT_LOOPS = ConfigKey.builder("worker.event_loops", ValueType.INTEGER)
+    public static final ConfigKey<Integer> WORKER_EVENT_LOOPS = ConfigKey.builder(
+                    "worker.event_loops", ValueType.INTEGER)
             .within(0, 1024)
             .defaultsTo(0)
             .relaunch()
@@ -565,13 +571,13 @@ public final class ConfigKeys {
             .atsName("proxy.config.exec_thread.watchdog.timeout_ms")
             .description(
                     "Time without a heartbeat after which the launcher considers the worker hung and replaces it.");
-    public static final ConfigKey<Duration> WORKER_WARM_UP_LIMIT = ConfigKey.builder("worker.warm_up_limit", ValueType.DURATION)
+    public static final ConfigKey<Duration> WORKER_WARM_UP_LIMIT = ConfigKey.builder(
+                    "worker.warm_up_limit", ValueType.DURATION)
             .within(Duration.ofMillis(100), Duration.ofMinutes(5))
             .orZero()
             .defaultsTo(Duration.ofSeconds(20))
-            .description(
-                    "Longest time that a new worker warms up, by requests to itself, before it replaces a serving"
-                            + " worker. 0 turns the warm-up off. After a crash a worker accepts at once.");
+            .description("Longest time that a new worker warms up, by requests to itself, before it replaces a serving"
+                    + " worker. 0 turns the warm-up off. After a crash a worker accepts at once.");
 
     private ConfigKeys() {}
 

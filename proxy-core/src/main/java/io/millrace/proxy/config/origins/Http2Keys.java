@@ -13,9 +13,8 @@ public final class Http2Keys {
     public static final ConfigKey<Boolean> LISTEN_CLEAR = ConfigKey.builder("listen[].h2c", ValueType.BOOLEAN)
             .defaultsTo(false)
             .rolling()
-            .description(
-                    "Whether clients of an address without tls may begin with HTTP/2 at once (prior knowledge);"
-                            + " HTTP/1.1 works there too.");
+            .description("Whether clients of an address without tls may begin with HTTP/2 at once (prior knowledge);"
+                    + " HTTP/1.1 works there too.");
     public static final ConfigKey<OriginConfig.Http2> GROUP = ConfigKey.builder(
                     "origins[].http2", ValueType.word(OriginConfig.Http2.class, false))
             .description("As origin.http2, for the hosts of the group; without it the rule's holds.");
@@ -75,7 +74,8 @@ public final class Http2Keys {
             .description(
                     "Requests of one HTTP/2 connection to an origin at the same time, where the origin allows as many;"
                             + " more need another connection.");
-    public static final ConfigKey<Long> ORIGIN_STREAM_WINDOW = ConfigKey.builder("origin.http2_stream_window", ValueType.SIZE)
+    public static final ConfigKey<Long> ORIGIN_STREAM_WINDOW = ConfigKey.builder(
+                    "origin.http2_stream_window", ValueType.SIZE)
             .within(16L * 1024, 16L * 1024 * 1024)
             .defaultsTo(256L * 1024)
             .atsName("proxy.config.http2.initial_window_size_out")

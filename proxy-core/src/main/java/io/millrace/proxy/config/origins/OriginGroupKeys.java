@@ -31,10 +31,9 @@ public final class OriginGroupKeys {
                                     OriginGroupConfig.Policy.STICKY)))
             .defaultsTo(OriginGroupConfig.Policy.ROUND_ROBIN)
             .atsName("policy, round_robin")
-            .description(
-                    "Choice of the host for a request: all in turn by weight; the host with the fewest requests in"
-                            + " progress for its weight; by the hash of hash_key; the first that is up; by the"
-                            + " client's address; or the host of the last request, until it fails.");
+            .description("Choice of the host for a request: all in turn by weight; the host with the fewest requests in"
+                    + " progress for its weight; by the hash of hash_key; the first that is up; by the"
+                    + " client's address; or the host of the last request, until it fails.");
     public static final ConfigKey<OriginGroupConfig.HashKey> HASH_KEY = ConfigKey.builder(
                     "origins[].hash_key",
                     ValueType.word(
@@ -65,12 +64,14 @@ public final class OriginGroupKeys {
     public static final ConfigKey<RuleUrl> HOST_URL = ConfigKey.builder("origins[].hosts[].url", ValueType.ORIGIN)
             .required()
             .description("URL to connect to, without a path; the path and the Host field are those of the rule's to.");
-    public static final ConfigKey<Integer> HOST_WEIGHT = ConfigKey.builder("origins[].hosts[].weight", ValueType.INTEGER)
+    public static final ConfigKey<Integer> HOST_WEIGHT = ConfigKey.builder(
+                    "origins[].hosts[].weight", ValueType.INTEGER)
             .within(1, 1000)
             .defaultsTo(1)
             .atsName("weight")
             .description("Share of the requests, relative to the weights of the other hosts.");
-    public static final ConfigKey<Boolean> HOST_BACKUP = ConfigKey.builder("origins[].hosts[].backup", ValueType.BOOLEAN)
+    public static final ConfigKey<Boolean> HOST_BACKUP = ConfigKey.builder(
+                    "origins[].hosts[].backup", ValueType.BOOLEAN)
             .defaultsTo(false)
             .atsName("secondary_parent")
             .description("Whether the host gets requests only while no other host is up.");
@@ -79,14 +80,16 @@ public final class OriginGroupKeys {
             .description(
                     "Whether the host is this proxy itself, which gets no requests. By default this is so if the port"
                             + " is one of listen, and the host is an address of this machine or its name.");
-    public static final ConfigKey<Integer> CONNECTIONS_MAX = ConfigKey.builder("origins[].connections_max", ValueType.INTEGER)
+    public static final ConfigKey<Integer> CONNECTIONS_MAX = ConfigKey.builder(
+                    "origins[].connections_max", ValueType.INTEGER)
             .within(1, 1_000_000)
             .atsName("proxy.config.http.per_server.connection.max")
             .description("As origin.connections_max, for each host of the group; without it that one holds.");
     public static final ConfigKey<Integer> QUEUE_MAX = ConfigKey.builder("origins[].queue_max", ValueType.INTEGER)
             .within(0, 1_000_000)
             .description("As origin.queue_max, for each host of the group; without it that one holds.");
-    public static final ConfigKey<Boolean> PARENT_IS_PROXY = ConfigKey.builder("origins[].parent_is_proxy", ValueType.BOOLEAN)
+    public static final ConfigKey<Boolean> PARENT_IS_PROXY = ConfigKey.builder(
+                    "origins[].parent_is_proxy", ValueType.BOOLEAN)
             .defaultsTo(false)
             .atsName("parent_is_proxy")
             .description(
@@ -125,7 +128,8 @@ public final class OriginGroupKeys {
             .description(
                     "Status codes after which another host is tried, for idempotent methods without content; the last"
                             + " response is passed on.");
-    public static final ConfigKey<Duration> RETRY_WITHIN = ConfigKey.builder("origins[].retry.within", ValueType.DURATION)
+    public static final ConfigKey<Duration> RETRY_WITHIN = ConfigKey.builder(
+                    "origins[].retry.within", ValueType.DURATION)
             .within(Duration.ofMillis(10), Duration.ofHours(1))
             .defaultsTo(Duration.ofSeconds(30))
             .description("Time after the first attempt of a request; no other attempt begins later.");
@@ -137,7 +141,8 @@ public final class OriginGroupKeys {
             .defaultsTo(3)
             .atsName("proxy.config.http.parent_proxy.fail_threshold")
             .description("Failures in a row after which a host is marked down; 0 marks none.");
-    public static final ConfigKey<Duration> RETRY_TIME = ConfigKey.builder("origins[].markdown.retry_time", ValueType.DURATION)
+    public static final ConfigKey<Duration> RETRY_TIME = ConfigKey.builder(
+                    "origins[].markdown.retry_time", ValueType.DURATION)
             .within(Duration.ofMillis(100), DAY)
             .defaultsTo(Duration.ofSeconds(10))
             .atsName("proxy.config.http.parent_proxy.retry_time")
@@ -149,14 +154,16 @@ public final class OriginGroupKeys {
             .within(Duration.ofMillis(100), DAY)
             .defaultsTo(Duration.ofMinutes(5))
             .description("The longest that retry_time becomes.");
-    public static final ConfigKey<List<String>> MARKDOWN_CODES = ConfigKey.builder("origins[].markdown.codes", ValueType.STATUSES)
+    public static final ConfigKey<List<String>> MARKDOWN_CODES = ConfigKey.builder(
+                    "origins[].markdown.codes", ValueType.STATUSES)
             .defaultsTo(List.of("503"))
             .atsName("markdown_codes, unavailable_server_retry_responses")
             .description(
                     "Status codes that count as a failure of the host, in addition to connections that fail or break"
                             + " off.");
 
-    public static final ConfigKey<String> HEALTH_PATH = ConfigKey.builder("origins[].health_check.path", ValueType.PATH_PREFIX)
+    public static final ConfigKey<String> HEALTH_PATH = ConfigKey.builder(
+                    "origins[].health_check.path", ValueType.PATH_PREFIX)
             .atsName("health_check_url")
             .description(
                     "Path of the health check of each host; without this key there are no checks. Hosts with health"
@@ -173,11 +180,13 @@ public final class OriginGroupKeys {
             .within(Duration.ofMillis(10), Duration.ofMinutes(5))
             .defaultsTo(Duration.ofSeconds(2))
             .description("How long a check may take to connect, and then to be answered.");
-    public static final ConfigKey<Integer> HEALTHY = ConfigKey.builder("origins[].health_check.healthy", ValueType.INTEGER)
+    public static final ConfigKey<Integer> HEALTHY = ConfigKey.builder(
+                    "origins[].health_check.healthy", ValueType.INTEGER)
             .within(1, 100)
             .defaultsTo(2)
             .description("Checks in a row that a host must pass to be up again.");
-    public static final ConfigKey<Integer> UNHEALTHY = ConfigKey.builder("origins[].health_check.unhealthy", ValueType.INTEGER)
+    public static final ConfigKey<Integer> UNHEALTHY = ConfigKey.builder(
+                    "origins[].health_check.unhealthy", ValueType.INTEGER)
             .within(1, 100)
             .defaultsTo(3)
             .description("Checks in a row that a host must fail to be marked down.");

@@ -13,10 +13,9 @@ public final class TunnelKeys {
     public static final ConfigKey<List<String>> UPGRADE = ConfigKey.builder("upgrade", ValueType.PROTOCOLS)
             .defaultsTo(List.of())
             .perRule()
-            .description(
-                    "Protocols, such as websocket, that a client's connection may switch to if the origin accepts;"
-                            + " requests for other protocols continue without Upgrade. Rules for ws:// and wss://"
-                            + " permit websocket.");
+            .description("Protocols, such as websocket, that a client's connection may switch to if the origin accepts;"
+                    + " requests for other protocols continue without Upgrade. Rules for ws:// and wss://"
+                    + " permit websocket.");
     public static final ConfigKey<Duration> IDLE = ConfigKey.builder("timeouts.tunnel_idle", ValueType.DURATION)
             .within(Duration.ofMillis(500), Duration.ofDays(7))
             .defaultsTo(Duration.ofMinutes(10))

@@ -33,7 +33,8 @@ public final class RemapKeys {
                     "remap[].regex_map_with_recv_port", ValueType.RULE_REGEX)
             .atsName("regex_map_with_recv_port")
             .description("As map_with_recv_port, the host being an expression as for regex_map.");
-    public static final ConfigKey<RuleUrl> MAP_WITH_REFERER = ConfigKey.builder("remap[].map_with_referer", ValueType.RULE_FROM)
+    public static final ConfigKey<RuleUrl> MAP_WITH_REFERER = ConfigKey.builder(
+                    "remap[].map_with_referer", ValueType.RULE_FROM)
             .atsName("map_with_referer, proxy.config.http.referer_filter")
             .description(
                     "As map, for requests whose Referer is one of referers; others are redirected to referer_redirect.");
@@ -51,7 +52,8 @@ public final class RemapKeys {
                     "remap[].redirect_temporary", ValueType.RULE_FROM)
             .atsName("redirect_temporary")
             .description("As redirect, with 307, and 302 to clients of HTTP/1.0.");
-    public static final ConfigKey<RuleUrl> REGEX_REDIRECT = ConfigKey.builder("remap[].regex_redirect", ValueType.RULE_REGEX)
+    public static final ConfigKey<RuleUrl> REGEX_REDIRECT = ConfigKey.builder(
+                    "remap[].regex_redirect", ValueType.RULE_REGEX)
             .atsName("regex_redirect")
             .description(
                     "As redirect, the host being an expression as for regex_map; looked at after all other kinds.");
@@ -79,11 +81,11 @@ public final class RemapKeys {
     public static final ConfigKey<String> REFERER_REDIRECT = ConfigKey.builder(
                     "remap[].referer_redirect", ValueType.REFERER_REDIRECT)
             .atsName("map_with_referer, proxy.config.http.referer_format_redirect")
-            .description(
-                    "Redirection target, with 302, for requests that map_with_referer refuses; %r stands for the"
-                            + " Referer, %f for the rule's URL, %t for the URL of to, %o for the URL of the origin"
-                            + " request.");
-    public static final ConfigKey<Boolean> REWRITE_SET_COOKIE = ConfigKey.builder("remap[].rewrite_set_cookie", ValueType.BOOLEAN)
+            .description("Redirection target, with 302, for requests that map_with_referer refuses; %r stands for the"
+                    + " Referer, %f for the rule's URL, %t for the URL of to, %o for the URL of the origin"
+                    + " request.");
+    public static final ConfigKey<Boolean> REWRITE_SET_COOKIE = ConfigKey.builder(
+                    "remap[].rewrite_set_cookie", ValueType.BOOLEAN)
             .defaultsTo(false)
             .description(
                     "For reverse_map: whether Domain and Path of Set-Cookie in responses of this origin are changed to"
@@ -91,9 +93,8 @@ public final class RemapKeys {
 
     public static final ConfigKey<String> ORIGINS = ConfigKey.builder("remap[].origins", ValueType.STRING)
             .atsName("@strategy, parent.config")
-            .description(
-                    "Name of the group of origins whose hosts are connected to instead of the host of to; the Host"
-                            + " field still has the host of to.");
+            .description("Name of the group of origins whose hosts are connected to instead of the host of to; the Host"
+                    + " field still has the host of to.");
 
     public static final ConfigKey<String> SITE = ConfigKey.builder("remap[].site", ValueType.HOST)
             .description(

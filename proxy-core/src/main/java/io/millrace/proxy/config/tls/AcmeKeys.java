@@ -21,14 +21,17 @@ public final class AcmeKeys {
     public static final ConfigKey<List<ConfigValues>> ISSUERS = ConfigKey.builder("tls.acme.issuers", ValueType.LIST)
             .description(
                     "Issuers in order of preference; the next one is used where one fails. Without it Let's Encrypt.");
-    public static final ConfigKey<String> DIRECTORY = ConfigKey.builder("tls.acme.issuers[].directory", ValueType.STRING)
+    public static final ConfigKey<String> DIRECTORY = ConfigKey.builder(
+                    "tls.acme.issuers[].directory", ValueType.STRING)
             .required()
             .description(
                     "URL of the issuer's ACME directory, or letsencrypt, letsencrypt-staging, zerossl, google, sslcom.");
-    public static final ConfigKey<String> EAB_KEY_ID = ConfigKey.builder("tls.acme.issuers[].eab_key_id", ValueType.STRING)
+    public static final ConfigKey<String> EAB_KEY_ID = ConfigKey.builder(
+                    "tls.acme.issuers[].eab_key_id", ValueType.STRING)
             .description(
                     "Key identifier of the external account (RFC 8555 section 7.3.4), for issuers that require one.");
-    public static final ConfigKey<Path> EAB_KEY_FILE = ConfigKey.builder("tls.acme.issuers[].eab_key_file", ValueType.PATH)
+    public static final ConfigKey<Path> EAB_KEY_FILE = ConfigKey.builder(
+                    "tls.acme.issuers[].eab_key_file", ValueType.PATH)
             .description("File with the MAC key of the external account, in base64url.");
     public static final ConfigKey<Path> CA_FILE = ConfigKey.builder("tls.acme.ca_file", ValueType.PATH)
             .description(
@@ -44,7 +47,8 @@ public final class AcmeKeys {
             .description(
                     "Program for dns-01, run as: dns_hook present|cleanup RECORD VALUE. RECORD is a full name with a final"
                             + " dot. The program ends with 0 once every name server of the zone has the TXT record.");
-    public static final ConfigKey<Duration> DNS_HOOK_TIMEOUT = ConfigKey.builder("tls.acme.dns_hook_timeout", ValueType.DURATION)
+    public static final ConfigKey<Duration> DNS_HOOK_TIMEOUT = ConfigKey.builder(
+                    "tls.acme.dns_hook_timeout", ValueType.DURATION)
             .within(Duration.ofSeconds(1), Duration.ofHours(1))
             .defaultsTo(Duration.ofMinutes(5))
             .description("How long dns_hook may run before it is killed.");
@@ -70,7 +74,8 @@ public final class AcmeKeys {
             .within(Duration.ZERO, Duration.ofMinutes(2))
             .defaultsTo(Duration.ofSeconds(15))
             .description("How long a handshake waits for a certificate on demand; then tls.unknown_name applies.");
-    public static final ConfigKey<Integer> PENDING_MAX = ConfigKey.builder("tls.acme.on_demand.pending_max", ValueType.INTEGER)
+    public static final ConfigKey<Integer> PENDING_MAX = ConfigKey.builder(
+                    "tls.acme.on_demand.pending_max", ValueType.INTEGER)
             .within(1, 10_000)
             .defaultsTo(100)
             .description(

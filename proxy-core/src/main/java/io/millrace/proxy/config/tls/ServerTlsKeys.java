@@ -71,9 +71,8 @@ public final class ServerTlsKeys {
                     .defaultsTo(ClientCertificates.OFF)
                     .rolling()
                     .atsName("proxy.config.ssl.client.certification_level")
-                    .description(
-                            "Whether clients are asked for certificates, and whether connections without a valid"
-                                    + " certificate are refused. A certificate that a client presents must be valid."),
+                    .description("Whether clients are asked for certificates, and whether connections without a valid"
+                            + " certificate are refused. A certificate that a client presents must be valid."),
             ConfigKey.builder("tls.client_ca_file", ValueType.PATH)
                     .rolling()
                     .atsName("proxy.config.ssl.CA.cert.filename")
@@ -120,8 +119,12 @@ public final class ServerTlsKeys {
                     .within(TlsVersion.TLS_1_2, TlsVersion.TLS_1_3)
                     .rolling()
                     .description("As tls.max_version, for this address."),
-            ConfigKey.builder("listen[].tls.ciphers", ValueType.NAMES).rolling().description("As tls.ciphers, for this address."),
-            ConfigKey.builder("listen[].tls.groups", ValueType.NAMES).rolling().description("As tls.groups, for this address."),
+            ConfigKey.builder("listen[].tls.ciphers", ValueType.NAMES)
+                    .rolling()
+                    .description("As tls.ciphers, for this address."),
+            ConfigKey.builder("listen[].tls.groups", ValueType.NAMES)
+                    .rolling()
+                    .description("As tls.groups, for this address."),
             ConfigKey.builder("listen[].tls.client_certificates", ValueType.word(ClientCertificates.class, false))
                     .rolling()
                     .description("As tls.client_certificates, for this address."),
@@ -153,8 +156,10 @@ public final class ServerTlsKeys {
             ConfigKey.builder("tls.certificates[].max_version", ValueType.TLS_VERSION)
                     .within(TlsVersion.TLS_1_2, TlsVersion.TLS_1_3)
                     .description("As tls.max_version, for these names."),
-            ConfigKey.builder("tls.certificates[].ciphers", ValueType.NAMES).description("As tls.ciphers, for these names."),
-            ConfigKey.builder("tls.certificates[].groups", ValueType.NAMES).description("As tls.groups, for these names."),
+            ConfigKey.builder("tls.certificates[].ciphers", ValueType.NAMES)
+                    .description("As tls.ciphers, for these names."),
+            ConfigKey.builder("tls.certificates[].groups", ValueType.NAMES)
+                    .description("As tls.groups, for these names."),
             ConfigKey.builder("tls.certificates[].client_certificates", ValueType.word(ClientCertificates.class, false))
                     .description("As tls.client_certificates, for these names."),
             ConfigKey.builder("tls.certificates[].client_ca_file", ValueType.PATH)

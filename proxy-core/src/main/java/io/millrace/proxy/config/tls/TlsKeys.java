@@ -16,12 +16,14 @@ public final class TlsKeys {
             .defaultsTo(true)
             .rolling()
             .description("Whether the address uses TLS; by default it does if it has a section tls.");
-    public static final ConfigKey<List<ConfigValues>> CERTIFICATES = ConfigKey.builder("tls.certificates", ValueType.LIST)
+    public static final ConfigKey<List<ConfigValues>> CERTIFICATES = ConfigKey.builder(
+                    "tls.certificates", ValueType.LIST)
             .atsName("ssl_multicert.config")
             .description(
                     "Certificates by name (SNI) for every address with tls and without a certificate of its own: files"
                             + " or directories. Changed files are used without a reload.");
-    public static final ConfigKey<Path> CERTIFICATE = ConfigKey.builder("tls.certificates[].certificate", ValueType.PATH)
+    public static final ConfigKey<Path> CERTIFICATE = ConfigKey.builder(
+                    "tls.certificates[].certificate", ValueType.PATH)
             .atsName("ssl_cert_name")
             .description("PEM file with the certificate chain, the server's own first; it may hold the key too.");
     public static final ConfigKey<Path> KEY = ConfigKey.builder("tls.certificates[].key", ValueType.PATH)
@@ -35,14 +37,13 @@ public final class TlsKeys {
                             + " them.");
     public static final ConfigKey<List<String>> NAMES = ConfigKey.builder("tls.certificates[].names", ValueType.NAMES)
             .atsName("dest_fqdn")
-            .description(
-                    "Names that these certificates are used for, such as www.example.com and *.example.com; the"
-                            + " default is the names in each certificate.");
+            .description("Names that these certificates are used for, such as www.example.com and *.example.com; the"
+                    + " default is the names in each certificate.");
     public static final ConfigKey<Boolean> NAME_HTTP2 = ConfigKey.builder("tls.certificates[].http2", ValueType.BOOLEAN)
-            .description(
-                    "Whether clients that request these names are offered HTTP/2; the default is that of"
-                            + " listen[].http2. listen[].http2: false turns HTTP/2 off for all names.");
-    public static final ConfigKey<String> DEFAULT_CERTIFICATE = ConfigKey.builder("tls.default_certificate", ValueType.HOST)
+            .description("Whether clients that request these names are offered HTTP/2; the default is that of"
+                    + " listen[].http2. listen[].http2: false turns HTTP/2 off for all names.");
+    public static final ConfigKey<String> DEFAULT_CERTIFICATE = ConfigKey.builder(
+                    "tls.default_certificate", ValueType.HOST)
             .atsName("dest_ip=*")
             .description(
                     "Name whose certificate is used for clients that name no host, and for unknown_name: default; the"
@@ -67,9 +68,8 @@ public final class TlsKeys {
                             + " names; without it keys are made, and renewed every 12 hours.");
     public static final ConfigKey<String> CLIENT_SUBJECT_FIELD = ConfigKey.builder(
                     "tls.client_subject_field", ValueType.FIELD_NAME)
-            .description(
-                    "Request field that tells origins the subject of a verified client certificate, such as"
-                            + " X-Client-Subject; the field is removed from requests of clients.");
+            .description("Request field that tells origins the subject of a verified client certificate, such as"
+                    + " X-Client-Subject; the field is removed from requests of clients.");
 
     private TlsKeys() {}
 }
