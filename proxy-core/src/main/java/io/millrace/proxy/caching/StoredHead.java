@@ -87,7 +87,7 @@ public final class StoredHead {
     private int contentTypeStart = NOT_COMPUTED;
     /** Cached result of {@link #contentTypeEnd}; 0 before. */
     private int contentTypeEnd;
-    /** Cached result of {@link #namesUrls}, 1 or 0; negative before. */
+    /** Cached result of {@link #hasUrlFields}, 1 or 0; negative before. */
     private int urlFieldsFound = NOT_COMPUTED;
 
     StoredHead(StoredHeadBuilder parts) {

@@ -10,7 +10,7 @@ import java.util.Objects;
  * @param scheme {@link Scheme#HTTP} or {@link Scheme#HTTPS}
  * @param host lower-case name, IPv4 address, or IPv6 address without brackets
  * @param port 1 to 65535
- * @param mayBeService whether DNS SRV records may determine host and port, because the URL has no port
+ * @param usesSrv whether DNS SRV records may determine host and port, because the URL has no port
  */
 public record Origin(Scheme scheme, String host, int port, boolean usesSrv) {
 

@@ -30,7 +30,7 @@ public final class VariantList {
      *
      * @param marker the marker to store in place of the old one
      * @param dropped values of the variants that are no longer listed and must be removed
-     * @param guilty the field or cookie with the most distinct values among the listed variants; null when none was
+     * @param mostVaried the field or cookie with the most distinct values among the listed variants; null when none was
      *     dropped
      */
     public record Added(
