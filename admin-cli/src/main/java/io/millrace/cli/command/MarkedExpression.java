@@ -1,9 +1,9 @@
-package io.millrace.cli.render;
+package io.millrace.cli.command;
 
 /** An expression with a caret below the position that an error names. No state. */
 public final class MarkedExpression {
     private static final String BEGINNING = "where:";
-    /** Columns that are shown of a line, and of them those before the position. */
+    /** Length of the shown part of a line, and the most columns of it before the position. */
     private static final int SHOWN = 70;
 
     private static final int SHOWN_BEFORE = 50;
@@ -12,7 +12,7 @@ public final class MarkedExpression {
     private MarkedExpression() {}
 
     /**
-     * The line of the expression and the caret; none where the message has no position in it.
+     * Returns the line of the expression and below it the caret; empty if the message has no position in the expression.
      *
      * @param message begins with {@code where:line:column:}
      */
@@ -35,10 +35,19 @@ public final class MarkedExpression {
         return new String[] {shown, " ".repeat(column - from) + "^"};
     }
 
-    /** 0 for anything but a few digits. */
+    /** Returns the value of up to six decimal digits, and 0 for any other text. */
     private static int number(String text) {
-        boolean isNumber =
-                !text.isEmpty() && text.length() <= DIGITS_MAX && text.chars().allMatch(c -> c >= '0' && c <= '9');
-        return isNumber ? Integer.parseInt(text) : 0;
+        if (text.isEmpty() || text.length() > DIGITS_MAX) {
+            return 0;
+        }
+        int value = 0;
+        for (int i = 0; i < text.length(); i++) {
+            int digit = text.charAt(i) - '0';
+            if (digit < 0 || digit > 9) {
+                return 0;
+            }
+            value = 10 * value + digit;
+        }
+        return value;
     }
 }
