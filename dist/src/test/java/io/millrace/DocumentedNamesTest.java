@@ -56,6 +56,25 @@ class DocumentedNamesTest {
         assertEquals(List.of(), missing);
     }
 
+    @Test
+    void architecturePageNamesEachPackage() throws IOException {
+        String page = Files.readString(ROOT.resolve("docs/ARCHITECTURE.md"));
+        List<String> missing = new ArrayList<>();
+        for (String module : List.of("cache-store", "proxy-core", "admin-cli", "dist")) {
+            Path sources = ROOT.resolve(module).resolve("src/main/java/io/millrace");
+            try (Stream<Path> files = Files.walk(sources)) {
+                files.filter(file -> file.endsWith("package-info.java"))
+                        .map(file -> sources.relativize(file.getParent()).toString())
+                        .map(name -> name.replaceFirst("^(store|proxy|launcher|worker|cli)/", "")
+                                .replace('/', '.'))
+                        .filter(name -> !List.of("store", "proxy").contains(name))
+                        .filter(name -> !page.contains("`" + name + "`"))
+                        .forEach(missing::add);
+            }
+        }
+        assertEquals(List.of(), missing);
+    }
+
     private static List<Path> pages() throws IOException {
         List<Path> pages = new ArrayList<>(List.of(
                 ROOT.resolve("README.md"), ROOT.resolve("CONTRIBUTING.md"), ROOT.resolve("benchmarks/README.md")));

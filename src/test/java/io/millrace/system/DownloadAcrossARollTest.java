@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  * A long answer from disk that goes on in the old worker while the new one writes over the store. By hand
  * {@code -Dmillrace.download.mebibytes=100}.
  */
+@Tag("nightly")
 class DownloadAcrossARollTest {
     private static final long SEED = Long.getLong("millrace.seed", System.nanoTime());
     private static final int MEBIBYTES = Integer.getInteger("millrace.download.mebibytes", 16);

@@ -19,6 +19,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -34,6 +35,7 @@ class FileModesTest {
         nothingIsForOthers(product.home().resolve("bin/millrace").toString());
     }
 
+    @Tag("nightly")
     @Test
     void nothingIsForOthers_startedAsAJar() throws Exception {
         Path home = product.home();

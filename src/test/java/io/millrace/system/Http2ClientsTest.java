@@ -1,5 +1,6 @@
 package io.millrace.system;
 
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -12,6 +13,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -48,9 +50,15 @@ class Http2ClientsTest {
                 listen:
                   - {address: "127.0.0.1:%d", h2c: true}
                   - {address: "127.0.0.1:%d", tls: {certificate: %s, key: %s}}
+                log: {access: {path: %s, format: json}}
                 remap: [{map: /, to: "http://127.0.0.1:%d/"}]
                 """.formatted(
-                clearPort, securePort, directory.resolve("cert.pem"), directory.resolve("key.pem"), site.port()));
+                        clearPort,
+                        securePort,
+                        directory.resolve("cert.pem"),
+                        directory.resolve("key.pem"),
+                        directory.resolve("access.log"),
+                        site.port()));
         product.launch().config(config).listeningByFile(clearPort).start();
         Files.writeString(directory.resolve("load.py"), LOAD);
         clear = "http://localhost:" + clearPort;
@@ -107,5 +115,36 @@ class Http2ClientsTest {
                 client.line().replace("URL", client.tls() ? secure : clear).split(" ", -1));
         Command run = Command.run(directory, line).succeeds();
         assertTrue(run.out().contains(client.expected()), run::out);
+    }
+
+    /** A browser takes the page and its style sheet over one protocol, and shows the page. */
+    @Test
+    void browserLoadsTheSite() throws IOException {
+        Assumptions.assumeTrue(Command.isInstalled("chromium"), "SKIPPED: chromium is not installed");
+        List<String> line = List.of(
+                "chromium",
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-dev-shm-usage",
+                "--disable-background-networking",
+                "--no-first-run",
+                "--ignore-certificate-errors",
+                "--user-data-dir=" + directory.resolve("chromium"),
+                "--dump-dom",
+                secure + "/");
+        Command run = Command.run(directory, line).succeeds();
+        assertTrue(run.out().contains("style.css"), run::toString);
+        await("style sheet in the log").atMost(Duration.ofSeconds(20)).until(() -> browsersRequests("/style.css") > 0);
+        assertTrue(browsersRequests("/") > 0, "no request for the page");
+    }
+
+    private static long browsersRequests(String path) throws IOException {
+        return Files.readAllLines(directory.resolve("access.log")).stream()
+                .map(Json::parse)
+                .filter(each -> each.at("user_agent").text().contains("Chrome"))
+                .filter(each -> each.at("url").text().equals(secure + path)
+                        && each.at("protocol").text().equals("HTTP/2.0"))
+                .count();
     }
 }

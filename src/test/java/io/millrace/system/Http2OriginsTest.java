@@ -1,14 +1,10 @@
 package io.millrace.system;
 
-import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -16,7 +12,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -33,7 +28,7 @@ class Http2OriginsTest {
     @RegisterExtension
     static final PackedProduct product = PackedProduct.withLeakDetection();
 
-    private static final List<Process> servers = new ArrayList<>();
+    private static final List<OriginProcess> servers = new ArrayList<>();
     private static Path directory = Path.of("");
 
     @BeforeAll
@@ -47,7 +42,7 @@ class Http2OriginsTest {
 
     @AfterAll
     static void stop() {
-        servers.forEach(Process::destroy);
+        servers.forEach(OriginProcess::close);
     }
 
     /** nginx sends GOAWAY after every tenth request: none of those under way may fail. */
@@ -55,8 +50,9 @@ class Http2OriginsTest {
     @CsvSource({"nginx, alpn", "nginx, prior_knowledge", "nghttpd, alpn", "nghttpd, prior_knowledge"})
     void everyRequestIsAnswered(String server, String mode) throws Exception {
         boolean secure = mode.equals("alpn");
-        int port = PackedProduct.freePort();
-        start(server.equals("nginx") ? nginx(port, secure) : nghttpd(port, secure), port);
+        OriginProcess origin = server.equals("nginx") ? nginx(secure) : OriginProcess.startNghttpd(directory, secure);
+        servers.add(origin);
+        int port = origin.port();
         int proxyPort = PackedProduct.freePort();
         Path config = directory.resolve(server + "-" + mode + ".yaml");
         Files.writeString(config, """
@@ -99,40 +95,9 @@ class Http2OriginsTest {
         };
     }
 
-    private static void start(List<String> line, int port) throws IOException {
-        Process process = new ProcessBuilder(line)
-                .directory(directory.toFile())
-                .redirectErrorStream(true)
-                .redirectOutput(directory.resolve("origin-" + port + ".log").toFile())
-                .start();
-        servers.add(process);
-        await("the origin listens").atMost(Duration.ofSeconds(20)).until(() -> {
-            try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
-                return socket.isConnected();
-            } catch (IOException e) {
-                return false;
-            }
-        });
-    }
-
-    private static String executable(String name) {
-        Path system = Path.of("/usr/sbin", name);
-        Assumptions.assumeTrue(
-                Files.isExecutable(system) || Command.isInstalled(name), "SKIPPED: " + name + " is not installed");
-        return Files.isExecutable(system) ? system.toString() : name;
-    }
-
-    private static List<String> nghttpd(int port, boolean secure) {
-        List<String> line = new ArrayList<>(List.of(executable("nghttpd"), "-a", "127.0.0.1", "-d", "www"));
-        line.addAll(
-                secure
-                        ? List.of(String.valueOf(port), "key.pem", "cert.pem")
-                        : List.of("--no-tls", String.valueOf(port)));
-        return line;
-    }
-
-    private static List<String> nginx(int port, boolean secure) throws IOException {
-        String nginx = executable("nginx");
+    private static OriginProcess nginx(boolean secure) throws IOException {
+        String nginx = OriginProcess.executable("nginx");
+        int port = PackedProduct.freePort();
         Path file = directory.resolve("nginx-" + port + ".conf");
         Files.writeString(file, """
                 daemon off;
@@ -153,6 +118,7 @@ class Http2OriginsTest {
                   }
                 }
                 """.formatted(port, secure ? "ssl" : ""));
-        return List.of(nginx, "-p", directory.toString(), "-c", file.toString());
+        List<String> line = List.of(nginx, "-p", directory.toString(), "-c", file.toString());
+        return OriginProcess.start(directory, line, port);
     }
 }

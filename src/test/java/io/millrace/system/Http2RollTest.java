@@ -11,6 +11,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Rolls and reloads lose no stream of HTTP/2, and a killed worker refuses no connection. */
 class Http2RollTest {
@@ -24,6 +26,7 @@ class Http2RollTest {
     static final PackedProduct product = PackedProduct.asShipped();
 
     private Path file = Path.of("");
+    private String rule = "";
     private int port;
     private int changes;
 
@@ -31,6 +34,7 @@ class Http2RollTest {
     void chooseFile() throws IOException {
         origin.on("/hit", exchange -> exchange.answer(200, CONTENT, "Cache-Control: max-age=600"));
         file = product.newDirectory().resolve("millrace.yaml");
+        rule = "to: \"" + origin.url() + "/\"";
         port = PackedProduct.freePort();
     }
 
@@ -39,10 +43,10 @@ class Http2RollTest {
         Files.writeString(file, """
                 listen:
                   - {address: "127.0.0.1:%d", h2c: true}
-                remap: [{map: /, to: "%s/"}]
+                remap: [{map: /, %s}]
                 cache: {ram_size: %dMiB, uncacheable_ttl: %ds}
                 worker: {heartbeat_interval: 100ms, heartbeat_timeout: 1500ms, heap_size: 128MiB, warm_up_limit: 3s}
-                """.formatted(port, origin.url(), rolls ? 32 + changes : 32, 10 + changes));
+                """.formatted(port, rule, rolls ? 32 + changes : 32, 10 + changes));
     }
 
     private void roll(MillraceProcess proxy, Http2Load load) throws Exception {
@@ -72,11 +76,11 @@ class Http2RollTest {
         load.awaitMoreAnswers(ANSWERS_BETWEEN);
     }
 
-    private void run(int rolls, int reloads, int kills) throws Exception {
+    private void run(String path, int rolls, int reloads, int kills) throws Exception {
         write(false);
         MillraceProcess proxy =
                 product.launch().config(file).listeningByFile(port).start();
-        try (Http2Load load = new Http2Load(port, "/hit", CONTENT.length())) {
+        try (Http2Load load = new Http2Load(port, path, CONTENT.length())) {
             load.start(4);
             load.awaitMoreAnswers(ANSWERS_BETWEEN);
             for (int i = 0; i < reloads; i++) {
@@ -95,12 +99,28 @@ class Http2RollTest {
 
     @Test
     void oneRollAndOneKillUnderLoad() throws Exception {
-        run(1, 1, 1);
+        run("/hit", 1, 1, 1);
     }
 
     @Tag("nightly")
     @Test
     void manyRollsReloadsAndKillsUnderLoad() throws Exception {
-        run(5, 10, 5);
+        run("/hit", 5, 10, 5);
+    }
+
+    /** Every request goes to the origin over HTTP/2: streams on both sides end whole. */
+    @Tag("nightly")
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void rollsReloadsAndKillsWithAnHttp2Origin(boolean secure) throws Exception {
+        Path directory = product.newDirectory();
+        SelfSignedCertificate.write(directory, "localhost");
+        Files.createDirectories(directory.resolve("www"));
+        Files.writeString(directory.resolve("www/miss"), CONTENT);
+        try (OriginProcess http2 = OriginProcess.startNghttpd(directory, secure)) {
+            rule = "to: \"%s://localhost:%d/\", cache: {enabled: false}, origin: {http2: %s, tls: {verify: off}}"
+                    .formatted(secure ? "https" : "http", http2.port(), secure ? "alpn" : "prior_knowledge");
+            run("/miss", 3, 5, 3);
+        }
     }
 }

@@ -5,10 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What was answered to be purged stays away from the packed product when its worker is killed right after the answer. */
+@Tag("nightly")
 class KilledAfterPurgeTest {
     private static final String FRESH = "Cache-Control: max-age=600";
     private static final List<String> PATHS = List.of("/", "/blog/a", "/blog/b", "/js/a.js");

@@ -14,6 +14,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -99,6 +100,7 @@ class MemoryPartsTest {
         return files;
     }
 
+    @Tag("nightly")
     @Test
     void aLoadedWorkersMemoryIsAccountedFor() throws Exception {
         MillraceProcess proxy = product.launch()

@@ -9,11 +9,13 @@ import java.util.Random;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A real tree behind a real nginx: one story in the order of the methods, on one state directory. */
+@Tag("nightly")
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class MirrorsARealTreeTest {
 

@@ -50,7 +50,7 @@ final class PackedProduct
         this.again = again;
     }
 
-    /** The product with nothing changed. */
+    /** The product as it is. In the normal run its workers compile with C1 only, which takes less CPU time at a start. */
     static PackedProduct asShipped() {
         return new PackedProduct(false, false);
     }
@@ -104,10 +104,11 @@ final class PackedProduct
 
     /** Brings the archive of the worker's classes, so that no later start records one. */
     private void startOnce() throws IOException {
-        if (leakDetection) {
-            Path options = Files.createDirectories(home.resolve("conf/jvm.options.d"));
-            Files.writeString(
-                    options.resolve("system-tests.options"), "-ea\n-Dio.netty.leakDetection.level=paranoid\n");
+        String options = System.getProperty("millrace.system.jvm", "") + "\n"
+                + (leakDetection ? "-ea\n-Dio.netty.leakDetection.level=paranoid\n" : "");
+        if (!options.isBlank()) {
+            Path directory = Files.createDirectories(home.resolve("conf/jvm.options.d"));
+            Files.writeString(directory.resolve("system-tests.options"), options);
         }
         MillraceProcess first = launch().demo().set("cache.ram_size", "32MiB").start();
         WorkerArchive.recordedBy(first, home);

@@ -5,10 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Purges that are answered while one worker takes over from another hold in both, and in the store. */
+@Tag("nightly")
 class PurgeAcrossARollTest {
     private static final String FRESH = "Cache-Control: max-age=600";
     private static final int PATHS = 8;

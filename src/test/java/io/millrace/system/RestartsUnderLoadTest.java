@@ -14,6 +14,7 @@ import java.util.Locale;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  * each kind; by hand {@code -Dmillrace.upheavals=rolls=50,kills=20,launcher_kills=5,hangs=10,upgrades=5,reloads=100}
  * {@code -Dmillrace.system.timeout=60m}.
  */
+@Tag("nightly")
 class RestartsUnderLoadTest {
     private static final long SEED = Long.getLong("millrace.seed", System.nanoTime());
     private static final int FILES = 40;

@@ -14,11 +14,13 @@ import java.security.cert.CertificateFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManagerFactory;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Clients resume TLS sessions after a roll and after the worker was killed: its successors have the same ticket keys. */
+@Tag("nightly")
 class SessionResumptionTest {
     @RegisterExtension
     static final PackedProduct product = PackedProduct.withLeakDetection();

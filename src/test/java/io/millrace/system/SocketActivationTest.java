@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -43,6 +44,7 @@ class SocketActivationTest {
         Files.writeString(nginx.root().resolve("page"), "planted");
     }
 
+    @Tag("nightly")
     @Test
     void oneSocketServesAllLoopsAndOutlivesWorkerAndLauncher() throws Exception {
         int port = PackedProduct.freePort();

@@ -2,11 +2,11 @@ package io.millrace.store;
 
 import java.io.IOException;
 
-/** The bytes given to {@link HeadCodec#decode} are no head of that codec. */
+/** Thrown when the bytes passed to {@link HeadCodec#decode} are not a head of that codec. */
 public final class CorruptHeadException extends IOException {
     private static final long serialVersionUID = 1L;
 
-    /** The message says what was found, what was expected and where. */
+    /** The message states the actual value, the expected value and the position. */
     public CorruptHeadException(String message) {
         super(message);
     }

@@ -1,11 +1,14 @@
 package io.millrace.store;
 
-/** Which new objects a volume takes once it is full; before that it takes all. */
+/** The rule by which a full volume admits new objects. A volume that is not full admits all. */
 public enum DiskAdmission {
-    /** Every one. */
+    /** Admits every object. */
     ALWAYS,
-    /** Those whose key was asked for before, as far as is remembered. */
+    /** Admits objects whose key was requested before, within the limits of the request history. */
     SECOND_HIT,
-    /** Those that were asked for so often that the like of them were of use about as much as what they would drive out. */
+    /**
+     * Admits an object if objects with the same request count were reused about as often as the objects that it would
+     * displace.
+     */
     FREQUENCY
 }

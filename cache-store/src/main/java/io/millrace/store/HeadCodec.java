@@ -3,51 +3,56 @@ package io.millrace.store;
 import io.netty.buffer.ByteBuf;
 
 /**
- * Turns the caller's head of a stored object into bytes and back; the store never looks inside one.
+ * Converts the caller's head of a stored object to bytes and back. The store never interprets a head.
  *
- * <p>Thread-safe: called on the store's I/O threads and on callers' threads at the same time. A head is shared between
- * readers, so {@code H} must be immutable.
+ * <p>Thread-safe: called concurrently on I/O threads of the store and on callers' threads. Readers share a head, so
+ * {@code H} must be immutable.
  *
  * @param <H> the decoded head
  */
 public interface HeadCodec<H> {
-    /** Longest encoded head in bytes; a writer given a longer one fails. */
+    /** Maximum length of an encoded head in bytes. A writer with a longer head fails. */
     int LENGTH_MAX = 1 << 20;
 
     /** Appends the bytes of {@code head} to {@code out}; borrows {@code out}. The bytes carry their own version. */
     void encode(H head, ByteBuf out);
 
     /**
-     * How many bytes {@link #encode} appends for {@code head}, and asks {@code out} to have room for. Where that is told the RAM tier keeps the head as these bytes, outside of
-     * the heap, until somebody asks for the object; 0, that it is not known, keeps it as it is.
+     * Returns the number of bytes that {@link #encode} appends for {@code head}, for which {@code out} must have room.
+     * Return 0 if the number is not known. With a known length the RAM tier stores the encoded head off the heap until
+     * the object is requested. With 0 it stores the decoded head.
      */
     default int encodedLength(H head) {
         return 0;
     }
 
     /**
-     * The head that {@code in}'s readable bytes stand for; borrows {@code in}, keeps nothing of it.
+     * Decodes the readable bytes of {@code in}; borrows {@code in} and keeps no reference to it.
      *
-     * @throws CorruptHeadException when the bytes are none of this codec's; the object is then treated as absent.
-     *     Any unchecked exception counts as the same.
+     * @throws CorruptHeadException if the bytes were not encoded by this codec; the object is then treated as absent.
+     *     An unchecked exception has the same effect.
      */
     H decode(ByteBuf in) throws CorruptHeadException;
 
-    /** Estimated bytes of heap that {@code head} retains, counted against the RAM tier's budget. */
+    /** Returns the estimated heap bytes that {@code head} retains, counted against the budget of the RAM tier. */
     int heapBytes(H head);
 
-    /** When the object stops being worth keeping, in seconds since the epoch; kept in the index beside the object. */
+    /**
+     * Returns the time at which the object is no longer worth keeping, in seconds since the epoch. The index stores it
+     * beside the object.
+     */
     long expiresAtSeconds(H head);
 
     /**
-     * Until when the object is pinned, in seconds since the epoch: the disk takes it whatever its admission says, and keeps
-     * it until then as though it were asked for. 0 when it is not. Says nothing else of the object.
+     * Returns the time until which the object is pinned, in seconds since the epoch; 0 if it is not pinned. The disk
+     * admits a pinned object regardless of its admission rule, and keeps it until that time as if it were requested.
+     * The pin has no other effect.
      */
     default long pinnedUntilSeconds(H head) {
         return 0;
     }
 
-    /** What the inventory says of an object with this head. Called off every request path. */
+    /** Returns the summary that the inventory shows for an object with this head. Called outside every request path. */
     default HeadSummary summary(H head) {
         return HeadSummary.NONE;
     }

@@ -3,16 +3,16 @@ package io.millrace.store;
 import java.util.List;
 
 /**
- * What the inventory says of a head, for people and searches. The store hands it back as it is.
+ * A description of a head for listings and searches in the inventory. The store returns it unchanged.
  *
  * <p>Immutable.
  *
- * @param storedAtSeconds when the object was stored, in seconds since the epoch; 0 when not known
- * @param text whatever its owner wants to see in a listing; at most 1024 bytes of it are kept
- * @param tags its tags; at most 64 of at most 255 bytes are kept
+ * @param storedAtSeconds time at which the object was stored, in seconds since the epoch; 0 if not known
+ * @param text text of the owner for listings; the store keeps at most 1024 bytes of it
+ * @param tags tags of the object; the store keeps at most 64 tags of at most 255 bytes
  */
 public record HeadSummary(long storedAtSeconds, String text, List<String> tags) {
-    /** Says nothing. */
+    /** The summary without any content. */
     public static final HeadSummary NONE = new HeadSummary(0, "", List.of());
 
     /** Copies the list. */

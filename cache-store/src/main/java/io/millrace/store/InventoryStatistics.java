@@ -3,16 +3,16 @@ package io.millrace.store;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The inventory as of now, over all volumes.
+ * Current sizes of the inventory, over all volumes.
  *
  * <p>Immutable.
  *
- * @param entries entries, with those that nothing counts any more
- * @param bytes bytes of its files, all of them mapped; they are in no other figure
- * @param dropped entries that did not fit, and changes that came faster than they were written; both are made up for
- *     from the segments
- * @param isWhole whether it knows every stored object
- * @param obstacle why a volume has none; null when every volume has
+ * @param entries number of entries, including obsolete ones
+ * @param bytes size of the inventory files, all memory-mapped; not part of any other statistic
+ * @param dropped number of entries that did not fit, and of changes that arrived faster than they could be written;
+ *     both are later restored from the segments
+ * @param isWhole whether the inventory contains every stored object
+ * @param obstacle reason why a volume has no inventory; null if every volume has one
  */
 public record InventoryStatistics(
         long entries,

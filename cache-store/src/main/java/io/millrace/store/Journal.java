@@ -6,61 +6,66 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Short facts that outlive the process beside the objects: each storage path has all of them. What an entry says is the owner's;
- * the store keeps it, and rewrites the journal when it has grown to more than twice what is in force.
+ * Short durable entries beside the objects. Every storage path holds all of them. The store does not interpret an
+ * entry. It rewrites the journal when the file exceeds twice the size of the entries in force.
  *
  * <p>Thread-safe.
  */
 public interface Journal {
-    /** Longest content of an entry, in bytes. */
+    /** Maximum length of the content of an entry, in bytes. */
     int CONTENT_LENGTH_MAX = 4 * 1024;
 
-    /** One fact: a number, and bytes that are never to be changed. */
+    /** An entry: a number, and bytes that must never be changed. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     record Entry(long stamp, byte[] content) {}
 
-    /** What is known of the entries that were answered before. */
+    /** The state of the journal found when the store was opened. */
     enum Condition {
-        /** There were none: no storage path has content from before. */
+        /** New: no storage path has content from an earlier run. */
         NEW,
-        /** They are all there. */
+        /** All entries with a reply are present. */
         WHOLE,
-        /** There is content, and no journal beside it: it was written before there were journals, or the journal is lost. */
+        /**
+         * The storage paths have content but no journal: the content is older than the journal format, or the journal
+         * was lost.
+         */
         MISSING,
-        /** Some may be lost. */
+        /** Some entries may be lost. */
         DAMAGED
     }
 
-    /** Whose facts they are. Called on any thread of the store; does not block. */
+    /** The owner of the entries. Called on any thread of the store; must not block. */
     interface Owner {
         /**
-         * What the storage paths have: at {@link #attach}, and again when they were handed over and are taken back. Nothing is
-         * read from them before it returns.
+         * Receives the entries of the storage paths: at {@link #attach}, and again when the paths are taken back after
+         * a handover. No object is read from the paths before this method returns.
          *
-         * @param entries in no particular order, some of them perhaps twice
+         * @param entries in no particular order; some may occur twice
          */
         void recovered(List<Entry> entries, Condition condition);
 
-        /** All that a restart must know: what was recovered and appended, less what is void. */
+        /**
+         * Returns all entries that a restart needs: those recovered and appended, without those that no longer apply.
+         */
         List<Entry> inForce();
     }
 
-    /** Names the owner and gives it what was found; once, before objects are asked for. */
+    /** Sets the owner and passes it the entries found. Call once, before objects are requested. */
     void attach(Owner owner);
 
     /**
-     * Adds an entry, which is {@link Owner#inForce in force} already. The reply comes when it is forced to the device in every
-     * storage path that works, and says why it is not.
+     * Adds an entry, which {@link Owner#inForce} already returns. Replies when the entry has been forced to the device
+     * in every working storage path, or with the reason why it was not.
      */
     void append(Entry entry, Executor replyOn, AppendCallback reply);
 
-    /** Learns what became of an entry. */
+    /** Receives the result of an append. */
     @FunctionalInterface
     interface AppendCallback {
         /**
-         * Told once.
+         * Called once.
          *
-         * @param failure null when the entry is durable; else a restart may not know it
+         * @param failure null if the entry is durable; otherwise a restart may lose the entry
          */
         void onAppend(@Nullable IOException failure);
     }

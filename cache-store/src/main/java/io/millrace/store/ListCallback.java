@@ -1,8 +1,8 @@
 package io.millrace.store;
 
-/** Is told how a listing ended. */
+/** Receives the result of a listing. */
 @FunctionalInterface
 public interface ListCallback {
-    /** The listing ended; called once. */
+    /** Called once, when the listing has ended. */
     void listed(ListResult result);
 }

@@ -1,14 +1,19 @@
 package io.millrace.store;
 
-/** Sees the objects of a listing, one after the other, on the inventory's own thread: it must be quick and not block. */
+/**
+ * Receives the objects of a listing, one at a time, on the inventory's own thread. It must be fast and must not block.
+ */
 public interface ListVisitor {
-    /** Whether an object of this key is asked for; the bytes are borrowed. Asked before anything else is looked at. */
+    /**
+     * Returns true if the visitor wants an object with this key. The bytes are borrowed. Called before any other field
+     * of the object is read.
+     */
     boolean wants(byte[] key);
 
-    /** One object that was asked for. Returns whether there shall be more. */
+    /** Receives one wanted object. Returns true to continue, false to stop. */
     boolean object(ListedObject object);
 
-    /** Whether to go on; asked every few thousand entries. */
+    /** Returns true to continue, false to stop. Called every few thousand entries. */
     default boolean goesOn() {
         return true;
     }

@@ -4,19 +4,19 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * One stored object as the inventory knows it.
+ * A stored object as recorded in the inventory.
  *
- * <p>Immutable; the key's bytes are the caller's from now on.
+ * <p>Immutable; the caller owns the key's bytes.
  *
  * @param key the key's bytes
- * @param volume the storage path that holds it
- * @param segment number of the segment that holds its newest record
- * @param offset bytes from the segment's start to that record
+ * @param volume the storage path of the object
+ * @param segment number of the segment with the object's newest record
+ * @param offset offset of that record in its segment, in bytes
  * @param headLength length of the encoded head in bytes
  * @param bodyLength length of the whole body in bytes, -1 while unknown
- * @param isWhole whether all of the body is stored
- * @param expiresAtSeconds when it stops being worth keeping, in seconds since the epoch
- * @param summary what its owner said of the head
+ * @param isWhole whether the whole body is stored
+ * @param expiresAtSeconds time at which the object is no longer worth keeping, in seconds since the epoch
+ * @param summary the codec's summary of the head
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 public record ListedObject(
@@ -29,7 +29,7 @@ public record ListedObject(
         boolean isWhole,
         long expiresAtSeconds,
         HeadSummary summary) {
-    /** The tags. */
+    /** Returns the tags of the summary. */
     public List<String> tags() {
         return summary.tags();
     }

@@ -5,64 +5,66 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Fills one representation: a new one ({@link CacheStore#create}) or what is missing of a partial one
- * ({@link CacheStore#extend}; an <em>extension</em>). Ends with {@link #complete}, {@link #keep} or {@link #abort},
- * exactly one of them, whatever happens in between.
+ * A writer of one representation. It fills a new representation ({@link CacheStore#create}) or the missing blocks of a
+ * partial one ({@link CacheStore#extend}; an <em>extension</em>). The caller ends it with exactly one call of
+ * {@link #complete}, {@link #keep} or {@link #abort}, also after a failure.
  *
- * <p>Bodies are stored in blocks of {@link StoreConfig#blockBytes}, the last one shorter. Bytes may be written in any
- * pieces; what is kept of an incomplete body is its whole blocks. Several writers may fill one object at the same time,
- * each from a thread of its own; {@link #claim} shares the blocks out among them.
+ * <p>Bodies are stored in blocks of {@link StoreConfig#blockBytes}; the last block may be shorter. Bytes may be written
+ * in pieces of any size. Only the whole blocks of an incomplete body are kept. Several writers may fill one object
+ * concurrently, each on its own thread; {@link #claim} distributes the blocks among them.
  *
- * <p>Nothing here blocks, and no trouble of the disk is ever thrown: the writer then {@link #isFailed} and drops what it
- * is given. Of a new representation nothing will then be found; an extension that fails leaves the object with the
- * blocks that it had. A new object becomes findable by {@link #complete} or {@link #keep}, after {@link #allowPartial}
- * before that.
+ * <p>No method blocks or throws for a disk error. After a disk error the writer {@link #isFailed} and discards further
+ * content. A new representation that fails is not stored. An extension that fails leaves the object with the blocks
+ * that it had. A new object can be found after {@link #complete} or {@link #keep}, with {@link #allowPartial} also
+ * before.
  *
- * <p>Confined to one thread at a time (the event loop of the fill); {@link #isWritable}, {@link #isFailed} and
- * {@link #onWritable}'s callback excepted. Readers got by {@link #object} may live on any thread.
+ * <p>Confined to one thread at a time (the event loop of the fill), except {@link #isWritable}, {@link #isFailed} and
+ * the callback of {@link #onWritable}. Readers from {@link #object} may be used on any thread.
  *
  * @param <H> the decoded head
  */
 public interface ObjectWriter<H> {
     /**
-     * Says what the head is and how long the body will be (-1 when unknown). To be called once, before
-     * {@link #complete}; best before the first {@link #write}, as a known length sizes the buffer.
+     * Sets the head and the length of the body (-1 if unknown). Call once, before {@link #complete}; preferably before
+     * the first {@link #write}, because a known length determines the buffer size.
      *
-     * @throws IllegalStateException on an extension, whose object has a head: {@link CacheStore#update} changes it
+     * @throws IllegalStateException on an extension, whose object already has a head: {@link CacheStore#update} changes
+     *     it
      */
     void head(H head, long length);
 
     /**
-     * Longest body in bytes that this writer takes when one object may have that share of its storage. The store's own
-     * bounds apply too.
+     * Returns the maximum body length in bytes for an object that may take {@code share} of its volume. The limits of
+     * the store also apply.
      *
-     * @param share of the volume that the object goes to, from 0 to 1; without effect on an object that stays in RAM
+     * @param share fraction of the object's volume, from 0 to 1; no effect on an object that stays in RAM
      */
     long bytesMax(double share);
 
     /**
-     * Says how long the body is, when that becomes known after the head: from a Content-Range, say. A length that is
-     * shorter than what is there, or other than the one known, makes the writer fail.
+     * Sets the length of the body if it becomes known after the head, for example from Content-Range. The writer fails
+     * if the length is shorter than the content written, or differs from a known length.
      */
     void length(long length);
 
     /**
-     * Says that a part of this representation is worth having, because it can be told again later (it has a strong
-     * validator). From its first whole block on, a key that held nothing then holds the partial object, and a kill -9
-     * leaves what was last recorded: after 1, 2, 4 … 64 blocks and then after every 64. To be called after
-     * {@link #head}; without effect on an extension.
+     * Allows a part of this representation to be stored, because the representation can be identified later by a strong
+     * validator. After its first whole block, a key that held no object holds the partial object. After kill -9 the
+     * blocks of the last record remain; a record is written after 1, 2, 4 … 64 blocks and then after every 64. Call
+     * after {@link #head}; no effect on an extension.
      */
     void allowPartial();
 
     /**
-     * Takes the first run of blocks that {@code [position, position + length)} touches and that are neither stored nor
-     * claimed: the caller now fills them, until they are written or the writer ends. Others' claims leave them out.
+     * Claims the first run of blocks in {@code [position, position + length)} that are neither stored nor claimed. The
+     * caller then fills them. The claim lasts until the blocks are written or the writer ends; other writers cannot
+     * claim them.
      *
-     * <p>A writer that never claims anything is taken to fill what is missing from end to end, which counts for those
-     * who wait in {@link StoredObject#onRange}, but keeps nobody from claiming.
+     * <p>A writer without any claim is assumed to fill all missing blocks in order. {@link StoredObject#onRange} waits
+     * for such a writer, but other writers may still claim its blocks.
      *
-     * @return whole blocks, so mostly somewhat more than asked for at both ends; null when there is none to take. With
-     *     the length unknown it may end behind the body's end.
+     * @return whole blocks, usually slightly more than requested at both ends; null if no block is free. If the length
+     *     is unknown, the claim may extend past the end of the body.
      */
     @Nullable
     Claim claim(long position, long length);
@@ -71,52 +73,59 @@ public interface ObjectWriter<H> {
     record Claim(long position, long length) {}
 
     /**
-     * Adds body bytes at {@code position}; takes ownership of {@code content}. Ranges may come in any order; in order is
-     * cheapest (a writer keeps at most 8 blocks open at once and fails beyond that). Bytes already written win over
-     * repeated ones.
+     * Adds body bytes at {@code position}; takes ownership of {@code content}. Ranges may be written in any order;
+     * ascending order is cheapest. A writer keeps at most 8 blocks open at once and fails beyond that. Bytes that were
+     * already written are not overwritten.
      */
     void write(long position, ByteBuf content);
 
-    /** False while more bytes wait for the disk than the writer's window; the filler should then pause. Any thread. */
+    /**
+     * Returns false while more bytes of this writer wait for the disk than its window; the caller should then pause.
+     * Callable from any thread.
+     */
     boolean isWritable();
 
-    /** Calls back once, as soon as {@link #isWritable} holds (at once if it does) or the writer has failed. */
+    /**
+     * Calls back once, as soon as {@link #isWritable} is true (immediately if it is already) or the writer has failed.
+     */
     void onWritable(Executor replyOn, Runnable callback);
 
     /**
-     * The body is {@code length} bytes long and all of it was written. From here on {@code get}, {@code contains} and
-     * {@code open} find the object, in place of what the key held before. Without effect on a failed writer; missing
-     * bytes make it fail.
+     * Ends the writer: the body has {@code length} bytes and all of them were written. From now on {@code get},
+     * {@code contains} and {@code open} find the object, which replaces the previous object of the key. No effect on a
+     * failed writer. Missing bytes make the writer fail.
      *
-     * <p>On an extension: says the length, then as {@link #keep}, since others may still be at work. A partial object
-     * becomes complete by itself when its last block has come, whichever writer that came from.
+     * <p>On an extension this sets the length and then acts like {@link #keep}, because other writers may still be
+     * active. A partial object becomes complete when its last block is stored, by any writer.
      */
     void complete(long length);
 
     /**
-     * Ends before the body is whole. The key holds the blocks that are, in place of what it held before, as a partial
-     * object: {@link StoredObject#isComplete} is false, {@link StoredObject#hasRange} tells what is there, and
-     * {@link CacheStore#extend} adds to it. As {@link #abort} when no block is whole, the head was not told, or the
-     * writer has failed. Only for a caller who can tell the same representation again, by a strong validator.
+     * Ends the writer before the body is whole. The key then holds the whole blocks as a partial object, which replaces
+     * its previous object. {@link StoredObject#isComplete} is then false, {@link StoredObject#hasRange} shows the
+     * stored ranges, and {@link CacheStore#extend} adds to the object. Acts like {@link #abort} if no block is whole,
+     * if the head was not set, or if the writer has failed. Use it only if the same representation can be identified
+     * later by a strong validator.
      */
     void keep();
 
     /**
-     * Gives up: of a new object nothing is found from here on, its buffers are released once no reader holds them. Of
-     * an extension the blocks that it wrote are given up, the object stays. Until then they count, for readers and for
-     * who finds the object after a kill: so an extension is given only what is known to be of the same representation.
+     * Ends the writer without storing. A new object is not found from now on; its buffers are released when no reader
+     * holds them. An extension loses the blocks that it wrote, and the object remains. Until then readers see these
+     * blocks, and a start after kill -9 finds them. An extension must therefore write only content known to belong to
+     * the same representation.
      */
     void abort();
 
     /**
-     * Disk error, object too large, its key removed meanwhile, or (extensions) replaced: later writes are dropped. Any
-     * thread.
+     * Returns true after a disk error, if the object is too large, or if its key was removed. For an extension, also
+     * true if the object was replaced. Later writes are discarded. Callable from any thread.
      */
     boolean isFailed();
 
     /**
-     * The object being filled, retained for the caller, who releases it: {@code hasRange} and {@code read} work on what
-     * is there so far. To be called before the writer ends.
+     * Returns the object being filled, retained for the caller, who releases it. {@code hasRange} and {@code read} work
+     * on the content written so far. Call before the writer ends.
      */
     StoredObject<H> object();
 }

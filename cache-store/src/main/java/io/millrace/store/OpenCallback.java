@@ -2,9 +2,11 @@ package io.millrace.store;
 
 import org.jspecify.annotations.Nullable;
 
-/** Receives the answer of {@link CacheStore#open}, once, on the executor that was given with the question. */
+/** Receives the result of {@link CacheStore#open}, once, on the executor passed to that call. */
 @FunctionalInterface
 public interface OpenCallback<H> {
-    /** {@code object} is retained for the receiver, who releases it; null when absent, damaged or not to be had in time. */
+    /**
+     * {@code object} is retained for the receiver, who releases it; null if absent, damaged or not available in time.
+     */
     void onOpen(@Nullable StoredObject<H> object);
 }

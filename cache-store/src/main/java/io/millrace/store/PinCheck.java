@@ -1,19 +1,20 @@
 package io.millrace.store;
 
 /**
- * Says whether an object that is pinned is still to be kept for that, when a volume would carry it on: what its owner has made
- * useless without removing it is not.
+ * Decides at reclaim whether a pinned object is still worth its pin. An object that its owner has invalidated without
+ * removing it is not.
  *
- * <p>Thread-safe: called on the volumes' threads, once for each such object and turn of the ring. Never blocks.
+ * <p>Thread-safe: called on the volumes' threads, once for each pinned object of a segment that is reclaimed. Never
+ * blocks.
  *
  * @param <H> the decoded head
  */
 @FunctionalInterface
 public interface PinCheck<H> {
     /**
-     * Whether it is.
+     * Returns true if the pin still applies.
      *
-     * @param key the bytes of its key; borrowed
+     * @param key the bytes of the object's key; borrowed
      */
     boolean isHeld(byte[] key, H head);
 }

@@ -1,8 +1,8 @@
 package io.millrace.store;
 
-/** Receives the answer of {@link StoredObject#onRange}, once, on the executor that was given with the question. */
+/** Receives the result of {@link StoredObject#onRange}, once, on the executor passed to that call. */
 @FunctionalInterface
 public interface RangeCallback {
-    /** {@code readable} says whether the range can be read now; if not, nobody is filling what is missing. */
+    /** {@code readable} is true if the range can be read now. If false, no writer is filling the missing blocks. */
     void onRange(boolean readable);
 }

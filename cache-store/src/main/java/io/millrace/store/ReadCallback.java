@@ -4,12 +4,12 @@ import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** Receives the answer of {@link StoredObject#read}, once, on the executor that was given with the question. */
+/** Receives the result of {@link StoredObject#read}, once, on the executor passed to that call. */
 @FunctionalInterface
 public interface ReadCallback {
     /**
-     * Exactly one of the two is non-null. The receiver owns {@code content}: between one byte and the length asked
-     * for, starting at the position asked for.
+     * Exactly one of the two arguments is non-null. The receiver owns {@code content}, which starts at the requested
+     * position and has at least one byte and at most the requested length.
      */
     void onRead(@Nullable ByteBuf content, @Nullable IOException failure);
 }

@@ -3,12 +3,12 @@ package io.millrace.store;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** Receives the answer of {@link CacheStore#remove}, once, on the executor that was given with the request. */
+/** Receives the result of {@link CacheStore#remove}, once, on the executor passed to that call. */
 @FunctionalInterface
 public interface RemoveCallback {
     /**
-     * {@code wasPresent} says whether anything was stored under the key. With {@code failure} null the removal survives
-     * kill -9; otherwise it holds for this process only (the tombstone could not be appended).
+     * {@code wasPresent} is true if an object was stored under the key. If {@code failure} is null, the removal
+     * survives kill -9. Otherwise the tombstone could not be appended, and the removal holds only for this process.
      */
     void onRemove(boolean wasPresent, @Nullable IOException failure);
 }

@@ -3,32 +3,35 @@ package io.millrace.store;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads objects in RAM without holding them: nothing that other threads look at is written, so that any number of threads may read
- * the same object as cheaply as each one of its own.
+ * A reader of objects in RAM that takes no references. Reads write no shared memory, so any number of threads can read
+ * the same object without contention.
  *
- * <p>What is found between {@link #begin} and {@link #end} stays readable until {@code end}, also when it is replaced, removed or
- * evicted meanwhile; who wants it longer retains it before. What goes meanwhile keeps its memory until then: so a reader begins late, ends
- * soon, and never waits in between.
+ * <p>An object found between {@link #begin} and {@link #end} stays readable until {@code end}, even if it is replaced,
+ * removed or evicted in the meantime. To use it longer, retain it before {@code end}. Memory of objects removed in the
+ * meantime is not freed before {@code end}. Therefore call {@code begin} late and {@code end} early, and never wait
+ * between them.
  *
- * <p>Confined to one thread. Its owner closes it; the store need not be open then.
+ * <p>Confined to one thread. The owner closes it, also after the store is closed.
  *
  * @param <H> the decoded head of an object
  */
 public interface ResidentReader<H> extends AutoCloseable {
-    /** What is found from now on stays until {@link #end}. Not to be nested. */
+    /**
+     * Begins a read section: objects found from now on remain readable until {@link #end}. Sections cannot be nested.
+     */
     void begin();
 
     /**
-     * The object when it is in RAM, as {@link CacheStore#get} but borrowed: not to be released. Only between {@link #begin} and {@link
-     * #end}.
+     * Returns the object if it is in RAM, like {@link CacheStore#get} but borrowed: the caller must not release it.
+     * Call only between {@link #begin} and {@link #end}.
      */
     @Nullable
     StoredObject<H> get(StoreKey key);
 
-    /** What was found and not retained may go. */
+    /** Ends the read section: objects that were found and not retained may be freed. */
     void end();
 
-    /** Not to be used any more. */
+    /** Closes the reader, which must not be used afterwards. */
     @Override
     void close();
 }

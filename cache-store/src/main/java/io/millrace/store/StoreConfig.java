@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The settings of a store, all checked. Without volumes the store works in RAM alone.
+ * The validated settings of a store. Without volumes the store works in RAM only.
  *
  * <p>Immutable.
  */
@@ -60,100 +60,110 @@ public final class StoreConfig {
         allocator = builder.allocator;
     }
 
-    /** A builder with every default set: 64 MiB of RAM, no volumes. */
+    /** Returns a builder with all defaults: 64 MiB of RAM, no volumes. */
     public static Builder builder() {
         return new Builder();
     }
 
-    /** Budget of the RAM tier in bytes: size classes of buffers and the heap of entries. 0 turns it off. */
+    /**
+     * Budget of the RAM tier in bytes, for buffers (rounded up to size classes) and the heap of entries. 0 disables the
+     * tier.
+     */
     public long ramBytes() {
         return ramBytes;
     }
 
-    /** Longest body in bytes that is kept in RAM; longer ones are read from disk in chunks. */
+    /** Maximum body length in bytes that is kept in RAM. Longer bodies are read from disk in chunks. */
     public long ramObjectBytesMax() {
         return ramObjectBytesMax;
     }
 
     /**
-     * Bytes of Java heap that keys and heads of what is in RAM may take. Where bodies are small, the RAM tier is full with this before
-     * it is with {@link #ramBytes}, and evicts.
+     * Maximum bytes of Java heap for the keys and heads of objects in RAM. If bodies are small, the RAM tier reaches
+     * this limit before {@link #ramBytes}, and then evicts.
      */
     public long ramHeapBytesMax() {
         return ramHeapBytesMax;
     }
 
-    /** The volumes; empty for RAM alone. */
+    /** The volumes; empty for a store in RAM only. */
     public List<VolumeConfig> volumes() {
         return volumes;
     }
 
-    /** Longest body in bytes that is stored at all. Half of its volume bounds it too. */
+    /** Maximum body length in bytes that is stored. Half of the volume's size is a further limit. */
     public long objectBytesMax() {
         return objectBytesMax;
     }
 
-    /** Bytes of a segment in volumes created from now on; 0 lets the volume's size decide. At most 1 GiB. */
+    /** Bytes per segment in newly created volumes, at most 1 GiB. With 0 the size of the volume determines it. */
     public long segmentBytes() {
         return segmentBytes;
     }
 
-    /** Bytes of a block: a body up to it is one record, a longer one is cut into blocks. A power of two. */
+    /**
+     * Bytes per block, a power of two. A body of at most one block is one record; a longer body is split into blocks.
+     */
     public int blockBytes() {
         return blockBytes;
     }
 
-    /** Bytes that one writer may have waiting for the disk before it is not writable. */
+    /** Maximum bytes of one writer that may wait for the disk. Above it the writer is not writable. */
     public int writeWindowBytes() {
         return writeWindowBytes;
     }
 
-    /** Bytes that may wait for one volume; beyond it writers are not writable, beyond twice that they fail. */
+    /**
+     * Maximum bytes that may wait for one volume. Above it writers are not writable; above twice the limit they fail.
+     */
     public long writeQueueBytesMax() {
         return writeQueueBytesMax;
     }
 
-    /** Nanoseconds after which appended records are forced to the device at the latest. */
+    /** Maximum nanoseconds until appended records are forced to the device. */
     public long syncIntervalNanos() {
         return syncIntervalNanos;
     }
 
-    /** Nanoseconds that an {@code open} waits for an index being rebuilt. */
+    /** Maximum nanoseconds that an {@code open} waits for an index that is being rebuilt. */
     public long openWaitNanos() {
         return openWaitNanos;
     }
 
-    /** Bytes that are read each second after a start to fill the RAM tier with what was hot before; 0 for none. */
+    /** Bytes read per second after a start to load the previously hot objects into RAM; 0 to disable. */
     public long refillBytesPerSecond() {
         return refillBytesPerSecond;
     }
 
-    /** Threads that read from disk; each volume has one more that writes. */
+    /** Number of threads that read from disk. Each volume has one additional thread for writes. */
     public int ioThreads() {
         return ioThreads;
     }
 
-    /** Nanoseconds from the opening of the store until its inventory is opened; negative for no inventory. */
+    /** Nanoseconds between the opening of the store and the opening of its inventory; negative for no inventory. */
     public long inventoryDelayNanos() {
         return inventoryDelayNanos;
     }
 
-    /** Which new objects a full volume takes. */
+    /** The rule by which a full volume admits new objects. */
     public DiskAdmission diskAdmission() {
         return diskAdmission;
     }
 
-    /** Whether pinned objects are taken and kept for that. Until when they are pinned is written down either way. */
+    /**
+     * True if pinned objects are always admitted and kept until their pin expires. The pin time is stored in either
+     * case.
+     */
     public boolean pinsHonoured() {
         return pinsHonoured;
     }
 
-    /** Bytes of records that are verified in the background per second, over all volumes; 0 for none. */
+    /** Bytes of records verified in the background per second, over all volumes; 0 to disable. */
     public long scrubBytesPerSecond() {
         return scrubBytesPerSecond;
     }
 
-    /** Where body buffers come from; null for a pooled allocator of the store's own. */
+    /** The allocator of body buffers; null for the store's own pooled allocator. */
     public @Nullable ByteBufAllocator allocator() {
         return allocator;
     }
@@ -202,13 +212,13 @@ public final class StoreConfig {
             return this;
         }
 
-        /** {@link StoreConfig#ramObjectBytesMax}; default an eighth of the RAM, at most 1 MiB. */
+        /** {@link StoreConfig#ramObjectBytesMax}; default an eighth of the RAM tier, at most 1 MiB. */
         public Builder ramObjectBytesMax(long value) {
             ramObjectBytesMax = value;
             return this;
         }
 
-        /** {@link StoreConfig#ramHeapBytesMax}; default half of the JVM's greatest heap. */
+        /** {@link StoreConfig#ramHeapBytesMax}; default half of the JVM's maximum heap. */
         public Builder ramHeapBytesMax(long value) {
             ramHeapBytesMax = value;
             return this;
@@ -220,13 +230,13 @@ public final class StoreConfig {
             return this;
         }
 
-        /** {@link StoreConfig#objectBytesMax}; default no limit of its own. */
+        /** {@link StoreConfig#objectBytesMax}; default unlimited. */
         public Builder objectBytesMax(long value) {
             objectBytesMax = value;
             return this;
         }
 
-        /** {@link StoreConfig#segmentBytes}; default by the volume's size. */
+        /** {@link StoreConfig#segmentBytes}; default depends on the volume's size. */
         public Builder segmentBytes(long value) {
             segmentBytes = value;
             return this;
@@ -262,7 +272,7 @@ public final class StoreConfig {
             return this;
         }
 
-        /** {@link StoreConfig#refillBytesPerSecond}; default none. */
+        /** {@link StoreConfig#refillBytesPerSecond}; default 0. */
         public Builder refillBytesPerSecond(long value) {
             refillBytesPerSecond = value;
             return this;
@@ -274,7 +284,7 @@ public final class StoreConfig {
             return this;
         }
 
-        /** {@link StoreConfig#inventoryDelayNanos}; default 5 s, so that it is off the way of the first requests. */
+        /** {@link StoreConfig#inventoryDelayNanos}; default 5 s, so that it does not slow the first requests. */
         public Builder inventoryDelayNanos(long value) {
             inventoryDelayNanos = value;
             return this;
@@ -292,22 +302,22 @@ public final class StoreConfig {
             return this;
         }
 
-        /** {@link StoreConfig#scrubBytesPerSecond}; default none. */
+        /** {@link StoreConfig#scrubBytesPerSecond}; default 0. */
         public Builder scrubBytesPerSecond(long value) {
             scrubBytesPerSecond = value;
             return this;
         }
 
-        /** {@link StoreConfig#allocator}; default one of the store's own. */
+        /** {@link StoreConfig#allocator}; default the store's own. */
         public Builder allocator(ByteBufAllocator value) {
             allocator = value;
             return this;
         }
 
         /**
-         * The settings.
+         * Builds the settings.
          *
-         * @throws IllegalArgumentException naming the setting that is out of bounds
+         * @throws IllegalArgumentException if a setting is out of bounds; the message names it
          */
         public StoreConfig build() {
             return new StoreConfig(this);

@@ -4,44 +4,47 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * The key of a stored object: opaque bytes and their 128-bit hash under the store's own seed.
+ * The key of a stored object: opaque bytes and their 128-bit hash with the seed of the store.
  *
- * <p>Made by {@link CacheStore#key}, because the seed belongs to the store (it lives with the volumes). A key of one
- * store means nothing to another. The hash only finds candidates; equality is that of all bytes.
+ * <p>Created by {@link CacheStore#key}, because the seed belongs to the store and is saved with the volumes. A key is
+ * valid only for the store that created it. The hash selects candidates; equality compares all bytes.
  *
  * <p>Immutable.
  */
 public final class StoreKey {
-    /** Longest key in bytes: URLs are bounded far below it, and a record's head must fit one read. */
+    /**
+     * Maximum length of a key in bytes. The limit of URLs is far below it, and the head of a record must fit in one
+     * read.
+     */
     public static final int LENGTH_MAX = 64 * 1024;
 
     private final byte[] bytes;
     private final long hashHigh;
     private final long hashLow;
 
-    /** For the store: takes the array as its own, and the hash as that of the array. */
+    /** For the store only: uses the array without a copy, and the hash as the hash of the array. */
     public StoreKey(byte[] bytes, long hashHigh, long hashLow) {
         this.bytes = bytes;
         this.hashHigh = hashHigh;
         this.hashLow = hashLow;
     }
 
-    /** The key's bytes; borrowed, never to be changed by the caller. */
+    /** Returns the key's bytes; borrowed, the caller must not change them. */
     public byte[] bytes() {
         return bytes;
     }
 
-    /** Length of the key in bytes. */
+    /** Returns the length of the key in bytes. */
     public int length() {
         return bytes.length;
     }
 
-    /** The upper 64 bits of the hash. */
+    /** Returns the upper 64 bits of the hash. */
     public long hashHigh() {
         return hashHigh;
     }
 
-    /** The lower 64 bits of the hash. */
+    /** Returns the lower 64 bits of the hash. */
     public long hashLow() {
         return hashLow;
     }
@@ -60,7 +63,7 @@ public final class StoreKey {
         return Long.hashCode(hashLow);
     }
 
-    /** The bytes as ISO 8859-1 text, for messages. */
+    /** Returns the bytes as ISO 8859-1 text, for messages. */
     @Override
     public String toString() {
         return new String(bytes, StandardCharsets.ISO_8859_1);

@@ -5,36 +5,38 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a store holds and has done, at one moment. Counters count since the store was opened.
+ * A snapshot of a store's sizes and counters. Counters start at 0 when the store is opened.
  *
  * <p>Immutable.
  *
  * @param ram the RAM tier
- * @param memory who has the store's memory
+ * @param memory usage of the store's memory
  * @param volumes one per configured volume, in the order of the configuration
- * @param counters what happened
+ * @param counters event counts
  */
 public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Counters counters) {
     /**
-     * The RAM tier.
+     * Statistics of the RAM tier.
      *
-     * @param bytes allocated buffers (their size class, not their content) and heap of entries
+     * @param bytes bytes of allocated buffers (their size class, not their content) and heap of entries
      * @param bytesMax the budget
      * @param entries number of objects
-     * @param evictions objects that made room for others or were not admitted
-     * @param pieceBytes pieces of longer objects, at most a quarter of the budget and not in {@code bytes}
+     * @param evictions number of objects that were evicted or not admitted
+     * @param pieceBytes bytes of cached pieces of longer objects, at most a quarter of the budget; not included in
+     *     {@code bytes}
      */
     public record Ram(long bytes, long bytesMax, long entries, long evictions, long pieceBytes) {}
 
     /**
-     * What was written to a volume. Write amplification is {@code bytesWritten / (bytesWritten - bytesCarried)}.
+     * Write statistics of a volume. Write amplification is {@code bytesWritten / (bytesWritten - bytesCarried)}.
      *
-     * @param bytesWritten bytes of records appended
-     * @param bytesCarried bytes among them that were kept from segments given up, and not appended for any caller
-     * @param segmentsReclaimed segments given up
-     * @param objectsRefused new objects that were not taken
-     * @param bytesPinned bytes of pinned records, those replaced or removed since included until their segment is given up
-     * @param pinsBroken pinned records that were given up because more was pinned than may be carried
+     * @param bytesWritten bytes of appended records
+     * @param bytesCarried bytes among them that were carried forward from reclaimed segments, not written for a caller
+     * @param segmentsReclaimed number of reclaimed segments
+     * @param objectsRefused number of new objects that were not admitted
+     * @param bytesPinned bytes of pinned records, including replaced and removed ones until their segment is reclaimed
+     * @param pinsBroken number of pinned records dropped because the pinned bytes exceeded the limit that may be
+     *     carried forward
      */
     public record Ring(
             long bytesWritten,
@@ -43,23 +45,23 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
             long objectsRefused,
             long bytesPinned,
             long pinsBroken) {
-        /** Nothing written. */
+        /** Statistics without any write. */
         public static final Ring NONE = new Ring(0, 0, 0, 0, 0, 0);
     }
 
     /**
-     * Who has the store's memory. All but the entries is direct memory.
+     * Usage of the store's memory. All of it is direct memory, except the entries.
      *
-     * @param bytesMax the budget of all parts together, which {@code idleBytes} is not one of
+     * @param bytesMax limit of all parts together; {@code idleBytes} is not one of these parts
      * @param residentBytes bodies in the RAM tier
      * @param entryBytes heap of the RAM tier's entries: keys, heads, links
-     * @param entryBytesMax the most of it that they may have: with that the RAM tier is full, however few its bodies are
+     * @param entryBytesMax limit of {@code entryBytes}; at this limit the RAM tier is full even if its bodies are few
      * @param fillingBytes bodies being received or waiting for the disk
-     * @param readingBytes what was read from disk and is being sent
-     * @param writingBytes heads on their way to the disk
-     * @param idleBytes what the pool holds beyond the buffers cut from it
-     * @param refusedFills bodies not stored for want of memory
-     * @param refusedReads reads and opens that found no memory; a read that waited for some counts too
+     * @param readingBytes content read from disk and being sent
+     * @param writingBytes heads being written to disk
+     * @param idleBytes memory of the pool that is not used by buffers
+     * @param refusedFills number of bodies not stored for lack of memory
+     * @param refusedReads number of reads and opens that found no memory, including reads that waited for memory
      */
     public record Memory(
             long bytesMax,
@@ -74,21 +76,22 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
             long refusedReads) {}
 
     /**
-     * One volume.
+     * Statistics of one volume.
      *
      * @param path its directory
-     * @param name whose objects it takes
-     * @param placement its part, 0 to 1, of the new objects of that name: by size among those that work
-     * @param state whether it works
+     * @param name the volume name, for whose objects the volume is used
+     * @param placement fraction, 0 to 1, of the new objects of that name that this volume receives, in proportion to
+     *     its size among the working volumes
+     * @param state operating state
      * @param bytes bytes of its segments that hold records
      * @param bytesMax bytes of its segments
-     * @param entries number of objects, those being rebuilt not counted
-     * @param pinnedSegments segments that readers hold
+     * @param entries number of objects, without those of an index being rebuilt
+     * @param pinnedSegments number of segments that readers hold
      * @param queuedBytes bytes waiting to be written
-     * @param indexEvictions entries that went because the index was full and could not grow
-     * @param errors I/O errors so far
-     * @param lastError message of the last of them
-     * @param ring what was written to it
+     * @param indexEvictions number of entries evicted because the index was full and could not grow
+     * @param errors number of I/O errors
+     * @param lastError message of the last I/O error
+     * @param ring write statistics
      */
     public record Volume(
             Path path,
@@ -105,38 +108,39 @@ public record StoreStatistics(Ram ram, Memory memory, List<Volume> volumes, Coun
             @Nullable String lastError,
             Ring ring) {}
 
-    /** Whether a volume works. */
+    /** The operating state of a volume. */
     public enum State {
-        /** Its index is being rebuilt from the segments; lookups wait. */
+        /** The index is being rebuilt from the segments; lookups wait. */
         OPENING,
-        /** It reads and writes. */
+        /** The volume reads and writes. */
         ONLINE,
-        /** Handed over: another store may own it. */
+        /** The volume was released; another store may own it. */
         SUSPENDED,
-        /** Given up after I/O errors; the store goes on without it. */
+        /** The volume is out of use after I/O errors; the store continues without it. */
         OFFLINE
     }
 
     /**
-     * What happened.
+     * Event counts of a store.
      *
-     * @param ramHits {@code get}s that found an object
-     * @param ramMisses {@code get}s that did not
-     * @param diskHits {@code open}s answered with an object that was read from disk
-     * @param diskMisses {@code open}s answered with null
-     * @param opensRefused {@code open}s answered with null because a queue was full or an index not ready in time
+     * @param ramHits number of {@code get} calls that found an object
+     * @param ramMisses number of {@code get} calls that did not
+     * @param diskHits number of {@code open} calls answered with an object read from disk
+     * @param diskMisses number of {@code open} calls answered with null
+     * @param opensRefused number of {@code open} calls answered with null because a queue was full or an index not
+     *     ready in time
      * @param writesCompleted writers that completed
      * @param writesFailed writers that failed
-     * @param updates heads replaced
-     * @param removals keys removed
-     * @param recordsDamaged records that did not pass their checks when read
-     * @param objectsRefilled objects loaded into RAM again after a start because they were hot before
-     * @param segmentsReclaimed segments given back to the ring
+     * @param updates replaced heads
+     * @param removals removed keys
+     * @param recordsDamaged records that failed their checks when read
+     * @param objectsRefilled objects loaded into RAM after a start because they were hot before it
+     * @param segmentsReclaimed reclaimed segments
      * @param bytesScrubbed bytes of records verified in the background
-     * @param recordsDamagedByScrub records that did not pass their checks then
-     * @param removalsRefused removals forgotten because too many were to be remembered while the volumes were handed over
-     * @param claimsRefused claims of a writer refused because too many of its body's are remembered
-     * @param rangesRefused readers told at once that a range is not to be expected, as too many waited for the body
+     * @param recordsDamagedByScrub records that failed this verification
+     * @param removalsRefused removals discarded because too many were pending while the volumes were released
+     * @param claimsRefused claims refused because the limit of claims per body was reached
+     * @param rangesRefused range waits refused because the limit of waiting readers per body was reached
      */
     public record Counters(
             long ramHits,

@@ -5,89 +5,92 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A reference counted handle to one stored representation: its head and its body, in RAM, on disk, or still being
+ * A reference-counted handle to one stored representation: its head and its body, in RAM, on disk, or still being
  * filled.
  *
- * <p>Whoever receives one owns one reference and releases it. While any is held the bytes stay readable, also when the
- * object is replaced, removed or evicted meanwhile: its RAM is not freed and its disk segments are not overwritten. So
- * do not hold one longer than the response takes. This holds for the first {@value #PINNED_BLOCKS_MAX} blocks of a body;
- * those behind them are looked up when they are read, since holding on to all of a very long body would keep the ring
- * from turning: such a block may turn out to be gone, and its read then fails.
+ * <p>The receiver of a handle owns one reference and releases it. While a reference is held the content stays readable,
+ * even if the object is replaced, removed or evicted: its RAM is not freed and its disk segments are not overwritten.
+ * Therefore hold a reference no longer than the response takes. This guarantee covers the first
+ * {@value #PINNED_BLOCKS_MAX} blocks of a body. Later blocks are looked up at each read, because pinning all of a very
+ * long body would prevent the reclaim of segments. A later block may have been reclaimed, and its read then fails.
  *
- * <p>An object may be <em>partial</em>: some blocks of its body are stored and others are not, because no more was
- * fetched, or because some were lost to the ring or to damage. {@link CacheStore#extend} fills the gaps.
+ * <p>An object may be <em>partial</em>: some blocks of its body are not stored, because they were not fetched, were
+ * reclaimed or are damaged. {@link CacheStore#extend} adds the missing blocks.
  *
  * <p>Thread-safe: any number of threads may use it while they own a reference.
  *
  * @param <H> the decoded head
  */
 public interface StoredObject<H> {
-    /** Most bytes that one {@link #read} answers with. */
+    /** Maximum bytes returned by one {@link #read}. */
     int READ_LENGTH_MAX = 256 * 1024;
 
-    /** Blocks, from the start of the body, that a handle keeps readable. */
+    /** Number of blocks, from the start of the body, that a handle keeps readable. */
     int PINNED_BLOCKS_MAX = 1024;
 
-    /** The key under which it is, or was, stored. */
+    /** Returns the key under which the object is, or was, stored. */
     StoreKey key();
 
     /**
-     * The head as of when the handle was given out.
+     * Returns the head at the time the handle was created.
      *
-     * @throws IllegalStateException on an object being filled whose writer was not yet told the head
+     * @throws IllegalStateException on an object being filled whose writer has not set the head yet
      */
     H head();
 
-    /** Length of the whole body in bytes, -1 while it is unknown. */
+    /** Returns the length of the whole body in bytes, -1 while it is unknown. */
     long length();
 
     /**
-     * Whether every byte of the body has been stored, as far as known: of the blocks behind the first
-     * {@value #PINNED_BLOCKS_MAX} only a sample is looked up. False for good when the writer was aborted or failed.
+     * Returns true if every byte of the body is stored, as far as known: only a sample of the blocks after the first
+     * {@value #PINNED_BLOCKS_MAX} is looked up. Permanently false after the writer was aborted or failed.
      */
     boolean isComplete();
 
     /**
-     * Whether {@code [position, position + length)} can be read now; as far as known, as in {@link #isComplete}. An
-     * empty range within the body always can. Never blocks; a look into the index for each block behind the first
-     * {@value #PINNED_BLOCKS_MAX}, up to as many.
+     * Returns true if {@code [position, position + length)} can be read now, as far as known (see {@link #isComplete}).
+     * An empty range within the body can always be read. Never blocks. Looks up each block after the first
+     * {@value #PINNED_BLOCKS_MAX} in the index, up to as many.
      */
     boolean hasRange(long position, long length);
 
     /**
-     * Calls back once: as soon as the range can be read, or as soon as that is not to be expected, because part of it is
-     * neither stored, nor claimed by a writer at work, nor is a writer at work that claims nothing. The part behind the
-     * body's end, once that is known, is not waited for. The reference must be held until the call.
+     * Calls back once, as soon as the range can be read or can no longer be expected. A range is expected while each
+     * missing part is claimed by an active writer, or while a writer without claims is active. The part after the end
+     * of the body, once the length is known, is not waited for. The reference must be held until the callback.
      */
     void onRange(long position, long length, Executor replyOn, RangeCallback reply);
 
-    /** The place in its volume's log: a later record has a higher one. 0 when it never reached a disk. */
+    /**
+     * Returns the object's position in the log of its volume; a later record has a higher value. 0 if the object never
+     * reached a disk.
+     */
     long sequence();
 
     /**
-     * The whole body, contiguous, when it is resident in RAM and complete; null when it is on disk or being filled.
-     * Borrowed: take a {@code retainedSlice}, and never move this one's indices.
+     * Returns the whole body as one contiguous buffer if it is in RAM and complete; null if it is on disk or being
+     * filled. Borrowed: take a {@code retainedSlice}, and never move the indices of this buffer.
      */
     @Nullable
     ByteBuf residentBody();
 
     /**
-     * Returns bytes of the body that are in RAM, from {@code position} on and at most {@code length}, retained for the caller;
-     * null when RAM has none and {@link #read} is needed. Never blocks.
+     * Returns body bytes that are in RAM, from {@code position} and at most {@code length}, retained for the caller;
+     * null if none are in RAM, so that {@link #read} is needed. Never blocks.
      */
     @Nullable
     ByteBuf residentPart(long position, int length);
 
     /**
-     * Reads up to {@code length} bytes (at most {@link #READ_LENGTH_MAX} are given at once) from {@code position}.
-     * Never blocks. A read outside what {@link #hasRange} promises, damage, or a disk error is answered with a failure.
-     * The reference must be held until the answer.
+     * Reads up to {@code length} bytes from {@code position}; one call returns at most {@link #READ_LENGTH_MAX}. Never
+     * blocks. The reply is a failure for a range without {@link #hasRange}, for damage and for a disk error. The
+     * reference must be held until the reply.
      */
     void read(long position, int length, Executor replyOn, ReadCallback reply);
 
-    /** Adds a reference; only for who holds one already. */
+    /** Adds a reference; only the holder of a reference may call it. */
     StoredObject<H> retain();
 
-    /** Gives up one reference; true when it was the last. */
+    /** Releases one reference; returns true if it was the last. */
     boolean release();
 }

@@ -5,17 +5,17 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store that takes the volumes over, as the one before it reaches it.
+ * The interface of a store to the store that takes over its volumes.
  *
- * <p>Called on any thread of the store or of its callers; does not block.
+ * <p>Called on any thread of the store or of its callers; must not block.
  */
 @FunctionalInterface
 public interface Successor {
     /**
-     * Passes on a removal or a journal entry that came after the volumes were released.
+     * Passes on a removal or a journal entry that was requested after the volumes were released.
      *
-     * @param change for {@link CacheStore#applyChange} of the successor; never changed
-     * @param reply told once, on any thread: null when the successor has made the change durable
+     * @param change for {@link CacheStore#applyChange} of the successor; must never be changed
+     * @param reply called once, on any thread: null when the successor has made the change durable
      */
     void apply(byte[] change, Consumer<@Nullable IOException> reply);
 }

@@ -4,33 +4,34 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One storage path: a directory, block device or file that the store fills with one volume. Volumes of one name share the objects that are
- * created for the name, by their sizes.
+ * A storage path: a directory, block device or file that the store fills with one volume. Objects created for a volume
+ * name are spread over the volumes with that name in proportion to their sizes.
  *
  * <p>Immutable.
  *
- * @param path the directory, created when missing; with {@code indexPath} the device or file
- * @param sizeBytes bytes that its segments may take together; the index comes on top (about one part in 500); 0 for all
- *     of a device
- * @param name whose objects it takes: {@value #DEFAULT_NAME}, or a name that {@link CacheStore#create(StoreKey, String)}
- *     is given
- * @param indexPath for a path that is a block device or a file: the directory of all but the objects; else null
- * @param format whether a device or file that holds something else may be written over, once
+ * @param path the directory, created if missing; with {@code indexPath} the device or file
+ * @param sizeBytes maximum bytes of the segments together, without the index (about 1/500 in addition); 0 for the whole
+ *     device
+ * @param name name of the volume: {@value #DEFAULT_NAME}, or a name passed to
+ *     {@link CacheStore#create(StoreKey, String)}
+ * @param indexPath if {@code path} is a block device or a file: the directory of the index and the other files;
+ *     otherwise null
+ * @param format whether a device or file with other content may be overwritten, once
  */
 public record VolumeConfig(
         Path path, long sizeBytes, String name, @Nullable Path indexPath, boolean format) {
-    /** The name of the volumes for all that is not for others. */
+    /** Name of the volumes for objects without a volume name of their own. */
     public static final String DEFAULT_NAME = "default";
 
-    /** Least size of a volume: some segments of some blocks. */
+    /** Minimum size of a volume: room for a few segments of a few blocks. */
     public static final long SIZE_BYTES_MIN = 256 * 1024;
 
-    /** A volume for all that is not for others. */
+    /** Creates the configuration of a volume in a directory, with the name {@value #DEFAULT_NAME}. */
     public VolumeConfig(Path path, long sizeBytes) {
         this(path, sizeBytes, DEFAULT_NAME);
     }
 
-    /** A volume that lies in directories. */
+    /** Creates the configuration of a volume in a directory. */
     public VolumeConfig(Path path, long sizeBytes, String name) {
         this(path, sizeBytes, name, null, false);
     }

@@ -37,14 +37,17 @@ import org.shredzone.acme4j.util.KeyPairUtils;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Orders certificates by ACME with acme4j. Thread-safe; blocks. */
+/** Orders certificates with the ACME library acme4j. Thread-safe. Blocks. */
 final class AcmeIssuer implements CertificateIssuer {
     private static final Logger LOG = LoggerFactory.getLogger(AcmeIssuer.class);
     private static final Duration VALIDATION_MAX = Duration.ofMinutes(3);
     private static final int REASON_LENGTH_MAX = 1000;
     private static final long ADVICE_SECONDS = 6 * 3600;
     private static final String ACCOUNT_GONE = "urn:ietf:params:acme:error:accountDoesNotExist";
-    /** Answers to an order that names a certificate it replaces; the second one for a certificate of another issuer key. */
+    /**
+     * Errors after which an order is repeated without naming the replaced certificate. The second one occurs for a
+     * certificate of another issuer key.
+     */
     private static final Set<String> REPLACEMENT_REFUSED =
             Set.of("urn:ietf:params:acme:error:alreadyReplaced", "urn:ietf:params:acme:error:malformed");
 
@@ -55,7 +58,7 @@ final class AcmeIssuer implements CertificateIssuer {
     private final Map<Issuer, IssuerSession> sessions = new ConcurrentHashMap<>();
 
     static {
-        // acme4j makes keys and requests with it.
+        // acme4j creates keys and certificate requests with this provider.
         if (Security.getProvider(BouncyCastleProvider.PROVIDER_NAME) == null) {
             Security.addProvider(new BouncyCastleProvider());
         }
@@ -116,13 +119,13 @@ final class AcmeIssuer implements CertificateIssuer {
         return new IssuanceException(singleLine(text(cause)), ordered, retrySeconds, cause);
     }
 
-    /** Issuers' words go to logs and terminals. */
+    /** Replaces control characters in the issuer's text, since it is written to logs and terminals. */
     private static String singleLine(String text) {
         String shown = text.replaceAll("\\p{Cntrl}+", " ");
         return shown.length() <= REASON_LENGTH_MAX ? shown : shown.substring(0, REASON_LENGTH_MAX) + "...";
     }
 
-    /** The reason without class names, with that of the cause where the exception has none. */
+    /** The reason of a failure without class names. Includes the message of the cause where needed. */
     private static String text(Throwable failure) {
         Throwable cause = failure.getCause();
         String own = failure.getMessage();
@@ -146,7 +149,8 @@ final class AcmeIssuer implements CertificateIssuer {
             if (previous == null || !REPLACEMENT_REFUSED.contains(e.getType().toString())) {
                 throw e;
             }
-            // A replacement was lost before it was stored, or the issuer does not know the certificate any more.
+            // The replacement certificate was lost before it was stored, or the issuer no longer recognises the
+            // certificate.
             return builder(login, name, null).create();
         }
     }
@@ -228,7 +232,7 @@ final class AcmeIssuer implements CertificateIssuer {
         }
     }
 
-    /** The first certificate of a text. */
+    /** Returns the first certificate of a PEM text. */
     static X509Certificate leaf(String pem) throws IOException {
         try {
             int end = pem.indexOf("-----END CERTIFICATE-----");

@@ -32,9 +32,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the certificates of the configured names valid, and orders those that handshakes wait for.
+ * The ACME service of the launcher: keeps the certificates of the configured names valid, and orders certificates on
+ * demand, during TLS handshakes.
  *
- * <p>Thread-safe. One thread decides; orders of different names run at the same time on a few others.
+ * <p>Thread-safe. One thread makes all decisions. A small pool of threads runs the orders of different names in
+ * parallel.
  */
 public final class AcmeService implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(AcmeService.class);
@@ -47,7 +49,7 @@ public final class AcmeService implements AutoCloseable {
     private static final long REFUSED_RENEWAL_SECONDS = Duration.ofDays(1).toSeconds();
     private static final long UNANSWERED_RENEWAL_SECONDS = Duration.ofMinutes(5).toSeconds();
 
-    /** Makes the client of a configuration. */
+    /** Creates the ACME client of a configuration. */
     interface ClientFactory {
         CertificateIssuer client(AcmeConfig config, AcmeStorage storage);
     }
@@ -63,7 +65,7 @@ public final class AcmeService implements AutoCloseable {
     private final AtomicBoolean started = new AtomicBoolean();
     private final Queue<Runnable> finished = new ConcurrentLinkedQueue<>();
 
-    // Confined to the thread from here on.
+    // This field and those below are confined to the ACME thread.
     private @Nullable AcmeConfig config;
     private @Nullable NameIssuance issuance;
     private @Nullable OnDemandNames onDemand;
@@ -73,14 +75,12 @@ public final class AcmeService implements AutoCloseable {
     private long checkedSeconds;
     private @Nullable String complaint;
 
-    /**
-     * @param settings in force, with a storage; null for none
-     */
+    /** @param settings returns the settings in force, with a storage directory; null if ACME is not configured */
     public AcmeService(Supplier<@Nullable AcmeConfig> settings, LongSupplier clockMillis) {
         this(settings, clockMillis, (config, storage) -> new AcmeIssuer(config, storage, clockMillis), null);
     }
 
-    /** @param orders runs orders; null for threads of its own */
+    /** @param orders executor of the orders; null for the service's own threads */
     AcmeService(
             Supplier<@Nullable AcmeConfig> settings,
             LongSupplier clockMillis,
@@ -95,7 +95,7 @@ public final class AcmeService implements AutoCloseable {
         this.orders = orders == null ? ordering : orders;
     }
 
-    /** Threads that end when they are idle. Callers limit the tasks. */
+    /** A pool whose idle threads end. Callers limit the number of tasks. */
     private static ExecutorService pool(int threads, String name) {
         ThreadPoolExecutor pool = new ThreadPoolExecutor(
                 threads,
@@ -108,7 +108,7 @@ public final class AcmeService implements AutoCloseable {
         return pool;
     }
 
-    /** Makes the storage, so that a worker that starts later finds it. Blocks. */
+    /** Creates the storage directory, so that workers find it at their start. Blocks. */
     public void prepare() {
         AcmeConfig now = settings.get();
         Path storage = now == null ? null : now.storage();
@@ -121,7 +121,9 @@ public final class AcmeService implements AutoCloseable {
         }
     }
 
-    /** Begins to order; workers must be able to answer challenges. Further calls do nothing. */
+    /**
+     * Starts ordering certificates. Workers must already be able to answer challenges. Further calls have no effect.
+     */
     public void start() {
         if (started.compareAndSet(false, true)) {
             thread.execute(this::tickSafely);
@@ -129,9 +131,10 @@ public final class AcmeService implements AutoCloseable {
     }
 
     /**
-     * Orders a certificate for a name now, whenever its renewal is due.
+     * Orders a certificate for a name now, even if its renewal is not due.
      *
-     * @return completes with what came of it; fails for a name without automatic certificates
+     * @return completes with the new record of the name, which may contain an error; fails for a name without automatic
+     *     certificates
      */
     public CompletableFuture<AcmeRecord> renew(String name) {
         CompletableFuture<AcmeRecord> result = new CompletableFuture<>();
@@ -180,7 +183,7 @@ public final class AcmeService implements AutoCloseable {
         }
     }
 
-    /** One step: begins the orders that are due. On the ACME thread, or in a test without one. */
+    /** One step of the service: starts the orders that are due. On the ACME thread; tests call it directly. */
     void tick() {
         AcmeConfig now = configure();
         finish();
@@ -219,7 +222,7 @@ public final class AcmeService implements AutoCloseable {
         }
     }
 
-    /** Runs a task for a name elsewhere, and what it returns on this thread. */
+    /** Runs a task for a name on the order threads, then runs the returned task on the ACME thread. */
     private void run(String name, Supplier<Runnable> task) {
         schedule.begin(name);
         try {
@@ -272,7 +275,7 @@ public final class AcmeService implements AutoCloseable {
         }
     }
 
-    /** @param made null while another launcher works on the name */
+    /** @param made result of the order; null while another launcher works on the name */
     private void ordered(
             NameIssuance by,
             String name,
@@ -297,7 +300,7 @@ public final class AcmeService implements AutoCloseable {
         }
     }
 
-    /** Asks about one certificate. */
+    /** Requests renewal information (ARI) for one certificate. */
     private void advise(NameIssuance current, AcmeConfig now, long nowSeconds) {
         AcmeRecord record = schedule.unadvised(now.names(), now.onDemand() != null, nowSeconds);
         if (record == null) {
@@ -314,7 +317,7 @@ public final class AcmeService implements AutoCloseable {
         });
     }
 
-    /** Deletes one certificate that ended long ago and that nothing asks for any more. */
+    /** Deletes one certificate that expired long ago and is no longer configured. */
     private void forget(NameIssuance current, AcmeConfig now, long nowSeconds) {
         AcmeRecord record = schedule.forgotten(now.names(), nowSeconds);
         if (record == null) {
@@ -331,7 +334,7 @@ public final class AcmeService implements AutoCloseable {
         });
     }
 
-    /** Takes the answer of the operator's service for a name. */
+    /** Handles the answer of the operator's ask service for a name. */
     private void answered(String name, AskClient.Answer answer) {
         if (answer == AskClient.Answer.YES) {
             urgent.add(name);
@@ -346,7 +349,7 @@ public final class AcmeService implements AutoCloseable {
         }
     }
 
-    /** Takes the settings over when they changed; returns those that can be worked with. */
+    /** Applies changed settings. Returns the settings if they can be used, otherwise null. */
     private @Nullable AcmeConfig configure() {
         AcmeConfig next = settings.get();
         if (next == null || next.equals(config)) {
@@ -382,7 +385,7 @@ public final class AcmeService implements AutoCloseable {
         }
     }
 
-    /** Ends the threads; an order in progress is given up. */
+    /** Ends the threads and abandons orders in progress. */
     @Override
     public void close() {
         asking.shutdownNow();

@@ -5,30 +5,30 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Storage of accounts, keys, certificates and challenges, which several launchers may share. Thread-safe; blocks.
+ * The storage of accounts, keys, certificates and challenges, which several launchers may share. Thread-safe. Blocks.
  *
  * <p>Paths have the form {@code certificates/www.example.com.pem}.
  */
 interface AcmeStorage {
-    /** The right to work on one name. */
+    /** The exclusive right of one process to work on a name. */
     interface Lease extends AutoCloseable {
-        /** Gives the right up; it also ends with the process. */
+        /** Releases the lease; the end of the process also releases it. */
         @Override
         void close();
     }
 
-    /** Replaces a file as a whole: readers see the old content or the new one. Only this user may read it. */
+    /** Replaces a file atomically: readers see the old content or the new one. Only this user may read the file. */
     void put(String path, String content) throws IOException;
 
-    /** The content; empty where there is none. */
+    /** Returns the content of a file; empty if it does not exist. */
     Optional<String> get(String path) throws IOException;
 
-    /** Removes a file; one that is not there is no failure. */
+    /** Deletes a file; does not fail if it is missing. */
     void delete(String path) throws IOException;
 
-    /** Names of the files in a directory, sorted; unfinished ones are left out. */
+    /** Returns the names of the files in a directory, sorted, without unfinished ones. */
     List<String> list(String directory) throws IOException;
 
-    /** The right to work on a name; empty while another process has it. */
+    /** Acquires the lease of a name; empty while another holder has it. */
     Optional<Lease> lease(String name) throws IOException;
 }

@@ -14,16 +14,16 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Asks the operator's service whether a name may have a certificate. Thread-safe; blocks. */
+/** The client of the operator's ask service, which permits certificates for names. Thread-safe. Blocks. */
 final class AskClient {
     private static final Logger LOG = LoggerFactory.getLogger(AskClient.class);
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
-    /** Answer of the service. */
+    /** An answer of the ask service. */
     enum Answer {
         YES,
         NO,
-        /** No answer, or a fault of the service (5xx). */
+        /** No answer, or a server error (5xx). */
         NONE
     }
 
@@ -32,7 +32,7 @@ final class AskClient {
 
     AskClient(String url, @Nullable Path caFile) throws IOException {
         this.url = url;
-        // A redirect is no permission, so that the answer comes from the configured URL only.
+        // Redirects are not followed, so that only the configured URL can grant permission.
         HttpClient.Builder builder = HttpClient.newBuilder()
                 .version(HttpClient.Version.HTTP_1_1)
                 .followRedirects(HttpClient.Redirect.NEVER)
@@ -43,14 +43,14 @@ final class AskClient {
         client = builder.build();
     }
 
-    /** Yes for the status 200 and for no other. */
+    /** Queries the service about a name. YES for status 200 only. */
     Answer permits(String name) {
         String query = "domain=" + URLEncoder.encode(name, StandardCharsets.UTF_8);
         URI uri = URI.create(url + (url.indexOf('?') < 0 ? "?" : "&") + query);
         HttpRequest request = HttpRequest.newBuilder(uri).timeout(TIMEOUT).build();
         try {
             HttpResponse<InputStream> response = client.send(request, HttpResponse.BodyHandlers.ofInputStream());
-            // The timeout ends with the head; nothing waits for the body.
+            // The timeout covers the response head only, and the body is not needed.
             response.body().close();
             return answer(name, response.statusCode());
         } catch (IOException e) {

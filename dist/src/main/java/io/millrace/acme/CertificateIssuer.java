@@ -3,33 +3,33 @@ package io.millrace.acme;
 import io.millrace.proxy.config.tls.AcmeConfig.Issuer;
 import org.jspecify.annotations.Nullable;
 
-/** Orders certificates from issuers. Thread-safe; blocks. */
+/** Orders certificates from issuers. Thread-safe. Blocks. */
 interface CertificateIssuer {
     /**
-     * A certificate that was issued.
+     * An issued certificate.
      *
-     * @param pem chain and private key
-     * @param expirySeconds when the certificate ends, in seconds since 1970
+     * @param pem certificate chain and private key
+     * @param expirySeconds expiry of the certificate, in seconds since 1970
      */
     record Issued(String pem, long expirySeconds) {}
 
     /**
-     * An issuer's advice on renewal (RFC 9773).
+     * Renewal information of an issuer (RFC 9773).
      *
-     * @param askAgainSeconds when to ask for it again, in seconds since 1970
+     * @param askAgainSeconds time of the next request, in seconds since 1970
      */
     record Advice(RenewalTime.Window window, long askAgainSeconds) {}
 
     /**
      * Orders a certificate and waits for it.
      *
-     * @param name which the certificate is for
-     * @param previousPem the certificate that the new one replaces, of the same issuer; null for none
+     * @param name name of the certificate
+     * @param previousPem certificate of the same issuer that is replaced; null for none
      */
     Issued issue(Issuer issuer, String name, @Nullable String previousPem)
             throws IssuanceException, InterruptedException;
 
-    /** When to renew a certificate; null where the issuer gives no advice now. */
+    /** Requests the renewal information of a certificate; null if the issuer returns none. */
     @Nullable
     Advice advice(Issuer issuer, String pem);
 }

@@ -16,16 +16,19 @@ import org.shredzone.acme4j.challenge.TlsAlpn01Challenge;
 import org.shredzone.acme4j.toolbox.AcmeUtils;
 import org.shredzone.acme4j.util.KeyPairUtils;
 
-/** Puts answers to challenges where workers or name servers have them. Thread-safe; blocks. */
+/**
+ * Publishes the answers to challenges, for workers (HTTP-01, TLS-ALPN-01) or name servers (DNS-01). Thread-safe.
+ * Blocks.
+ */
 final class ChallengeFiles {
-    /** Undoes what one challenge needed. */
+    /** Removes the answer to one challenge. */
     @FunctionalInterface
     interface Removal {
         void remove() throws IOException, InterruptedException;
     }
 
     /**
-     * A challenge whose answer is in place.
+     * A challenge whose answer is published.
      *
      * @param removal to be run when the issuer has decided
      */
@@ -40,10 +43,11 @@ final class ChallengeFiles {
     }
 
     /**
-     * Puts the answer in place.
+     * Publishes the answer to a challenge.
      *
      * @param ordered name of the order
-     * @throws IOException also where the issuer does not offer the configured type
+     * @throws IOException if the answer cannot be published, or if the issuer does not offer the configured challenge
+     *     type
      */
     Ready prepare(Authorization authorization, String ordered) throws IOException, InterruptedException {
         String domain = authorization.getIdentifier().getDomain();
@@ -76,7 +80,7 @@ final class ChallengeFiles {
     }
 
     private Ready alpn(TlsAlpn01Challenge challenge, Identifier name) throws IOException {
-        // acme4j signs this certificate with RSA only.
+        // acme4j can sign this certificate only with RSA.
         KeyPair key = KeyPairUtils.createKeyPair(2048);
         X509Certificate certificate = challenge.createCertificate(key, name);
         StringWriter text = new StringWriter();

@@ -23,7 +23,7 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Storage in a directory. Leases are locks of the kernel, which end with the process. */
+/** The ACME storage in a directory. Leases are kernel file locks, which end with the process. */
 final class DirectoryStorage implements AcmeStorage {
     private static final Logger LOG = LoggerFactory.getLogger(DirectoryStorage.class);
     private static final FileAttribute<Set<PosixFilePermission>> OWN_FILE =
@@ -41,7 +41,7 @@ final class DirectoryStorage implements AcmeStorage {
         this.root = root;
     }
 
-    /** Makes the directories that are missing. */
+    /** Opens the storage, and creates missing directories. */
     static DirectoryStorage open(Path root) throws IOException {
         makeDirectories(root);
         DirectoryStorage storage = new DirectoryStorage(root);
@@ -50,7 +50,7 @@ final class DirectoryStorage implements AcmeStorage {
         return storage;
     }
 
-    /** Answers to challenges that a launcher left behind when it was killed. */
+    /** Deletes old answers to challenges, which a killed launcher has left. */
     private void deleteOld(String directory) throws IOException {
         Instant old = Instant.now().minus(CHALLENGE_AGE_MAX);
         for (String name : list(directory)) {
@@ -67,7 +67,7 @@ final class DirectoryStorage implements AcmeStorage {
         }
     }
 
-    /** Parts of paths come from issuers and clients; none may lead out of the storage. */
+    /** Resolves a path. Issuers and clients supply parts of paths, so paths that leave the storage are rejected. */
     private Path file(String path) throws IOException {
         for (String part : path.split("/", -1)) {
             if (part.isEmpty() || part.startsWith(".") || part.indexOf('\0') >= 0) {
@@ -80,7 +80,7 @@ final class DirectoryStorage implements AcmeStorage {
     @Override
     public void put(String path, String content) throws IOException {
         Path file = file(path);
-        // The certificate store leaves out what begins with a dot.
+        // The certificate store ignores names with a leading dot.
         Path unfinished = file.resolveSibling("." + file.getFileName() + ".new");
         Files.deleteIfExists(unfinished);
         try {
@@ -125,7 +125,7 @@ final class DirectoryStorage implements AcmeStorage {
     @Override
     public Optional<Lease> lease(String name) throws IOException {
         Path file = file("locks/" + name + ".lock");
-        // A storage that was emptied while the launcher runs is used again; one that is gone is not rebuilt.
+        // A storage that was emptied at run time is filled again; a missing storage directory is not created again.
         if (Files.isDirectory(root)) {
             makeDirectories(root);
         }
@@ -137,7 +137,7 @@ final class DirectoryStorage implements AcmeStorage {
                 return Optional.of(() -> close(channel));
             }
         } catch (OverlappingFileLockException e) {
-            // Another thread of this process has it.
+            // Another thread of this process holds the lock.
         } catch (IOException e) {
             close(channel);
             throw e;

@@ -9,15 +9,15 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The operator's program that sets TXT records. Blocks while it runs.
+ * The operator's program that sets TXT records. Blocks while the program runs.
  *
  * @param program executable file
- * @param timeoutNanos after which it is killed
+ * @param timeoutNanos time after which the program is killed
  */
 record DnsHook(Path program, long timeoutNanos) {
     private static final int OUTPUT_MAX = 500;
 
-    /** Sets a record, and returns once the name servers have it. After a failure it is removed again. */
+    /** Sets a record, and returns when the name servers have it. Removes the record after a failure. */
     void present(String record, String value) throws IOException, InterruptedException {
         try {
             run("present", record, value);
@@ -62,7 +62,7 @@ record DnsHook(Path program, long timeoutNanos) {
         }
     }
 
-    /** The beginning of what the program wrote. */
+    /** The beginning of the program's output. */
     private static String said(Path output) throws IOException {
         try (InputStream in = Files.newInputStream(output)) {
             return new String(in.readNBytes(OUTPUT_MAX), StandardCharsets.ISO_8859_1).strip();

@@ -1,6 +1,6 @@
 package io.millrace.acme;
 
-/** An order that brought no certificate, with the reason for the operator. */
+/** A failed order, with the reason for the operator. */
 final class IssuanceException extends Exception {
     private static final long serialVersionUID = 1;
 
@@ -8,8 +8,8 @@ final class IssuanceException extends Exception {
     private final long retrySeconds;
 
     /**
-     * @param ordered whether the issuer took the order, so that it counts against limits
-     * @param retrySeconds no order before this time, in seconds since 1970; 0 where the issuer says nothing
+     * @param ordered whether the issuer accepted the order, so that it counts against limits
+     * @param retrySeconds earliest time of the next order, in seconds since 1970; 0 if the issuer sets none
      */
     IssuanceException(String message, boolean ordered, long retrySeconds, Throwable cause) {
         super(message, cause);

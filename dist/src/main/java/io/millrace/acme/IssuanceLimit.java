@@ -3,31 +3,31 @@ package io.millrace.acme;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Limits the orders for one name within an hour. No state. */
+/** The limit of orders per name and hour. Stateless. */
 final class IssuanceLimit {
     private static final long HOUR_SECONDS = 3600;
 
     private IssuanceLimit() {}
 
     /**
-     * The earliest time of another order.
+     * Returns the earliest time of the next order.
      *
-     * @param orders when those before began, the oldest first
-     * @param max orders within any hour
+     * @param orders start times of earlier orders, oldest first
+     * @param max limit of orders within an hour
      */
     static long next(List<Long> orders, int max, long nowSeconds) {
         List<Long> recent = recent(orders, nowSeconds);
         return recent.size() < max ? nowSeconds : recent.get(recent.size() - max) + HOUR_SECONDS;
     }
 
-    /** The orders with one more; those older than an hour are left out. */
+    /** Returns the orders with a new one, without those older than an hour. */
     static List<Long> with(List<Long> orders, long nowSeconds) {
         List<Long> next = new ArrayList<>(recent(orders, nowSeconds));
         next.add(nowSeconds);
         return next;
     }
 
-    /** Orders in the future come from a clock that was set back, and do not count. */
+    /** Orders within the last hour. Future times result from a clock that was set back, and are ignored. */
     private static List<Long> recent(List<Long> orders, long nowSeconds) {
         return orders.stream()
                 .filter(each -> each > nowSeconds - HOUR_SECONDS && each <= nowSeconds)

@@ -5,14 +5,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Decides in which order issuers are tried. No state. */
+/** The order in which issuers are tried. Stateless. */
 final class IssuerOrder {
     private IssuerOrder() {}
 
     /**
-     * The preferred issuer first; those that failed lately come last.
+     * Returns the issuers in the configured order, except that paused ones come last.
      *
-     * @param pausedUntil for each directory's URL when its pause ends, in seconds since 1970
+     * @param pausedUntil end of the pause for each directory URL, in seconds since 1970
      */
     static List<Issuer> of(List<Issuer> issuers, Map<String, Long> pausedUntil, long nowSeconds) {
         List<Issuer> order = new ArrayList<>();

@@ -26,13 +26,13 @@ import org.shredzone.acme4j.exception.AcmeException;
 import org.shredzone.acme4j.provider.GenericAcmeProvider;
 import org.shredzone.acme4j.util.KeyPairUtils;
 
-/** An account at one issuer, made at the first use. Thread-safe. */
+/** The account at one issuer, created on first use. Thread-safe. */
 final class IssuerSession {
     private static final int LEASE_TRIES = 60;
     private static final long LEASE_PAUSE_MILLIS = 500;
     private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
-    /** acme4j's provider for any directory, with a trust store of our own where one is configured. */
+    /** acme4j's provider for any directory URL. Uses the configured CA file as trust store, if there is one. */
     private static final class Provider extends GenericAcmeProvider {
         private final @Nullable Path caFile;
 
@@ -68,7 +68,7 @@ final class IssuerSession {
         this.storage = storage;
     }
 
-    /** The account, found or made. Blocks. */
+    /** Returns the login of the account; creates the account if there is none. Blocks. */
     Login login() throws AcmeException, IOException, InterruptedException {
         lock.lock();
         try {
@@ -83,7 +83,10 @@ final class IssuerSession {
         }
     }
 
-    /** Launchers that share the storage share the account: one of them makes it. */
+    /**
+     * Opens the account under a lease, since launchers that share the storage share the account: only one of them
+     * creates it.
+     */
     private Login open() throws AcmeException, IOException, InterruptedException {
         for (int i = 0; i < LEASE_TRIES; i++) {
             try (AcmeStorage.Lease lease =
@@ -121,7 +124,10 @@ final class IssuerSession {
         return made;
     }
 
-    /** Host of the directory, and a few digits that tell two directories and addresses of one host apart. */
+    /**
+     * File name of the account: host of the directory URL, and a digest that distinguishes directories, contacts and
+     * EAB keys of the same host.
+     */
     private String accountName() {
         String identity = issuer.directory() + " " + config.email() + " " + issuer.eabKeyId();
         try {
@@ -143,7 +149,7 @@ final class IssuerSession {
         return made;
     }
 
-    /** The account is not known to the issuer any more: the next use makes another one. */
+    /** Drops the account, because the issuer does not know it any more: the next use creates a new one. */
     void forget() throws IOException {
         lock.lock();
         try {

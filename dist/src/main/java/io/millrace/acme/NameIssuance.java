@@ -18,14 +18,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Orders the certificate of one name and keeps its record. Thread-safe; blocks. */
+/** Orders and renews the certificate of one name at a time, and stores its record. Thread-safe. Blocks. */
 final class NameIssuance {
     private static final Logger LOG = LoggerFactory.getLogger(NameIssuance.class);
 
-    /** No pause that an issuer asks for is longer: a wrong one must not outlast the certificate. */
+    /** Limit of a pause that an issuer requests, in seconds: a wrong value must not outlast the certificate. */
     private static final long PAUSE_SECONDS_MAX = 86_400;
 
-    /** Pause after no advice on a renewal. */
+    /** Pause after a response without renewal information, in seconds. */
     private static final long NO_ADVICE_SECONDS = 3600;
 
     private record Unsaved(Issued issued, Issuer issuer) {}
@@ -37,7 +37,7 @@ final class NameIssuance {
     private final Map<String, Long> pausedUntil = new ConcurrentHashMap<>();
     private final Map<String, Unsaved> unsaved = new ConcurrentHashMap<>();
 
-    /** @param random numbers from 0 to 1 */
+    /** @param random supplies numbers from 0 to 1 */
     NameIssuance(AcmeConfig config, AcmeStorage storage, CertificateIssuer client, DoubleSupplier random) {
         this.config = config;
         this.storage = storage;
@@ -46,10 +46,10 @@ final class NameIssuance {
     }
 
     /**
-     * Orders a certificate unless another launcher has done so, or limits forbid it.
+     * Orders a certificate, unless another launcher has done so or limits forbid it.
      *
-     * @param known what this launcher knows of the name
-     * @param forced whether an operator wants a new one before the renewal is due
+     * @param known this launcher's record of the name
+     * @param forced whether to order although the renewal is not due
      * @return empty while another launcher works on the name
      */
     Optional<Ordered> order(AcmeRecord known, long nowSeconds, boolean forced) throws InterruptedException {
@@ -84,13 +84,13 @@ final class NameIssuance {
     }
 
     /**
-     * Outcome of an order.
+     * The outcome of an order.
      *
-     * @param result for the one who asked for it
-     * @param kept what counts from now on
+     * @param result record for the caller that forced the order
+     * @param kept record in force from now on
      */
     record Ordered(AcmeRecord result, AcmeRecord kept) {
-        /** A failure before the renewal is due is the operator's only: the name is not in danger. */
+        /** A failure before the renewal is due is reported only to the caller: the current certificate stays valid. */
         Ordered(AcmeRecord result, AcmeRecord before, long nowSeconds) {
             this(
                     result,
@@ -102,7 +102,7 @@ final class NameIssuance {
         }
     }
 
-    /** The stored record, which another launcher may have written, or the known one where that is newer. */
+    /** Returns the newer of the stored record, which another launcher may have written, and the known one. */
     private AcmeRecord latest(AcmeRecord known) throws IOException {
         AcmeRecord stored = read(known.name()).orElse(known);
         return stored.changedSeconds() >= known.changedSeconds() ? stored : known;
@@ -122,7 +122,7 @@ final class NameIssuance {
                 break;
             }
             AcmeRecord counted = withOrders(record, IssuanceLimit.with(record.orders(), nowSeconds));
-            // Nothing is ordered that could not be stored.
+            // The record is written before the order: without a working storage nothing is ordered.
             write(counted);
             try {
                 Issued issued =
@@ -132,7 +132,7 @@ final class NameIssuance {
             } catch (IssuanceException e) {
                 reasons.add(issuer.directory() + ": " + e.getMessage());
                 long retry = Math.min(e.retrySeconds(), nowSeconds + PAUSE_SECONDS_MAX);
-                // One issuer that asks for patience does not keep the others waiting.
+                // The earliest retry time of all issuers applies, so that a pause of one does not delay the others.
                 notBefore = Math.min(notBefore, retry);
                 if (e.isOrdered()) {
                     record = counted;
@@ -144,7 +144,7 @@ final class NameIssuance {
         return failed(record, String.join("; ", reasons), nowSeconds, notBefore);
     }
 
-    /** The certificate that a new one replaces; null without one, and where it cannot be read. */
+    /** The certificate to be replaced; null if there is none or it cannot be read. */
     private @Nullable String held(String name) {
         try {
             return storage.get(certificate(name)).orElse(null);
@@ -154,7 +154,7 @@ final class NameIssuance {
         }
     }
 
-    /** Stores a certificate, or keeps it for the next try where the storage takes nothing. */
+    /** Stores a certificate. If the storage fails, keeps the certificate in memory for the next attempt. */
     private AcmeRecord save(AcmeRecord before, Unsaved made, long nowSeconds) {
         String name = before.name();
         Issued issued = made.issued();
@@ -186,9 +186,9 @@ final class NameIssuance {
     }
 
     /**
-     * Asks the issuer when to renew.
+     * Requests renewal information from the issuer.
      *
-     * @return when to ask again, in seconds since 1970, and the record with the time of the renewal
+     * @return the record with the renewal time, and the time of the next request in seconds since 1970
      */
     Advised advise(AcmeRecord known, long nowSeconds) {
         Advised none = new Advised(known, nowSeconds + NO_ADVICE_SECONDS);
@@ -227,9 +227,9 @@ final class NameIssuance {
     }
 
     /**
-     * Deletes the files of a name whose certificate ended long ago.
+     * Deletes the files of a name whose certificate expired long ago.
      *
-     * @return false where that must be tried again
+     * @return false if the deletion must be tried again
      */
     boolean forget(AcmeRecord known) {
         try (AcmeStorage.Lease lease =
@@ -247,7 +247,7 @@ final class NameIssuance {
         }
     }
 
-    /** Outcome of an issuer's advice. */
+    /** The outcome of a request for renewal information. */
     record Advised(AcmeRecord record, long askAgainSeconds) {}
 
     private AcmeRecord storageFailed(AcmeRecord record, long nowSeconds, IOException e) {

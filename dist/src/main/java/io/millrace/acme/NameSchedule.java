@@ -14,12 +14,13 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records of all names, and what is to be done with them next. Times are in seconds since 1970.
+ * The schedule of the ACME client: the records of all names, and the next task of each. Times are in seconds since
+ * 1970.
  *
- * <p>Confined to the ACME thread.
+ * <p>Not thread-safe; confined to the ACME thread.
  */
 final class NameSchedule {
-    /** Files of a certificate are deleted this long after its end. */
+    /** Time after the expiry of a certificate at which its files are deleted. */
     private static final long FORGOTTEN_SECONDS = Duration.ofDays(30).toSeconds();
 
     private final Map<String, AcmeRecord> records = new HashMap<>();
@@ -27,7 +28,7 @@ final class NameSchedule {
     private final Map<String, Long> pausedUntil = new HashMap<>();
     private final Set<String> running = new HashSet<>();
 
-    /** Replaces everything by what a storage has. A certificate whose file was deleted counts as none. Blocks. */
+    /** Replaces all records by those of a storage. A certificate whose file was deleted counts as missing. Blocks. */
     void load(AcmeFiles files) throws IOException {
         List<AcmeRecord> all = AcmeRecord.all(files);
         records.clear();
@@ -45,55 +46,55 @@ final class NameSchedule {
         return records.getOrDefault(name, AcmeRecord.of(name));
     }
 
-    /** Replaces a record; advice on the certificate before says nothing of the next one. */
+    /** Replaces a record. Drops the renewal advice, which was about the previous certificate. */
     void put(AcmeRecord record) {
         records.put(record.name(), record);
         adviceSeconds.remove(record.name());
     }
 
-    /** Forgets a name. */
+    /** Removes a name and its state. */
     void remove(String name) {
         records.remove(name);
         adviceSeconds.remove(name);
         pausedUntil.remove(name);
     }
 
-    /** Whether a name has a certificate, also one that has ended. */
+    /** Whether a name has a certificate, valid or expired. */
     boolean isHeld(String name) {
         return record(name).expirySeconds() > 0;
     }
 
-    /** A task for a name begins. */
+    /** Marks a name as having a task in progress. */
     void begin(String name) {
         running.add(name);
     }
 
-    /** A task for a name has ended. */
+    /** Marks a name as having no task in progress. */
     void end(String name) {
         running.remove(name);
     }
 
-    /** Tasks that go on. */
+    /** Number of tasks in progress. */
     int runningCount() {
         return running.size();
     }
 
-    /** Keeps a name from tasks until a time. */
+    /** Suspends the tasks of a name until {@code untilSeconds}. */
     void pause(String name, long untilSeconds) {
         pausedUntil.put(name, untilSeconds);
     }
 
-    /** Ends a pause. */
+    /** Ends the suspension of a name. */
     void resume(String name) {
         pausedUntil.remove(name);
     }
 
-    /** Whether no task goes on for a name, and no pause. */
+    /** Whether a name has no task in progress and is not suspended. */
     boolean isFree(String name, long nowSeconds) {
         return !running.contains(name) && pausedUntil.getOrDefault(name, 0L) <= nowSeconds;
     }
 
-    /** The first names of a list whose order is due. */
+    /** Returns up to {@code max} names of a list whose order is due. */
     List<String> due(List<String> names, long nowSeconds, int max) {
         List<String> due = new ArrayList<>();
         for (String name : names) {
@@ -104,7 +105,7 @@ final class NameSchedule {
         return due;
     }
 
-    /** Names with certificates on demand whose renewal is due. */
+    /** Returns the names of on-demand certificates whose renewal is due. */
     List<String> dueOnDemand(List<String> configured, long nowSeconds) {
         return records.values().stream()
                 .filter(record -> record.expirySeconds() + FORGOTTEN_SECONDS > nowSeconds && record.isDue(nowSeconds))
@@ -113,12 +114,12 @@ final class NameSchedule {
                 .toList();
     }
 
-    /** When to ask the issuer about a certificate again. */
+    /** Sets the time of the next request for renewal information to the issuer. */
     void advised(String name, long askAgainSeconds) {
         adviceSeconds.put(name, askAgainSeconds);
     }
 
-    /** A certificate whose issuer is to be asked for advice now; null for none. */
+    /** Returns a certificate whose renewal information is to be requested now; null for none. */
     @Nullable
     AcmeRecord unadvised(List<String> configured, boolean onDemand, long nowSeconds) {
         for (AcmeRecord record : records.values()) {
@@ -131,7 +132,7 @@ final class NameSchedule {
         return null;
     }
 
-    /** A certificate that ended long ago and that is not configured; null for none. */
+    /** Returns a certificate to forget: expired long ago and not configured; null for none. */
     @Nullable
     AcmeRecord forgotten(List<String> configured, long nowSeconds) {
         for (AcmeRecord record : records.values()) {

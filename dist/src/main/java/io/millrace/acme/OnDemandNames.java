@@ -14,14 +14,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads which names handshakes wait for, and asks whether they may have a certificate.
+ * The names for which TLS handshakes wait. Reads them from the storage, and queries the operator's ask service whether
+ * they may have a certificate.
  *
- * <p>Confined to the ACME thread; the questions run on an executor of their own.
+ * <p>Not thread-safe; confined to the ACME thread. The queries run on a separate executor.
  */
 final class OnDemandNames {
     private static final Logger LOG = LoggerFactory.getLogger(OnDemandNames.class);
 
-    /** Names that are asked about or ordered at the same time; more are refused. */
+    /** Limit of names that are queried or ordered at the same time; further names are refused. */
     private static final int ASKED_MAX = 1000;
 
     private final AcmeStorage storage;
@@ -34,7 +35,7 @@ final class OnDemandNames {
 
     /**
      * @param acmeThread runs a task on the ACME thread
-     * @param answered told on the ACME thread of each answer
+     * @param answered called on the ACME thread with each answer
      */
     OnDemandNames(
             AcmeStorage storage,
@@ -49,7 +50,7 @@ final class OnDemandNames {
         this.answered = answered;
     }
 
-    /** Takes up the names that were not seen before. */
+    /** Reads the waiting names, and queries the new ones. */
     void poll(Predicate<String> held) {
         List<String> names;
         try {
@@ -72,7 +73,7 @@ final class OnDemandNames {
         }
     }
 
-    /** Asks about a name unless that is done already; false where too many are asked about. */
+    /** Queries a name, unless that is in progress. Returns false if the limit is reached. */
     boolean ask(String name) {
         if (asked.size() >= ASKED_MAX && !asked.contains(name)) {
             return false;
@@ -87,7 +88,7 @@ final class OnDemandNames {
         return true;
     }
 
-    /** Whether a name is asked about, or its order goes on. */
+    /** Whether the query or the order of a name is in progress. */
     boolean isAsked(String name) {
         return asked.contains(name);
     }
@@ -102,7 +103,7 @@ final class OnDemandNames {
         }
     }
 
-    /** Lets the handshakes that wait for a name go on. */
+    /** Ends the wait of the handshakes for a name, by deleting its request. */
     void decided(String name) {
         asked.remove(name);
         try {

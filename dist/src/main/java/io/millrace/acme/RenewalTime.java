@@ -1,6 +1,6 @@
 package io.millrace.acme;
 
-/** Decides when a certificate is renewed. No state. */
+/** Computes the renewal time of a certificate. Stateless. */
 final class RenewalTime {
     /** A window of ACME Renewal Information (RFC 9773 section 4.2), in seconds since 1970. */
     record Window(long startSeconds, long endSeconds) {}
@@ -9,16 +9,16 @@ final class RenewalTime {
 
     private RenewalTime() {}
 
-    /** When a third of the lifetime is left. */
+    /** Returns the time when a third of the lifetime is left. */
     static long byLifetime(long issuedSeconds, long expirySeconds) {
         return expirySeconds - Math.max(0, expirySeconds - issuedSeconds) / 3;
     }
 
     /**
-     * A time in the issuer's window. A window in the past means now, but not within an hour of the issuance: a faulty
-     * issuer must not cause one order after another.
+     * Returns a time in the issuer's window. A window in the past means now, but at least one hour after the issuance:
+     * a faulty issuer must not cause an endless series of orders.
      *
-     * @param fraction where in the window, from 0 to 1, chosen at random so that clients spread
+     * @param fraction position in the window, from 0 to 1, random so that clients spread
      */
     static long byWindow(Window window, double fraction, long issuedSeconds, long expirySeconds) {
         long length = Math.max(0, window.endSeconds() - window.startSeconds());
@@ -26,7 +26,7 @@ final class RenewalTime {
         return Math.min(Math.max(wanted, issuedSeconds + QUIET_SECONDS), latest(issuedSeconds, expirySeconds));
     }
 
-    /** No window is trusted that leaves less than a tenth of the lifetime. */
+    /** Latest renewal time: a tenth of the lifetime before the expiry. Later windows are not trusted. */
     private static long latest(long issuedSeconds, long expirySeconds) {
         return expirySeconds - Math.max(0, expirySeconds - issuedSeconds) / 10;
     }

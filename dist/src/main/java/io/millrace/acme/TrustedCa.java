@@ -11,11 +11,11 @@ import java.security.cert.CertificateFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
-/** Trust in the CA certificates of a PEM file. No state. */
+/** A trust store with the CA certificates of a PEM file. Stateless. */
 final class TrustedCa {
     private TrustedCa() {}
 
-    /** A context for clients that trusts the certificates of the file and no others. */
+    /** Returns a client TLS context that trusts only the certificates of the file. */
     static SSLContext context(Path file) throws IOException {
         try (InputStream in = Files.newInputStream(file)) {
             KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());

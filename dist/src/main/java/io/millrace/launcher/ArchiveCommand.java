@@ -20,15 +20,15 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code millrace archive}: records the class archive of workers now, and not at the first start. */
+/** The command {@code millrace archive}: records the class archive of workers now, instead of at the first start. */
 @Command(
         name = "archive",
-        description = "Records the class archive, with which workers start faster.",
+        description = "Records the class archive, which lets workers start faster.",
         mixinStandardHelpOptions = true,
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:recorded, or there already", "1:could not be recorded", "2:wrong usage"})
 final class ArchiveCommand implements Callable<Integer> {
-    /** Of the recording JVM; the archive holds for any size. */
+    /** RAM tier of the recording JVM. The archive is valid for any size. */
     private static final long RAM_BYTES = 64L << 20;
 
     @Spec
@@ -38,10 +38,10 @@ final class ArchiveCommand implements Callable<Integer> {
     @Option(
             names = "--java-home",
             paramLabel = "DIR",
-            description = "JDK of the workers, as worker.java_home names it. Without it: the one that runs this.")
+            description = "JDK of the workers, as in worker.java_home. Default: the JDK of this command.")
     private @Nullable Path javaHome;
 
-    @Option(names = "--force", description = "Record it again where there is one.")
+    @Option(names = "--force", description = "Record again if an archive exists.")
     private boolean force;
 
     @Override

@@ -18,7 +18,10 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code millrace check FILE}: every problem of a configuration, without a running proxy; the file that {@code run} would take, unless one is named. */
+/**
+ * The command {@code millrace check FILE}: prints every problem of a configuration, without a running proxy. The
+ * default file is that of {@code run}.
+ */
 @Command(
         name = "check",
         description = "Checks a configuration file and lists all its problems.",
@@ -36,7 +39,7 @@ final class CheckCommand implements Callable<Integer> {
             description = "The file. Without it: ./millrace.yaml, else /etc/millrace/millrace.yaml.")
     private @Nullable Path file;
 
-    @Option(names = "--config", paramLabel = "FILE", description = "The same, as run takes it.")
+    @Option(names = "--config", paramLabel = "FILE", description = "The same as FILE, in the form of run.")
     private @Nullable Path config;
 
     @Override

@@ -18,7 +18,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code millrace import ats DIR}: another proxy's configuration as one of Millrace. */
+/** The command {@code millrace import ats DIR}: converts the configuration of another proxy. */
 @Command(
         name = "import",
         description = "Turns another proxy's configuration into one of Millrace.",
@@ -58,17 +58,17 @@ final class ImportCommand implements Runnable {
         @SuppressWarnings("NullAway.Init")
         private Path directory;
 
-        @Option(names = "--out", paramLabel = "FILE", description = "Where to write, in place of standard output.")
+        @Option(names = "--out", paramLabel = "FILE", description = "Write to this file instead of standard output.")
         private @Nullable Path out;
 
-        @Option(names = "--force", description = "Writes over FILE if it is there.")
+        @Option(names = "--force", description = "Overwrites FILE if it exists.")
         private boolean force;
 
         @Option(
                 names = "--prefix",
                 paramLabel = "PATH",
                 description =
-                        "Where Traffic Server is installed; its relative paths start there. Without it DIR's place says it.")
+                        "Installation directory of Traffic Server, for its relative paths. Default: derived from DIR.")
         private @Nullable Path prefix;
 
         @Option(names = "--json", description = "The report as JSON, with the configuration in it.")
@@ -124,7 +124,7 @@ final class ImportCommand implements Runnable {
             return ExitCode.USAGE;
         }
 
-        /** Whole or not at all, and without {@code --force} never over another file. */
+        /** Writes the file completely or not at all. Without {@code --force}, never overwrites a file. */
         private void write(Path file, String yaml) throws IOException {
             if (!force) {
                 Files.writeString(file, yaml, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);

@@ -22,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One run of the launcher, from its options to its exit code: the configuration, the state directory and its lock, and
- * then a {@link Supervision} until a signal ends it. Confined to the main thread.
+ * One run of the launcher, from its options to its exit code. Reads the configuration, locks the state directory, and
+ * then runs a {@link Supervision} until a signal ends it. Confined to the main thread.
  */
 final class Launcher {
     private static final Logger LOG = LoggerFactory.getLogger(Launcher.class);
@@ -34,7 +34,7 @@ final class Launcher {
 
     /**
      * @param workerClass main class of the worker
-     * @param out where the start message goes
+     * @param out receives the start message
      */
     Launcher(LaunchOptions options, String workerClass, PrintStream out) {
         this.options = options;
@@ -42,7 +42,7 @@ final class Launcher {
         this.out = out;
     }
 
-    /** Runs until a signal ends it. Returns the exit code of the process. */
+    /** Runs until a signal ends the launcher. Blocks. Returns the exit code of the process. */
     int run() throws LaunchException, IOException {
         StopSignals signals = StopSignals.ofProcess();
         if (!options.demo()) {

@@ -39,8 +39,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The public admin socket. Of its resources the launcher answers what concerns processes and configuration; the rest goes
- * on to the worker's own admin socket.
+ * The public admin socket. The launcher answers requests about processes and configuration, and forwards the others to
+ * the admin socket of the worker.
  *
  * <p>Thread-safe.
  */
@@ -56,7 +56,10 @@ final class LauncherAdmin implements AutoCloseable {
         this.server = server;
     }
 
-    /** Listens where {@code config} says, else on the socket of the state directory. */
+    /**
+     * Starts the admin server. Listens at the addresses of {@code config}, by default on the socket in the state
+     * directory.
+     */
     static LauncherAdmin start(
             ProxyConfig config,
             LauncherContext workplace,
@@ -135,10 +138,10 @@ final class LauncherAdmin implements AutoCloseable {
         server.close();
     }
 
-    /** What the launcher knows by itself. Thread-safe. */
+    /** The part of the status that the launcher knows without a worker. Thread-safe. */
     private record Status(Supervisor supervisor, RunningConfig running, LauncherContext workplace, Instant startedAt) {
 
-        /** Null while no worker serves. */
+        /** Admin socket of the worker; null while no worker serves. */
         @Nullable
         Path workerSocket() {
             WorkerStatus worker = supervisor.status();
@@ -147,7 +150,10 @@ final class LauncherAdmin implements AutoCloseable {
                     : null;
         }
 
-        /** Null also while a successor has read what may be changed here, and does not serve yet. */
+        /**
+         * Admin socket for requests that change state; also null during a hand-over: the successor has read that state
+         * but does not serve yet.
+         */
         @Nullable
         Path changeableWorkerSocket() {
             return supervisor.status().handsOver() ? null : workerSocket();
@@ -172,7 +178,7 @@ final class LauncherAdmin implements AutoCloseable {
                             TimeUnit.NANOSECONDS.toSeconds(warmUp.limitNanos()));
         }
 
-        /** No figures: nobody serves. */
+        /** The status without a serving worker; all counters are 0. */
         ProxyStatus withoutWorker() {
             ProxyConfig config = running.config();
             List<ProxyStatus.Listener> listeners = config.listeners().stream()

@@ -28,7 +28,7 @@ public final class LauncherMain {
     public static void main(String[] arguments) {
         ProcessLog.choose(System.getenv());
         CommandLine line = commandLine(WorkerMain.class.getName());
-        // Configurations and reports are UTF-8 in whatever locale.
+        // Configurations and reports are UTF-8 in every locale.
         line.setOut(new PrintWriter(System.out, true, StandardCharsets.UTF_8));
         line.setErr(new PrintWriter(System.err, true, StandardCharsets.UTF_8));
         System.exit(line.execute(arguments));
@@ -45,7 +45,7 @@ public final class LauncherMain {
         line.addSubcommand(new ArchiveCommand());
         line.addSubcommand(new VersionCommand());
         line.setCaseInsensitiveEnumValuesAllowed(true);
-        // A file whose name begins with @ is a file, and no list of arguments.
+        // An argument that begins with @ is a file name, not a file of arguments.
         line.setExpandAtFiles(false);
         line.setExecutionExceptionHandler((exception, command, parsed) -> {
             if (exception instanceof LaunchException launch) {
@@ -62,7 +62,7 @@ public final class LauncherMain {
         return line;
     }
 
-    /** {@code --version}. */
+    /** The output of {@code --version}. */
     static final class Version implements IVersionProvider {
         @Override
         public String[] getVersion() {

@@ -13,7 +13,7 @@ import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** {@code millrace run}: the launcher. */
+/** The command {@code millrace run}: starts the launcher. */
 @Command(
         name = "run",
         description = "Starts the proxy and keeps it running until SIGTERM or Ctrl-C.",
@@ -26,9 +26,9 @@ import picocli.CommandLine.Option;
             "143:stopped at once, by a second signal"
         })
 final class RunCommand implements Callable<Integer> {
-    /** Where the traffic goes comes from one place. */
+    /** The options that select the origin; at most one of them is allowed. */
     private static final class Source {
-        @Option(names = "--demo", description = "Serve a small site that comes with Millrace.")
+        @Option(names = "--demo", description = "Serve a built-in sample site.")
         private boolean demo;
 
         @Option(
@@ -50,7 +50,7 @@ final class RunCommand implements Callable<Integer> {
     @Option(
             names = "--listen",
             paramLabel = "ADDRESS",
-            description = "Listen here, in place of what the file says; may be repeated. Such as :8080 or 127.0.0.1:0.")
+            description = "Listening address instead of those in the file, such as :8080; may be repeated.")
     private List<String> listen = List.of();
 
     @Option(
@@ -60,16 +60,13 @@ final class RunCommand implements Callable<Integer> {
                     + " may be repeated. Listens on :443 and :80. Needs --accept-terms.")
     private List<String> domains = List.of();
 
-    @Option(
-            names = "--https",
-            paramLabel = "ADDRESS",
-            description = "Listen for HTTPS here in place of :443, beside --domain.")
+    @Option(names = "--https", paramLabel = "ADDRESS", description = "HTTPS address instead of :443, with --domain.")
     private String https = TlsSite.HTTPS_DEFAULT;
 
     @Option(
             names = "--email",
             paramLabel = "ADDRESS",
-            description = "Where the issuer of the certificates may write to, beside --domain.")
+            description = "E-mail address for the issuer of the certificates, with --domain.")
     private @Nullable String email;
 
     @Option(
@@ -80,10 +77,10 @@ final class RunCommand implements Callable<Integer> {
     @Option(
             names = "--state",
             paramLabel = "DIR",
-            description = "Where cache, logs and sockets live that the configuration does not place elsewhere.")
+            description = "Directory of cache, logs and sockets without a path in the configuration.")
     private @Nullable Path state;
 
-    @Option(names = "--set", paramLabel = "KEY=VALUE", description = "Set a key over the file's; may be repeated.")
+    @Option(names = "--set", paramLabel = "KEY=VALUE", description = "Override a key of the file; may be repeated.")
     private Map<String, String> set = Map.of();
 
     private final String workerClass;

@@ -7,7 +7,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** {@code millrace schema}: the JSON Schema of the configuration file, without a running proxy. */
+/** The command {@code millrace schema}: prints the JSON Schema of the configuration file, without a running proxy. */
 @Command(
         name = "schema",
         description = "Prints the JSON Schema of the configuration file.",

@@ -17,17 +17,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells the service manager how the service is, as sd_notify(3) has it: datagrams of {@code NAME=value} lines to the
- * socket that {@code NOTIFY_SOCKET} names, and a sign of life in half of each {@code WATCHDOG_USEC}. It comes from the
- * event loop that supervises the workers: when that hangs, the manager hears nothing. Without the variables nothing is
- * sent.
+ * Reports the state of the service to the service manager, according to sd_notify(3): datagrams of {@code NAME=value}
+ * lines to the socket in {@code NOTIFY_SOCKET}. Sends a watchdog message every half of {@code WATCHDOG_USEC}, from the
+ * event loop that supervises the workers, so that the manager detects a hang of that loop. Without the environment
+ * variables nothing is sent.
  *
  * <p>Thread-safe.
  */
 final class ServiceNotifier implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ServiceNotifier.class);
 
-    /** Beyond a deadline that the manager is told of. */
+    /** Time added to a deadline that is reported to the service manager. */
     private static final long GRACE_MICROS = TimeUnit.SECONDS.toMicros(10);
 
     private final @Nullable Channel channel;
@@ -36,7 +36,7 @@ final class ServiceNotifier implements AutoCloseable {
         this.channel = channel;
     }
 
-    /** As {@code environment} has it for the process {@code pid}. Not on the event loop. */
+    /** Creates a notifier from the {@code environment} of the process {@code pid}. Blocks; not on the event loop. */
     static ServiceNotifier of(Map<String, String> environment, long pid, EventLoop loop) {
         String socket = environment.getOrDefault("NOTIFY_SOCKET", "");
         if (socket.isEmpty()) {
@@ -46,7 +46,7 @@ final class ServiceNotifier implements AutoCloseable {
             LOG.warn("NOTIFY_SOCKET is set, but without epoll nothing can be sent there");
             return new ServiceNotifier(null);
         }
-        // @name is a name without a file (unix(7)).
+        // @name is a name in the abstract namespace, without a file (unix(7)).
         String path = socket.startsWith("@") ? "\0" + socket.substring(1) : socket;
         ChannelFuture connected = new Bootstrap()
                 .group(loop)
@@ -67,7 +67,7 @@ final class ServiceNotifier implements AutoCloseable {
         return notifier;
     }
 
-    /** 0 where nobody waits for signs of life of this process. */
+    /** Watchdog timeout in microseconds; 0 if none is set for this process. */
     private static long watchdogMicros(Map<String, String> environment, long pid) {
         String watched = environment.getOrDefault("WATCHDOG_PID", "");
         if (!watched.isEmpty() && !watched.equals(Long.toString(pid))) {
@@ -81,12 +81,12 @@ final class ServiceNotifier implements AutoCloseable {
         }
     }
 
-    /** A worker serves. */
+    /** Reports that a worker serves. */
     void ready(String status) {
         send("READY=1\nSTATUS=" + status);
     }
 
-    /** The configuration is being read again; {@link #ready} follows. */
+    /** Reports that the configuration is being reloaded; {@link #ready} follows. */
     void reloading() {
         send("RELOADING=1\nMONOTONIC_USEC=" + TimeUnit.NANOSECONDS.toMicros(System.nanoTime()));
     }
@@ -95,7 +95,10 @@ final class ServiceNotifier implements AutoCloseable {
         send("STATUS=" + status);
     }
 
-    /** What is in flight has so long to finish. */
+    /**
+     * Reports that the service stops. The service manager extends its timeout by the drain time of requests in
+     * progress.
+     */
     void stopping(long drainNanos) {
         send("STOPPING=1\nSTATUS=waiting for requests in flight\nEXTEND_TIMEOUT_USEC="
                 + (TimeUnit.NANOSECONDS.toMicros(drainNanos) + GRACE_MICROS));

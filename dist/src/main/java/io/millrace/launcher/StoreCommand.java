@@ -16,15 +16,15 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code millrace store check|dump|stat PATH}: looks into a storage path that no store has open. */
+/** The command {@code millrace store check|dump|stat PATH}: inspects a storage path that no process has open. */
 @Command(
         name = "store",
-        description = "Looks into a storage path that no running proxy has open.",
+        description = "Inspects a storage path that no running proxy has open.",
         mixinStandardHelpOptions = true,
         synopsisSubcommandLabel = "COMMAND",
         subcommands = {StoreCommand.Check.class, StoreCommand.Dump.class, StoreCommand.Stat.class})
 final class StoreCommand implements Runnable {
-    /** The path is in use, no storage path, or cannot be read. */
+    /** Exit code if the path is in use, is not a storage path, or cannot be read. */
     private static final int UNREADABLE = 3;
 
     @Spec
@@ -36,7 +36,7 @@ final class StoreCommand implements Runnable {
         throw new ParameterException(spec.commandLine(), "the command is missing: check, dump or stat");
     }
 
-    /** What the three have in common: a path, and how its reading fails. */
+    /** The common part of the three subcommands: the path, and the handling of read errors. */
     abstract static class OnPath implements Callable<Integer> {
         @Spec
         @SuppressWarnings("NullAway.Init")
@@ -85,15 +85,12 @@ final class StoreCommand implements Runnable {
         }
     }
 
-    @Command(
-            name = "dump",
-            description = "Writes what is there, a line for each record.",
-            mixinStandardHelpOptions = true)
+    @Command(name = "dump", description = "Lists the records, one on each line.", mixinStandardHelpOptions = true)
     static final class Dump extends OnPath {
-        @Option(names = "--keys-only", description = "Nothing but the keys of records.")
+        @Option(names = "--keys-only", description = "Only the keys of the records.")
         private boolean keysOnly;
 
-        @Option(names = "--prefix", paramLabel = "TEXT", description = "Only records whose key starts so.")
+        @Option(names = "--prefix", paramLabel = "TEXT", description = "Only records whose key begins with TEXT.")
         private String prefix = "";
 
         @Option(names = "--segment", paramLabel = "N", description = "Only this segment.")

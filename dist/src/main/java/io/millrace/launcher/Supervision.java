@@ -43,18 +43,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A running launcher: supervisor, control socket, admin socket and signals around one configuration. The state directory
- * is locked by the caller.
+ * A running launcher: supervisor, control socket, admin socket and signal handlers of one configuration. The caller
+ * holds the lock of the state directory.
  *
- * <p>Thread-safe: signals may come on any thread.
+ * <p>Thread-safe: signal handlers run on any thread.
  */
 final class Supervision implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Supervision.class);
 
-    /** Beyond the deadlines after which a worker of an earlier launcher is killed. */
+    /** Time after the deadlines at which a worker of an earlier launcher is killed. */
     private static final long TAKEOVER_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** The first requests come first. */
+    /** Delay of the archive recording after the start of serving: the first requests have priority. */
     private static final long REHEARSAL_DELAY_MILLIS = 1000;
 
     private final EventLoopGroup group;
@@ -65,7 +65,7 @@ final class Supervision implements AutoCloseable {
     private final ConfigChanges changes;
     private final ProxyConfig first;
 
-    /** What there was to take over is taken over, and there is a configuration to serve. */
+    /** Completes when the adoption has ended and a configuration is in force. */
     private final CompletableFuture<Void> begun = new CompletableFuture<>();
 
     private final CompletableFuture<WorkerStatus> firstReady = new CompletableFuture<>();
@@ -96,8 +96,8 @@ final class Supervision implements AutoCloseable {
     }
 
     /**
-     * Binds the sockets and starts the worker, or takes over the one that a dead launcher has left. Of a stop that is asked for
-     * meanwhile the worker hears as soon as it is known.
+     * Binds the sockets and starts the worker, or adopts the worker of a dead launcher. A stop signal during the start
+     * is sent to the worker as soon as the worker is known.
      */
     static Supervision start(
             ConfigReader reader, ConfigReader.Reading reading, LauncherContext workplace, StopSignals signals)
@@ -118,7 +118,7 @@ final class Supervision implements AutoCloseable {
                     supervision.config,
                     supervision.changes,
                     supervision.acme);
-            // A stop comes first: then no worker is started.
+            // A pending stop runs first here; no worker is started then.
             supervision.begun.complete(null);
             supervision.config.serve();
             return supervision;
@@ -129,7 +129,7 @@ final class Supervision implements AutoCloseable {
         }
     }
 
-    /** As the running configuration has them; those of the start before there is one. */
+    /** ACME settings of the configuration in force; before the start, those of the first configuration. */
     private @Nullable AcmeConfig acmeSettings(LauncherContext workplace) {
         AcmeConfig settings = (config.hasBegun() ? config.config() : first).acme();
         return settings == null
@@ -150,8 +150,8 @@ final class Supervision implements AutoCloseable {
         long pid = survivor.map(found -> found.process().pid()).orElse(0L);
         Adoption.Left left = survivor.isPresent() ? takeOver(survivor.get()) : Adoption.Left.NOTHING;
         if (survivor.isEmpty() || left.found() == Adoption.Found.FINISHING) {
-            // Nobody serves, and nobody died: this is a start after a stop, and no operator has drained what begins
-            // now.
+            // No worker serves and none has crashed: this is a start after a stop. A drain mark of the operator does
+            // not apply to it.
             Files.deleteIfExists(workplace.state().control().drainMark());
         }
         Map<String, InetSocketAddress> addresses = LauncherContext.addresses(first);
@@ -168,7 +168,7 @@ final class Supervision implements AutoCloseable {
             int perAddress = LauncherContext.socketsPerAddress(first);
             return ListeningSockets.open(addresses, perAddress, inherited.take(addresses, perAddress, left.sockets()));
         }
-        // Workers bind for themselves from now on; what the last one gave back would be in their way.
+        // Workers bind their own sockets from now on; the returned sockets would occupy the addresses.
         left.sockets().values().forEach(ListeningSockets::closeAll);
         for (Map.Entry<String, InetSocketAddress> address : addresses.entrySet()) {
             ListeningSockets.checkFree(
@@ -187,7 +187,10 @@ final class Supervision implements AutoCloseable {
         return left;
     }
 
-    /** A worker that owes an answer is killed in time, and one that was killed ends, unless the kernel holds it. */
+    /**
+     * Waits for a reply of the adopted worker. The supervisor kills a worker that does not reply, and a killed worker
+     * exits, unless the kernel blocks it.
+     */
     private static <T> T answer(CompletableFuture<T> answer, long drainNanos, long pid) throws LaunchException {
         try {
             return answer.orTimeout(drainNanos + TAKEOVER_NANOS, TimeUnit.NANOSECONDS)
@@ -198,13 +201,13 @@ final class Supervision implements AutoCloseable {
         }
     }
 
-    /** Makes again what is deleted from the state directory. The caller closes the lock after this. */
+    /** Restores files that are deleted from the state directory. The caller closes the lock after this object. */
     void watch(StateDirectory state, FileMode mode, InstanceLock lock) {
         new StateWatch(state, mode, lock, server, supervisor::writeIdentity).start(loop);
     }
 
     /**
-     * Prints the start message, and waits until a signal has ended the workers.
+     * Prints the start message, and blocks until the workers have exited after a signal.
      *
      * @return the exit code of the process
      */
@@ -218,13 +221,13 @@ final class Supervision implements AutoCloseable {
     private void workerIsReady(WorkerStatus worker) {
         firstReady.complete(worker);
         service.ready(statusOf(worker));
-        // Workers answer the challenges of issuers.
+        // The issuer's challenges are answered by workers.
         acme.start();
-        // Another JDK may run the next worker.
+        // At every start, since the new worker may run on another JDK.
         group.schedule(() -> rehearsal.start(config.command()), REHEARSAL_DELAY_MILLIS, TimeUnit.MILLISECONDS);
     }
 
-    /** This launcher cannot serve; but who asked it to stop wants no worker to serve on. */
+    /** Stops the adopted worker, if a stop signal arrived before the start of this launcher failed. */
     private void stopWhatWasTakenOver() {
         if (stopping.get()) {
             long patience = first.timeouts().drainNanos() + TAKEOVER_NANOS;
@@ -298,7 +301,7 @@ final class Supervision implements AutoCloseable {
         if (admin != null) {
             admin.close();
         }
-        // Workers have exited by now; or the start failed, and a worker of an earlier launcher is to serve on.
+        // Workers have exited by now, or the start failed and the worker of an earlier launcher continues to serve.
         try {
             server.close();
         } catch (IOException e) {

@@ -1,6 +1,6 @@
 /**
- * The launcher: a small process that binds the listening sockets, keeps one worker alive behind them, and answers the
- * operator. It never accepts a connection of a client: what arrives while no worker runs waits in the kernel's queue.
+ * The launcher: a small process that binds the listening sockets, keeps one worker running, and serves the admin
+ * socket. It never accepts connections of clients: while no worker runs, they wait in the kernel's accept queue.
  */
 @NullMarked
 package io.millrace.launcher;

@@ -16,21 +16,21 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The worker's connection to its launcher, and after that one's death to the next: it tries again and again, for a worker
- * without a launcher serves on.
+ * The worker's connection to its launcher. After the launcher's death the worker serves, and the link tries to connect
+ * to a new launcher until it succeeds.
  *
- * <p>Thread-safe: {@link #send} may be called anywhere; the listener is called on the event loop.
+ * <p>Thread-safe: {@link #send} may be called on any thread; the listener is called on the event loop.
  */
 final class ControlLink {
     private static final long RECONNECT_MILLIS = 200;
 
-    /** What the worker does with the connection. */
+    /** The callbacks of the worker. */
     interface Listener {
         void connected();
 
         void received(ControlMessage message);
 
-        /** The launcher is gone. */
+        /** Called when the connection to the launcher is closed. */
         void disconnected();
     }
 
@@ -48,7 +48,7 @@ final class ControlLink {
         this.listener = listener;
     }
 
-    /** Connects once. */
+    /** Connects, without retries. */
     ChannelFuture connect() {
         return new Bootstrap()
                 .group(loop)
@@ -63,7 +63,7 @@ final class ControlLink {
                 .connect(transport.address(paths.control()));
     }
 
-    /** Tries until a launcher answers. */
+    /** Connects, and retries until a launcher accepts. */
     void reconnect() {
         if (closed) {
             return;
@@ -75,7 +75,7 @@ final class ControlLink {
         });
     }
 
-    /** Sends {@code message}; without a launcher it is dropped, and the answer is false. */
+    /** Sends {@code message}. Without a launcher, drops the message and returns false. */
     boolean send(ControlMessage message) {
         @Nullable Channel current = channel;
         if (current != null) {
@@ -84,7 +84,7 @@ final class ControlLink {
         return current != null;
     }
 
-    /** Sends {@code last} and closes; {@code then} runs when that is done. */
+    /** Sends {@code last}, closes the connection, and then runs {@code then}. */
     void close(@Nullable ControlMessage last, Runnable then) {
         closed = true;
         @Nullable Channel current = channel;

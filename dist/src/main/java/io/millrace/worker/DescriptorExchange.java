@@ -17,14 +17,14 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-/** The worker's end of the descriptor socket. Epoll only. Thread-safe: it has no state of its own. */
+/** The worker's side of the descriptor socket. Epoll only. Thread-safe: stateless. */
 final class DescriptorExchange {
     private DescriptorExchange() {}
 
     /**
      * Fetches {@code count} descriptors from the launcher.
      *
-     * @return completes with all of them, owned by the caller, or fails and has closed those that came
+     * @return completes with all descriptors, owned by the caller; on failure, received descriptors are closed
      */
     static CompletionStage<List<FileDescriptor>> fetch(EventLoopGroup loop, ControlPaths paths, int count) {
         CompletableFuture<List<FileDescriptor>> fetched = new CompletableFuture<>();
@@ -42,7 +42,7 @@ final class DescriptorExchange {
         return fetched;
     }
 
-    /** Sends {@code descriptors} to a launcher that wants them back; borrows them. */
+    /** Sends {@code descriptors} to a launcher that has requested them; borrows them. */
     static void give(EventLoopGroup loop, ControlPaths paths, List<Integer> descriptors) {
         new Bootstrap()
                 .group(loop)
@@ -107,7 +107,7 @@ final class DescriptorExchange {
 
         @Override
         protected void channelRead0(ChannelHandlerContext context, Object message) {
-            // The launcher sends nothing here.
+            // The launcher sends nothing on this socket.
             context.close();
         }
     }

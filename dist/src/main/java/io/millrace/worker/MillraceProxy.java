@@ -16,7 +16,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The real proxy. Called as {@link ServedProxy} says. */
+/** The implementation of {@link ServedProxy} by a {@link ProxyServer}. Same threads as the interface. */
 final class MillraceProxy implements ServedProxy {
     private static final String ORIGIN_MARKS = "origins.down";
     private static final String ORIGIN_RECORDS = "origins.seen";
@@ -39,7 +39,7 @@ final class MillraceProxy implements ServedProxy {
             throws IOException {
         ProxyServerBuilder builder =
                 ProxyServer.builder().config(config).adoptListeners(descriptors).adminSocket(adminSocket);
-        // Beside the socket, where every worker of this launcher finds it.
+        // Files beside the socket are shared by all workers of this launcher.
         builder.originMarks(adminSocket.resolveSibling(ORIGIN_MARKS));
         builder.originRecords(adminSocket.resolveSibling(ORIGIN_RECORDS));
         builder.drainMark(adminSocket.resolveSibling(DRAIN_MARK));
@@ -68,7 +68,7 @@ final class MillraceProxy implements ServedProxy {
             return new SettingChange(path, "applied", "");
         }
         ConfigKey<?> key = ConfigCatalog.find(path);
-        // What waits for another launcher is no reason to refuse the rest.
+        // A setting that needs a new launcher must not cause the rejection of the others.
         return key != null && key.apply() == ConfigKey.Apply.RELAUNCH
                 ? new SettingChange(path, "relaunch", "")
                 : new SettingChange(path, "rejected", "needs a new worker");

@@ -9,16 +9,16 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Changes of the store on their way to the successor, over the launcher. Thread-safe. */
+/** Changes of the store that are sent to the successor through the launcher. Thread-safe. */
 final class PassedChanges implements Successor {
-    /** The way to the launcher. Thread-safe. */
+    /** The connection to the launcher. Thread-safe. */
     @FunctionalInterface
     interface Link {
-        /** Returns false, and has sent nothing, where there is no launcher. */
+        /** Sends a message. Without a launcher, sends nothing and returns false. */
         boolean send(ControlMessage message);
     }
 
-    /** Changes that may wait for their answers. The launcher holds as many for a worker that is not ready. */
+    /** Limit of changes without a reply; the same as the launcher's limit of queued changes. */
     static final int WAITING_MAX = 1 << 16;
 
     private final Link link;
@@ -46,7 +46,7 @@ final class PassedChanges implements Successor {
         answer(message.number(), message.failure().isEmpty() ? null : new IOException(message.failure()));
     }
 
-    /** Answers all that wait: with null when they are durable here. */
+    /** Completes all changes without a reply. Null reports success: the changes are durable in this worker's store. */
     void answerAll(@Nullable IOException failure) {
         for (Long number : waiting.keySet()) {
             answer(number, failure);

@@ -11,10 +11,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * Entry point of the JVM that records the class archive: it runs the workload of a {@linkplain WarmUp warm-up} once.
+ * Entry point of the JVM that records the class archive. Runs the workload of a {@linkplain WarmUp warm-up} once.
  *
- * <p>An AOT cache holds profiles of methods, so that recording lasts until the compilers are quiet. An archive of class data
- * holds classes only, which a few seconds load.
+ * <p>An AOT cache contains profiles of methods, so that recording lasts until the compilers are idle. A class data
+ * sharing archive contains only classes, which are loaded within a few seconds.
  */
 public final class Rehearsal {
     private static final int FEATURE_WITH_PROFILES = 25;
@@ -23,7 +23,11 @@ public final class Rehearsal {
 
     private Rehearsal() {}
 
-    /** @param arguments a directory to write to, empty before and after */
+    /**
+     * Records the archive.
+     *
+     * @param arguments a directory for temporary files, empty before and after
+     */
     public static void main(String[] arguments) {
         Duration limit = Runtime.version().feature() >= FEATURE_WITH_PROFILES ? LIMIT_WITH_PROFILES : LIMIT_OF_CLASSES;
         WarmUpReport report = perform(Path.of(arguments[0]).resolve("warm-up"), limit);
@@ -32,7 +36,7 @@ public final class Rehearsal {
         System.exit(report.outcome() == Outcome.FAILED ? 1 : 0);
     }
 
-    /** Runs the workload, at most for {@code limit}. */
+    /** Runs the workload, for at most {@code limit}. */
     static WarmUpReport perform(Path directory, Duration limit) {
         load(Worker.class, ControlLink.class, DescriptorExchange.class, ControlCodec.class, MillraceProxy.class);
         try (WarmUp warmUp = WarmUp.start(WarmUpPlan.withAllCores(directory, limit, ProxyConfig.defaults()))) {

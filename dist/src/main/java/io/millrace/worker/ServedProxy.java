@@ -11,16 +11,20 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The proxy as the worker sees it. Called on the worker's command thread, {@link #beat} on its control loop. */
+/**
+ * The proxy, as seen by the worker. Methods are called on the worker's command thread, {@link #beat} on its control
+ * loop.
+ */
 interface ServedProxy extends AutoCloseable {
 
-    /** Builds a proxy that does not serve yet. */
+    /** Builds a proxy that is not serving yet. */
     interface Factory {
         /**
-         * @param configFile for the status; null when the configuration came from the command line
-         * @param descriptors listening sockets by configured address; the proxy takes ownership. Empty: it binds by itself
-         * @param adminSocket where it serves the admin API for the launcher
-         * @param state directory for its own small files
+         * @param configFile path shown in the status; null if the configuration came from the command line
+         * @param descriptors listening sockets by configured address; the proxy takes ownership. Empty: the proxy binds
+         *     its own sockets
+         * @param adminSocket path of the admin API's socket for the launcher
+         * @param state directory for small files of the proxy
          */
         ServedProxy build(
                 ProxyConfig config,
@@ -31,43 +35,46 @@ interface ServedProxy extends AutoCloseable {
                 throws IOException;
     }
 
-    /** Accepts connections when it returns. */
+    /** Starts the proxy; it accepts connections when this returns. */
     void start() throws IOException;
 
-    /** Takes over what can change while serving, and says per changed setting what became of it. */
+    /** Applies the settings that can change at run time; returns the outcome of each changed setting. */
     List<SettingChange> reload(ProxyConfig config);
 
-    /** Stops accepting before it returns; completes when nothing is in flight any more or {@code nanos} are over. */
+    /** Stops accepting before it returns; completes when no request is in flight or after {@code nanos}. */
     CompletionStage<Void> drain(long nanos);
 
     /**
-     * Gives the store back, and accepts and answers on.
+     * Releases the store's volumes. The proxy continues to accept and answer, without writing to disk.
      *
-     * @param successor takes changes of the store from now on
+     * @param successor receives changes of the store from now on
      */
     void release(Successor successor) throws IOException;
 
-    /** Opens the store again after {@link #release}; fails while another process has it. */
+    /** Opens the store again after {@link #release}; fails while another process holds it. */
     void takeBack() throws IOException;
 
-    /** Makes a change that the predecessor has passed on. Any thread. */
+    /** Applies a change that the predecessor has sent. Any thread. */
     void applyChange(byte[] change, Consumer<@Nullable IOException> reply);
 
-    /** Purges are answered when {@code closed} is complete. Before {@link #start}. */
+    /**
+     * Delays the replies to purges until {@code closed} completes, because the predecessor still serves. Call before
+     * {@link #start}.
+     */
     void predecessorClosed(CompletionStage<?> closed);
 
-    /** Runs {@code allLoopsAlive} once every event loop has answered. */
+    /** Runs {@code allLoopsAlive} when every event loop has responded. */
     void beat(Runnable allLoopsAlive);
 
     void reopenLogs();
 
-    /** Takes TLS session ticket keys that all workers share, newest first. */
+    /** Sets the TLS session ticket keys that all workers share, newest first. */
     void ticketKeys(byte[] keys);
 
-    /** {@code epoll} or {@code nio}. */
+    /** The transport: {@code epoll} or {@code nio}. */
     String transport();
 
-    /** TLS provider with its version. */
+    /** The TLS provider, with its version. */
     String tls();
 
     @Override

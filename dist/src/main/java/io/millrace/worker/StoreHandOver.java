@@ -10,12 +10,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A worker's part in handing its store to a successor, or in taking it over from a predecessor.
+ * The worker's side of the hand-over of a store, as predecessor or as successor.
  *
- * <p>Confined to the worker's command thread.
+ * <p>Not thread-safe; confined to the worker's command thread.
  */
 final class StoreHandOver {
-    /** A successor that did not come up ends within this time, and its lease with it. */
+    /** Time limit for opening the store again. A failed successor exits within this time, which releases its lease. */
     static final long TAKE_BACK_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private static final long RETRY_MILLIS = 100;
@@ -33,9 +33,9 @@ final class StoreHandOver {
     private boolean takenOver = true;
 
     /**
-     * @param link sends to the launcher; false where there is none
-     * @param commands the worker's command thread
-     * @param drain ends the worker when its store is not to be had any more
+     * @param link sends a message to the launcher; returns false if there is no launcher
+     * @param commands executor of the worker's command thread
+     * @param drain ends the worker if the store cannot be opened again
      */
     StoreHandOver(PassedChanges.Link link, Executor commands, Runnable drain) {
         this.link = link;
@@ -45,12 +45,12 @@ final class StoreHandOver {
     }
 
     /**
-     * The worker is about to serve.
+     * Called before the worker serves.
      *
-     * @param overlapping whether a predecessor accepts meanwhile
-     * @return completes when the predecessor accepts no more
+     * @param overlapping whether a predecessor still accepts connections
+     * @return completes when the predecessor no longer accepts connections
      */
-    CompletionStage<Void> succeeds(boolean overlapping) {
+    CompletionStage<Void> followsPredecessor(boolean overlapping) {
         takenOver = !overlapping;
         if (!overlapping) {
             predecessorClosed.complete(null);
@@ -58,8 +58,8 @@ final class StoreHandOver {
         return predecessorClosed;
     }
 
-    /** Does what the launcher tells a serving worker; false when the message is of another kind. */
-    boolean obey(ControlMessage message, ServedProxy proxy) {
+    /** Executes a message for a serving worker. Returns false if the message is of another kind. */
+    boolean execute(ControlMessage message, ServedProxy proxy) {
         if (message instanceof ControlMessage.Release) {
             release(proxy);
         } else if (message instanceof ControlMessage.TakeBack) {
@@ -85,7 +85,7 @@ final class StoreHandOver {
 
     private void release(ServedProxy proxy) {
         if (takingBack) {
-            // The store is still free.
+            // The store is still released, because the retries have not succeeded yet.
             takingBack = false;
         } else if (!released) {
             try {
@@ -129,15 +129,15 @@ final class StoreHandOver {
         }
     }
 
-    /** The worker accepts no more; nothing is taken back from now on. */
+    /** Records that the worker no longer accepts; its store is not opened again from now on. */
     void drains() {
         drains = true;
     }
 
     /**
-     * The launcher has died: a worker that has released its store takes it back.
+     * Handles the death of the launcher: a worker that has released its store opens it again.
      *
-     * @return whether this worker is the successor, and is not known to have taken over: then it ends
+     * @return whether this worker must exit: it is the successor, and has no report that the take-over is complete
      */
     boolean launcherGone(ServedProxy proxy) {
         passed.answerAll(new IOException("the launcher is gone: the successor cannot be told"));

@@ -10,12 +10,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The warm-up of one worker, cut off at its limit whatever it does.
+ * The warm-up phase of one worker. Enforces the time limit, even if the warm-up hangs.
  *
- * <p>Confined to the worker's command thread.
+ * <p>Not thread-safe; confined to the worker's command thread.
  */
 final class WarmUpPhase {
-    /** Beyond the limit, for a warm-up to notice it by itself and to free what it took. */
+    /** Time after the limit in which a warm-up must end by itself and release its resources. */
     static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private static final Logger LOG = LoggerFactory.getLogger(WarmUpPhase.class);
@@ -25,7 +25,7 @@ final class WarmUpPhase {
     private @Nullable Warming running;
     private Runnable then = () -> {};
 
-    /** @param commands the worker's command thread */
+    /** @param commands executor of the worker's command thread */
     WarmUpPhase(Warming.Starter starter, Executor commands) {
         this.starter = starter;
         this.commands = commands;
@@ -35,7 +35,10 @@ final class WarmUpPhase {
         return starter.limitNanos(config);
     }
 
-    /** Warms up; {@code next} runs once when that has ended in any way, unless {@link #abandon} comes first. */
+    /**
+     * Starts the warm-up. Runs {@code next} once when it has ended in any way, unless {@link #abandon} is called
+     * before.
+     */
     void begin(ProxyConfig config, Runnable next) {
         long limitNanos = limitNanos(config);
         Warming started;
@@ -48,7 +51,7 @@ final class WarmUpPhase {
         }
         running = started;
         then = next;
-        // Closing waits for its threads: it has one of its own, which may hang.
+        // close() waits for threads and may hang, so it runs on a separate thread.
         CompletableFuture<String> ended = started.finished()
                 .toCompletableFuture()
                 .thenApplyAsync(
@@ -89,7 +92,7 @@ final class WarmUpPhase {
         then.run();
     }
 
-    /** The worker is needed now. */
+    /** Ends the warm-up, because the worker must serve now. */
     void abandon() {
         Warming warming = running;
         running = null;

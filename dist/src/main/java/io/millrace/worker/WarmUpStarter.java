@@ -8,10 +8,10 @@ import io.millrace.worker.warmup.WarmUpReport;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Warms up with the workload of {@link WarmUp}, in a directory of the launcher's.
+ * Starts the workload of {@link WarmUp}, in a subdirectory of the private directory.
  *
- * @param paths the private directory
- * @param generation of the worker
+ * @param paths paths in the private directory
+ * @param generation number of the worker
  */
 public record WarmUpStarter(ControlPaths paths, long generation) implements Warming.Starter {
     @Override
@@ -26,7 +26,7 @@ public record WarmUpStarter(ControlPaths paths, long generation) implements Warm
                 paths.warmUp(generation), config.worker().warmUpLimit(), config)));
     }
 
-    /** Removes what a warm-up has left that was killed. Blocks. */
+    /** Removes the files of a killed warm-up. Blocks. */
     public static void clear(ControlPaths paths, long generation) {
         WarmUp.clear(paths.warmUp(generation));
     }

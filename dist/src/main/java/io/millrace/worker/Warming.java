@@ -4,25 +4,25 @@ import io.millrace.proxy.config.ProxyConfig;
 import java.io.IOException;
 import java.util.concurrent.CompletionStage;
 
-/** A warm-up that runs beside the worker's own threads. Thread-safe. */
+/** A running warm-up, on its own threads. Thread-safe. */
 interface Warming extends AutoCloseable {
 
-    /** Begins to warm up. */
+    /** Starts warm-ups. */
     interface Starter {
-        /** The longest time that a warm-up takes; 0 for none. */
+        /** Time limit of a warm-up; 0 for no warm-up. */
         long limitNanos(ProxyConfig config);
 
-        /** Begins, and returns at once. */
+        /** Starts a warm-up, and returns at once. */
         Warming start(ProxyConfig config) throws IOException;
     }
 
-    /** Completes normally, with how it ended, when nothing of it runs any more. */
+    /** Completes normally, with a description of the result, when the warm-up has ended. */
     CompletionStage<String> finished();
 
-    /** Ends it soon. Does not block. */
+    /** Requests the end of the warm-up. Does not block. */
     void stop();
 
-    /** Frees all that it took. May block. */
+    /** Releases all resources. May block. */
     @Override
     void close();
 }

@@ -28,15 +28,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The life of one worker: connect, fetch the sockets, start the proxy, say READY, beat, obey, drain, exit.
+ * Runs one worker process: connects to the launcher, fetches the sockets, starts the proxy, reports {@code Ready},
+ * sends heartbeats, executes commands, drains and exits.
  *
- * <p>What may take time (building the proxy, reading certificates) runs on the command thread, one command after the
- * other; the control loop stays free for beats. Fields are confined to the command thread unless they say otherwise.
+ * <p>Slow commands (building the proxy, reading certificates) run on the command thread, one after the other, so that
+ * the control loop can send heartbeats. Fields are confined to the command thread, except where noted.
  */
 final class Worker implements ControlLink.Listener {
     private static final Logger LOG = LoggerFactory.getLogger(Worker.class);
 
-    /** For what it has accepted in the instant before its launcher died. */
+    /** Drain time of a worker whose launcher died before the take-over: for connections accepted just before. */
     private static final long NOT_TAKEN_OVER_DRAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final WorkerOptions options;
@@ -55,7 +56,7 @@ final class Worker implements ControlLink.Listener {
     private Map<String, List<Integer>> descriptors = Map.of();
     private final WarmUpPhase warmUp;
     private final StoreHandOver handOver;
-    /** Null before the assignment is ready to be served. */
+    /** The assigned configuration; null before the sockets are fetched, and after serving has begun. */
     private @Nullable ConfigSource assigned;
 
     private ControlMessage.@Nullable Serve serve;
@@ -63,7 +64,7 @@ final class Worker implements ControlLink.Listener {
     private boolean draining;
     private byte @Nullable [] ticketKeys;
 
-    /** Set by the command thread when the proxy serves, read by the control loop. */
+    /** Written by the command thread when the proxy serves, read by the control loop. */
     private volatile @Nullable ServedProxy serving;
 
     Worker(WorkerOptions options, ServedProxy.Factory factory, Warming.Starter warming) {
@@ -74,7 +75,7 @@ final class Worker implements ControlLink.Listener {
         this.handOver = new StoreHandOver(link::send, commands, this::drainAsConfigured);
     }
 
-    /** Runs until the worker is told to stop. Returns the exit code of the process. */
+    /** Runs the worker until it is stopped. Blocks. Returns the exit code of the process. */
     int run() {
         link.connect().addListener(future -> {
             if (!future.isSuccess()) {
@@ -90,7 +91,7 @@ final class Worker implements ControlLink.Listener {
         return code;
     }
 
-    /** Drains as the launcher's command would, when somebody sent SIGTERM to the worker itself. */
+    /** Drains like the launcher's {@code Drain} message, when the worker process itself receives SIGTERM. */
     void terminate() {
         commands.execute(this::drainAsConfigured);
     }
@@ -134,17 +135,17 @@ final class Worker implements ControlLink.Listener {
 
     @Override
     public void received(ControlMessage message) {
-        commands.execute(() -> obey(message));
+        commands.execute(() -> execute(message));
     }
 
-    private void obey(ControlMessage message) {
+    private void execute(ControlMessage message) {
         ServedProxy served = serving;
         if (message instanceof ControlMessage.Assignment assignment) {
             accept(assignment);
         } else if (message instanceof ControlMessage.Serve told) {
             serve = told;
-            serveAsTold();
-        } else if (served != null && !draining && handOver.obey(message, served)) {
+            serveAssigned();
+        } else if (served != null && !draining && handOver.execute(message, served)) {
             LOG.debug("hand-over: {}", message);
         } else if (message instanceof ControlMessage.ChangeMade made) {
             handOver.made(made);
@@ -187,7 +188,7 @@ final class Worker implements ControlLink.Listener {
             serve = new ControlMessage.Serve(false);
         }
         if (serve != null) {
-            serveAsTold();
+            serveAssigned();
         } else if (assignment.warm()) {
             warmUp(assignment.config());
         } else {
@@ -205,18 +206,18 @@ final class Worker implements ControlLink.Listener {
                 return;
             }
         } catch (IOException e) {
-            LOG.debug("said when it is to be served", e);
+            LOG.debug("no warm-up: the configuration cannot be loaded; an error is reported when it is served", e);
         }
         standBy();
     }
 
     private void standBy() {
-        // Loads what takes longest to load, while the predecessor serves.
+        // The log arguments load the native libraries, the slowest part of the start, while the predecessor serves.
         LOG.debug("standing by: epoll {}, OpenSSL {}", Epoll.isAvailable(), OpenSsl.isAvailable());
         link.send(new ControlMessage.Standby());
     }
 
-    private void serveAsTold() {
+    private void serveAssigned() {
         ConfigSource source = assigned;
         ControlMessage.Serve told = serve;
         if (source == null || told == null || draining) {
@@ -239,7 +240,7 @@ final class Worker implements ControlLink.Listener {
             if (ticketKeys != null) {
                 proxy.ticketKeys(ticketKeys);
             }
-            proxy.predecessorClosed(handOver.succeeds(told.overlapping()));
+            proxy.predecessorClosed(handOver.followsPredecessor(told.overlapping()));
             proxy.start();
             ready(proxy);
         } catch (IOException | RuntimeException e) {
@@ -294,7 +295,7 @@ final class Worker implements ControlLink.Listener {
         ConfigResult result = source.load();
         ProxyConfig config = result.config();
         if (config == null) {
-            // The launcher has read the same text with the same loader.
+            // Should not occur: the launcher has read the same text with the same loader.
             throw new IOException("the configuration has problems: " + result.problems());
         }
         drainNanos = config.timeouts().drainNanos();
@@ -335,7 +336,7 @@ final class Worker implements ControlLink.Listener {
     }
 
     private void fail(Throwable failure) {
-        // A file or an address: the sentence says all, and the launcher repeats it.
+        // An I/O error names the file or address, so no stack trace is needed. The launcher logs the message too.
         if (failure instanceof IOException) {
             LOG.error("the worker cannot serve: {}", failure.getMessage());
             LOG.debug("the worker cannot serve", failure);

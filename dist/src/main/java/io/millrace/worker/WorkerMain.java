@@ -3,7 +3,7 @@ package io.millrace.worker;
 import io.millrace.worker.control.ProcessLog;
 import io.millrace.worker.control.ProcessSignals;
 
-/** Entry point of the worker process, started by the launcher only. */
+/** Entry point of the worker process. Only the launcher starts it. */
 public final class WorkerMain {
     private WorkerMain() {}
 
@@ -16,7 +16,7 @@ public final class WorkerMain {
 
     static int run(String[] arguments, ServedProxy.Factory factory, Warming.Starter warming) {
         Worker worker = new Worker(WorkerOptions.parse(arguments), factory, warming);
-        // Ctrl-C and a closed terminal reach the whole process group; the launcher decides what they mean.
+        // Ctrl-C and a closed terminal signal the whole process group; only the launcher reacts to them.
         ProcessSignals.handle("INT", () -> {});
         ProcessSignals.handle("HUP", () -> {});
         ProcessSignals.handle("TERM", () -> worker.terminate());

@@ -5,12 +5,12 @@ import io.millrace.worker.control.Placement;
 import java.nio.file.Path;
 
 /**
- * What the launcher says on the command line; all else comes over the control socket. Immutable.
+ * The command line arguments of a worker. All other information is sent over the control socket. Immutable.
  *
- * @param control the private sockets
- * @param placement where things lie that the configuration does not place
- * @param generation counts the workers of one launcher
- * @param beatIntervalNanos between two beats
+ * @param control paths of the private sockets
+ * @param placement default paths of settings
+ * @param generation number of the worker
+ * @param beatIntervalNanos interval of heartbeats
  */
 record WorkerOptions(ControlPaths control, Placement placement, long generation, long beatIntervalNanos) {
     private static final int ARGUMENTS = 6;

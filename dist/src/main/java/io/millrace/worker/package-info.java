@@ -1,6 +1,6 @@
 /**
- * The worker: the process that serves. It gets its sockets and its configuration from the launcher, runs the proxy, and
- * tells the launcher that it lives. When the launcher dies it goes on serving and waits for the next one.
+ * The worker: the process that serves clients. Receives its sockets and its configuration from the launcher, runs the
+ * proxy, and sends heartbeats. After the death of the launcher it continues to serve, and waits for the next launcher.
  */
 @NullMarked
 package io.millrace.worker;

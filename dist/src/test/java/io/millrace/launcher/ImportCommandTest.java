@@ -117,9 +117,10 @@ final class ImportCommandTest {
                         + "\"outcome\":\"mapped\",\"keys\":[\"remap[0]\"],\"note\":\"\"},"
                         + "{\"file\":\"plugin.config\",\"line\":1,\"column\":1,\"text\":\"tslua.so \\\"x\\\".lua\","
                         + "\"outcome\":\"not_mapped\",\"keys\":[],\"note\":\"there is no language for rules; "
-                        + "if it refuses requests, write filters\"}],\"problems\":[],\"warnings\":[\"ip_allow.yaml is not there, "
-                        + "without which Traffic Server lets nobody in; here everybody may ask for what remap maps, until "
-                        + "access.filters says otherwise\"]",
+                        + "if it refuses requests, write filters\"}],\"problems\":[],"
+                        + "\"warnings\":[\"ip_allow.yaml is missing. "
+                        + "Traffic Server denies all clients without it; here all clients may request what remap maps: "
+                        + "set access.filters to restrict them\"]",
                 run.out().substring(0, yaml));
         assertTrue(run.out().endsWith("\"}\n"), run::out);
 

@@ -18,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -52,6 +53,7 @@ class LauncherSuccessionTest {
         }
     }
 
+    @Tag("nightly")
     @Test
     void aStopInTheMiddleOfATakeoverStopsTheWorkerThatWasToBeTakenOver() {
         try (CannedLauncher first = CannedLauncher.serving(directory)) {
@@ -92,6 +94,7 @@ class LauncherSuccessionTest {
         }
     }
 
+    @Tag("nightly")
     @Test
     void aStartAfterTheWorkerOfADeadLauncherWasStoppedDrainsNothing() throws IOException {
         try (CannedLauncher first = CannedLauncher.serving(directory)) {
@@ -115,6 +118,7 @@ class LauncherSuccessionTest {
         }
     }
 
+    @Tag("nightly")
     @ParameterizedTest(name = "{0}, then {1}")
     @CsvSource({"nio, nio", "nio, epoll", "epoll, nio"})
     void takesOverWhereWorkersBindForThemselves(String before, String after) {

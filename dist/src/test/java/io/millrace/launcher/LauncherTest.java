@@ -18,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,6 +29,7 @@ class LauncherTest {
     @TempDir
     Path directory;
 
+    @Tag("nightly")
     @Test
     void refusesNoConnectionWhileAKilledWorkerIsReplaced() {
         try (CannedLauncher launcher = CannedLauncher.serving(directory);
@@ -45,6 +47,7 @@ class LauncherTest {
         }
     }
 
+    @Tag("nightly")
     @Test
     void replacesAWorkerThatHangs() {
         try (CannedLauncher launcher = CannedLauncher.serving(
@@ -60,6 +63,7 @@ class LauncherTest {
         }
     }
 
+    @Tag("nightly")
     @Test
     void keepsTryingWithGrowingDelaysWhenNoWorkerComesUp() {
         try (CannedLauncher launcher =

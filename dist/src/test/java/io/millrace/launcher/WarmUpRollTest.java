@@ -9,6 +9,7 @@ import io.millrace.launcher.CannedClient.Outcome;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -40,6 +41,7 @@ class WarmUpRollTest {
                 """.formatted(origin, origin.equals("first") ? "1s" : "2s"));
     }
 
+    @Tag("nightly")
     @ParameterizedTest
     @CsvSource({
         "warm-quick, warmed up: canned",
@@ -78,6 +80,7 @@ class WarmUpRollTest {
         }
     }
 
+    @Tag("nightly")
     @Test
     void aLauncherThatDiesDuringAWarmUpLeavesTheOldWorkerServing() throws IOException {
         try (CannedLauncher launcher = launcher()) {

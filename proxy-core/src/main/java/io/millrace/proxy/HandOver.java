@@ -7,7 +7,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The storage of one proxy on its way to another, while both accept clients.
+ * The hand-over of a proxy's storage to another proxy, while both accept clients.
  *
  * <pre>
  * old proxy                                   new proxy
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * removals since release()  -- change -->     applyChange()
  * </pre>
  *
- * <p>Thread-safe; {@link #release} and {@link #takeBack} block, and are not for event loops.
+ * <p>Thread-safe; {@link #release} and {@link #takeBack} block, and must not be called on event loops.
  */
 public final class HandOver {
     private final ProxyServer proxy;
@@ -26,20 +26,20 @@ public final class HandOver {
     }
 
     /**
-     * Gives the storage to another proxy. This one answers on, from RAM and from disk; what it fetches is not stored, and
-     * removals go to {@code successor}.
+     * Releases the storage for another proxy. This proxy continues to answer from RAM and disk. Fetched responses are
+     * not stored, and removals are sent to {@code successor}.
      *
-     * @throws IOException when what was queued could not be written; the lease is free all the same
+     * @throws IOException if queued writes failed; the lease is released all the same
      */
     public void release(Successor successor) throws IOException {
         proxy.store().releaseWrites(successor);
     }
 
     /**
-     * Takes the storage back from a successor that has served nothing. A removal of that time is durable when
-     * this returns.
+     * Takes the storage back from a successor that has served nothing. Removals in the meantime are durable when this
+     * returns.
      *
-     * @throws IOException when another process still has it
+     * @throws IOException if another process still holds the storage
      */
     public void takeBack() throws IOException {
         proxy.store().resumeWrites(true);
@@ -47,18 +47,19 @@ public final class HandOver {
     }
 
     /**
-     * Makes a change that the predecessor has passed on.
+     * Applies a change that the predecessor has sent.
      *
-     * @param reply told once, on any thread: null when the change is durable
+     * @param reply called once, on any thread, with null when the change is durable, or with the failure
      */
     public void applyChange(byte[] change, Consumer<@Nullable IOException> reply) {
         proxy.store().applyChange(change, proxy.shared().purger()::detach, reply);
     }
 
     /**
-     * Purges are answered when the predecessor accepts no more: a client that purges here is not answered from there.
+     * Delays the replies to purges until the predecessor no longer accepts. So a client that has purged here gets no
+     * old response from there.
      *
-     * @param closed complete when the predecessor accepts no more
+     * @param closed completes when the predecessor no longer accepts
      */
     public void predecessorClosed(CompletionStage<?> closed) {
         proxy.store().replyToChangesAfter(closed);

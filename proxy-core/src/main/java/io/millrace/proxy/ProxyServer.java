@@ -36,7 +36,7 @@ import io.millrace.proxy.purge.record.PurgeHistory;
 import io.millrace.proxy.server.BufferPool;
 import io.millrace.proxy.server.ConnectionLimit;
 import io.millrace.proxy.server.ConnectionMemory;
-import io.millrace.proxy.server.DnsConfigs;
+import io.millrace.proxy.server.DnsSettingsFactory;
 import io.millrace.proxy.server.LogConfigs;
 import io.millrace.proxy.server.OriginRecords;
 import io.millrace.proxy.server.ProxyMetrics;
@@ -85,22 +85,26 @@ import org.slf4j.LoggerFactory;
  * }
  * }</pre>
  *
- * <p>Life: build, {@link #start}, any number of {@link #reload}, perhaps {@link #drain}, {@link #close}. Several may live in one
- * JVM; none needs a JVM flag.
+ * <p>Lifecycle: build, {@link #start}, any number of {@link #reload}, optionally {@link #drain}, {@link #close}. A JVM
+ * may run several proxies; no JVM option is required.
  *
- * <p>Thread-safe: the methods that change its state may be called from any thread but its event loops, one at a time.
+ * <p>Thread-safe, with a restriction: methods that change the state must not be called on the proxy's event loops, nor
+ * concurrently.
  */
 public final class ProxyServer implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ProxyServer.class);
     private static final long FAULT_QUIET_NANOS = TimeUnit.SECONDS.toNanos(60);
 
-    /** How old this machine's addresses may be. */
+    /** Interval in which the machine's own addresses are read. */
     private static final long ADDRESSES_SECONDS = 10;
 
-    /** A reply may make a loop send another: from the store to a waiter's loop, from there to the fetch's, and back. */
+    /**
+     * Rounds over all loops at close, since a reply may make a loop send another one. The longest chain is from the
+     * store to a waiter's loop, then to the fetch's loop, and back.
+     */
     private static final int CLOSING_ROUNDS = 3;
 
-    /** What a reload swaps as a whole. */
+    /** The state that a reload replaces atomically. */
     private record Live(
             ProxyConfig config,
             ExchangeSettings exchange,
@@ -133,7 +137,7 @@ public final class ProxyServer implements AutoCloseable {
     private final OriginTlsContexts originTls = new OriginTlsContexts();
     private final @Nullable DataPlaneAdmin admin;
 
-    /** What is not live is as this says. */
+    /** The configuration at build time, for all settings that a reload cannot change. */
     private final ProxyConfig built;
 
     private volatile Live live;
@@ -233,15 +237,15 @@ public final class ProxyServer implements AutoCloseable {
                 originAdmin);
     }
 
-    /** Begins to build a proxy. */
+    /** Returns a builder of a proxy. */
     public static ProxyServerBuilder builder() {
         return new ProxyServerBuilder();
     }
 
     /**
-     * Begins to accept clients on every configured address.
+     * Binds every configured address and begins to accept clients.
      *
-     * @throws IOException when an address cannot be bound or a certificate cannot be used; what was open is closed again
+     * @throws IOException if an address cannot be bound or a certificate cannot be used; everything is closed then
      */
     public void start() throws IOException {
         if (state != ProxyState.NEW) {
@@ -273,7 +277,10 @@ public final class ProxyServer implements AutoCloseable {
         }
     }
 
-    /** Interfaces get and lose addresses while this runs; which ones matters where clients say where requests go. */
+    /**
+     * Updates the machine's own addresses, which change at run time. Needed only if clients choose the target (forward
+     * proxy).
+     */
     private void readOwnAddresses() {
         if (live.config().forwardProxy().enabled()) {
             CompletableFuture.runAsync(ownAddresses::read);
@@ -307,9 +314,9 @@ public final class ProxyServer implements AutoCloseable {
     }
 
     /**
-     * Takes over what can change while serving. Settings that cannot are reported: what they decide was decided when this proxy was
-     * built and stays as it was, and another one built from {@link #config} has them.
-     * Requests under way finish with what they began with.
+     * Applies the settings that can change at run time. The report lists the others: they keep their values from build
+     * time, and apply to a new proxy that is built from {@link #config}. Requests in progress finish with the old
+     * settings.
      */
     public ReloadReport reload(ProxyConfig config) {
         List<ReloadReport.Setting> settings = new ArrayList<>();
@@ -320,7 +327,7 @@ public final class ProxyServer implements AutoCloseable {
         }
         originTls.apply(config);
         long nowMillis = shared.clock().millis();
-        // All that may fail is done before anything is changed.
+        // Everything that may fail is done before the first change.
         Live next = live(config, live.exchange().forward(), nowMillis);
         SelfDetection isThisProxy = SelfDetection.of(config, ownAddresses);
         shared.groups().apply(config.originGroups(), isThisProxy, nowMillis);
@@ -334,10 +341,10 @@ public final class ProxyServer implements AutoCloseable {
     }
 
     /**
-     * Takes TLS session ticket keys that a launcher shares between its workers; without any the proxy makes its own.
-     * Connections resume sessions that another process began with the same keys.
+     * Sets the TLS session ticket keys that a launcher shares between its workers; without them the proxy generates its
+     * own. Connections resume sessions of other processes with the same keys.
      *
-     * @param keys newest first, each of {@link TicketKeys#KEY_BYTES} bytes
+     * @param keys concatenated keys, newest first, each of {@link TicketKeys#KEY_BYTES} bytes
      */
     public void ticketKeys(byte[] keys) {
         serverTls.giveTicketKeys(TicketKeys.parse(keys));
@@ -359,7 +366,7 @@ public final class ProxyServer implements AutoCloseable {
                 config,
                 ExchangeSettings.of(
                         config, built, ForwardSettings.of(config, built, forwardedBefore, ownAddresses, nowMillis)),
-                DnsConfigs.of(config.dns()),
+                DnsSettingsFactory.of(config.dns()),
                 http1,
                 http2(config),
                 headers(config, false),
@@ -409,10 +416,11 @@ public final class ProxyServer implements AutoCloseable {
     }
 
     /**
-     * Stops accepting, and lets what is under way finish: answers carry {@code Connection: close}, idle connections are closed.
-     * The store lets go of its volumes before this returns. Sockets that a launcher shares stay open there.
+     * Stops accepting, and lets requests in progress finish: responses carry {@code Connection: close}, and idle
+     * connections are closed. The store releases its volumes before this returns. Sockets shared with a launcher stay
+     * open there.
      *
-     * @param nanos the longest time it may take; then what is left is closed by {@link #close}
+     * @param nanos time limit; {@link #close} closes the remaining connections
      * @return completes when no client connection is left or the time is over
      */
     public CompletionStage<Void> drain(long nanos) {
@@ -428,7 +436,8 @@ public final class ProxyServer implements AutoCloseable {
             }
         }
         try {
-            // A successor may open the volumes from now on; what is under way is still read, and no longer stored.
+            // A successor may open the volumes from now on. Requests in progress still read from them, but no longer
+            // store.
             store.suspendWrites();
         } catch (IOException e) {
             log.warn("the store keeps its volumes until it is closed", e);
@@ -447,12 +456,12 @@ public final class ProxyServer implements AutoCloseable {
         return drained;
     }
 
-    /** Its storage on the way to another proxy, or from one. */
+    /** The hand-over of the storage to another proxy, or from one. */
     public HandOver handOver() {
         return new HandOver(this);
     }
 
-    /** Closes everything: connections, listeners, threads, the store. Blocks until that is done; nothing of the proxy is left then. */
+    /** Closes connections, listeners, threads and the store. Blocks until all resources are released. */
     @Override
     public void close() {
         if (state == ProxyState.CLOSED) {
@@ -476,7 +485,8 @@ public final class ProxyServer implements AutoCloseable {
         originTls.close();
         endOriginRecords();
         closeStore();
-        // What the store's threads and the loops sent each other at the end is still taken, and its buffers with it.
+        // Runs the last tasks that the store's threads and the loops have sent each other, so that their buffers are
+        // released.
         for (int round = 0; round < CLOSING_ROUNDS; round++) {
             for (ServingLoop loop : loops) {
                 loop.loop().submit(() -> {}).awaitUninterruptibly();
@@ -491,7 +501,7 @@ public final class ProxyServer implements AutoCloseable {
         allocator.close();
     }
 
-    /** The successor, if there is one, goes on from here. */
+    /** Writes the history of origins for the last time; a successor continues from there. */
     private void endOriginRecords() {
         if (originRecords != null) {
             originRecords.end();
@@ -509,12 +519,12 @@ public final class ProxyServer implements AutoCloseable {
         }
     }
 
-    /** Something that may fail for I/O. */
+    /** A task that may fail with an I/O error. */
     private interface Opening<T> {
         T run() throws IOException;
     }
 
-    /** Runs on a thread that ends right after, and so leaves nothing of the pool behind. */
+    /** Runs a task on a temporary thread, so that no thread keeps an arena of the pool reachable. */
     private static <T> T onOwnThread(String name, Opening<T> opening) throws IOException {
         CompletableFuture<T> result = new CompletableFuture<>();
         Thread thread = new FastThreadLocalThread(
@@ -537,7 +547,7 @@ public final class ProxyServer implements AutoCloseable {
         }
     }
 
-    /** Runs {@code allLoopsAlive} once every event loop has answered; on the last one that did. */
+    /** Runs {@code allLoopsAlive} when every event loop has responded, on the last one that did. */
     public void beat(Runnable allLoopsAlive) {
         AtomicInteger left = new AtomicInteger(loops.size());
         for (ServingLoop loop : loops) {
@@ -549,19 +559,19 @@ public final class ProxyServer implements AutoCloseable {
         }
     }
 
-    /** Closes the access log and opens it again by its name, after somebody moved the file. */
+    /** Closes the access log and opens it again by its name, after the file was moved. */
     public void reopenLogs() {
         if (accessLog != null) {
             accessLog.reopen();
         }
     }
 
-    /** The addresses in fact, in the order of the configuration. */
+    /** The bound addresses, in the order of the configuration. */
     public List<InetSocketAddress> addresses() {
         return listeners.stream().map(Listener::localAddress).toList();
     }
 
-    /** The port of the first address, in fact. */
+    /** The bound port of the first address. */
     public int port() {
         return addresses().get(0).getPort();
     }
@@ -571,17 +581,17 @@ public final class ProxyServer implements AutoCloseable {
         return live.config();
     }
 
-    /** Where it is in its life. */
+    /** The current state. */
     public ProxyState state() {
         return state;
     }
 
-    /** {@code epoll} or {@code nio}. */
+    /** The transport: {@code epoll} or {@code nio}. */
     public String transport() {
         return transport.toString();
     }
 
-    /** The TLS provider with its version. */
+    /** The TLS provider, with its version. */
     public String tls() {
         return TlsContexts.provider();
     }
@@ -591,7 +601,7 @@ public final class ProxyServer implements AutoCloseable {
         return metrics.prometheusText();
     }
 
-    /** Where every buffer of this proxy comes from. */
+    /** The pool of all buffers of this proxy. */
     BufferPool allocator() {
         return allocator;
     }
@@ -629,7 +639,7 @@ public final class ProxyServer implements AutoCloseable {
         return shared;
     }
 
-    /** All that a reload swaps, for tests that look into it. */
+    /** The state that a reload replaces, for tests. */
     Record snapshot() {
         return live;
     }

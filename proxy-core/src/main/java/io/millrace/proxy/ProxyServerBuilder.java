@@ -9,9 +9,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Collects what a {@link ProxyServer} is built of.
+ * The builder of a {@link ProxyServer}.
  *
- * <p>Confined to one thread.
+ * <p>Not thread-safe.
  */
 public final class ProxyServerBuilder {
     private ProxyConfig config = ProxyConfig.defaults();
@@ -27,16 +27,16 @@ public final class ProxyServerBuilder {
 
     ProxyServerBuilder() {}
 
-    /** The configuration; {@link ProxyConfig#builder()} makes one in code. */
+    /** Sets the configuration; {@link ProxyConfig#builder()} creates one in code. */
     public ProxyServerBuilder config(ProxyConfig value) {
         config = value;
         return this;
     }
 
     /**
-     * Accepts clients at an address too, such as {@code 127.0.0.1:0}.
+     * Adds a listen address, for example {@code 127.0.0.1:0}.
      *
-     * @throws IllegalArgumentException when it is none
+     * @throws IllegalArgumentException if it is not an address
      */
     public ProxyServerBuilder listen(String address) {
         config = config.toBuilder().listen(address).build();
@@ -44,9 +44,9 @@ public final class ProxyServerBuilder {
     }
 
     /**
-     * Maps URLs to an origin, such as {@code /} to {@code http://127.0.0.1:9000}: one more remap rule, after those before.
+     * Appends a remap rule, for example from {@code /} to {@code http://127.0.0.1:9000}.
      *
-     * @throws IllegalArgumentException when one of them cannot stand in a rule
+     * @throws IllegalArgumentException if an argument is not permitted in a rule
      */
     public ProxyServerBuilder map(String from, String to) {
         config = config.toBuilder().map(from, to).build();
@@ -54,41 +54,44 @@ public final class ProxyServerBuilder {
     }
 
     /**
-     * Listening sockets that another process bound, by the address that the configuration names; with them the proxy binds
-     * nothing. It takes ownership of the descriptors. Epoll only.
+     * Sets listening sockets that another process has bound, by configured address; the proxy then binds nothing. Takes
+     * ownership of the descriptors. Epoll only.
      */
     public ProxyServerBuilder adoptListeners(Map<String, List<Integer>> descriptorsByAddress) {
         adopted = Map.copyOf(descriptorsByAddress);
         return this;
     }
 
-    /** Serves the admin API on a Unix socket at this path; without one {@code admin.socket} decides, and without that nothing is served. */
+    /**
+     * Sets the path of the admin API's Unix socket. The default is {@code admin.socket}; without either, the admin API
+     * is not served.
+     */
     public ProxyServerBuilder adminSocket(Path path) {
         adminSocket = path;
         return this;
     }
 
-    /** Keeps in this file which origins operators have put down, so that the next proxy with the same file knows it. */
+    /** Sets the file with the origins that operators have marked down, for the next proxy with the same file. */
     public ProxyServerBuilder originMarks(Path file) {
         originMarks = file;
         return this;
     }
 
-    /** Keeps in this file what is seen of origins, so that the next proxy with the same file knows how reliable they are. */
+    /** Sets the file with the history of origins, for the next proxy with the same file. */
     public ProxyServerBuilder originRecords(Path file) {
         originRecords = file;
         return this;
     }
 
-    /** Keeps in this file whether an operator drains it, so that the next proxy with the same file knows it. */
+    /** Sets the file that marks an operator's drain request, for the next proxy with the same file. */
     public ProxyServerBuilder drainMark(Path file) {
         drainMark = file;
         return this;
     }
 
     /**
-     * Keeps answers of OCSP responders, and copies of automatic certificates whose storage is elsewhere, in this directory:
-     * the next proxy with the same directory has them at its start. Without it they are in memory only.
+     * Sets the directory for OCSP responses, and for copies of automatic certificates with a storage elsewhere. The
+     * next proxy with the same directory reads them at its start. Without a directory they are in memory only.
      */
     public ProxyServerBuilder tlsState(Path directory) {
         tlsState = directory;
@@ -96,36 +99,36 @@ public final class ProxyServerBuilder {
     }
 
     /**
-     * Keeps records of purges in this directory, which several proxies may share; without it they are in memory, and end with
-     * the proxy.
+     * Sets the directory for records of purges. Several proxies may share it. Without a directory the records are in
+     * memory and are lost when the proxy ends.
      */
     public ProxyServerBuilder purgeRecords(Path directory) {
         purgeRecords = directory;
         return this;
     }
 
-    /** The file that the configuration came from, for the status. */
+    /** Sets the path of the configuration file that the status shows. */
     public ProxyServerBuilder configFile(Path path) {
         configFile = path;
         return this;
     }
 
-    /** The time of day, for tests. */
+    /** Sets the wall clock, for tests. */
     public ProxyServerBuilder clock(WallClock source) {
         clock = source;
         return this;
     }
 
     /**
-     * Opens the store and prepares the event loops; nothing is accepted before {@link ProxyServer#start}.
+     * Opens the store and creates the event loops; {@link ProxyServer#start} begins to accept.
      *
-     * @throws IOException when a storage path belongs to another instance, or a certificate cannot be used
+     * @throws IOException if a storage path belongs to another instance, or a certificate cannot be used
      */
     public ProxyServer build() throws IOException {
         return new ProxyServer(this);
     }
 
-    /** Builds and {@linkplain ProxyServer#start starts} it. */
+    /** Builds and {@linkplain ProxyServer#start starts} a proxy. */
     public ProxyServer start() throws IOException {
         ProxyServer proxy = build();
         proxy.start();

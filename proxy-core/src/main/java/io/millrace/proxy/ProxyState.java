@@ -1,12 +1,12 @@
 package io.millrace.proxy;
 
-/** The life of a {@link ProxyServer}, from left to right and never back. */
+/** The states of a {@link ProxyServer}. They follow each other in this order. */
 public enum ProxyState {
-    /** Built; nothing is open but the store. */
+    /** Built; only the store is open. */
     NEW,
-    /** Accepting and serving. */
+    /** Accepting and serving clients. */
     RUNNING,
-    /** Accepting nothing, finishing what is under way. */
+    /** No longer accepting; requests in progress finish. */
     DRAINING,
     /** Everything is closed. */
     CLOSED

@@ -3,7 +3,7 @@ package io.millrace.proxy;
 import java.util.List;
 
 /**
- * What became of each setting that differs between two configurations.
+ * The outcome of each setting that differs between two configurations.
  *
  * <p>Immutable.
  */
@@ -13,23 +13,23 @@ public record ReloadReport(List<Setting> settings) {
         settings = List.copyOf(settings);
     }
 
-    /** What became of a setting. */
+    /** The outcome of a setting. */
     public enum Result {
-        /** In use now. */
+        /** The new value is in force. */
         APPLIED,
-        /** In use in a proxy that is rebuilt; this one goes on with the old value. */
+        /** The new value needs a new proxy; this one keeps the old value. */
         NEEDS_NEW_PROXY
     }
 
     /**
-     * One setting.
+     * One changed setting.
      *
-     * @param key its name in the catalogue
-     * @param result what became of it
+     * @param key name in the catalogue
+     * @param result outcome of the change
      */
     public record Setting(String key, Result result) {}
 
-    /** Whether every change is in use. */
+    /** Whether every change is in force. */
     public boolean isComplete() {
         return settings.stream().allMatch(setting -> setting.result() == Result.APPLIED);
     }

@@ -15,7 +15,7 @@ import io.millrace.store.CacheStore;
 import java.time.Duration;
 import java.util.List;
 
-/** Read access to one {@link ProxyServer} for its admin API. Thread-safe. */
+/** Read access to one {@link ProxyServer}, for its admin API. Thread-safe. */
 record ServerView(ProxyServer proxy) implements ProxyView {
     @Override
     public State state() {

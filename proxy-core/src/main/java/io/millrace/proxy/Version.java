@@ -5,13 +5,13 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.Properties;
 
-/** The product's version, from the build. Immutable: no state. */
+/** The product's version, from the build. Stateless. */
 public final class Version {
     private static final String VERSION = read();
 
     private Version() {}
 
-    /** Such as {@code 0.1.0}. */
+    /** The version, for example {@code 0.1.0}. */
     public static String current() {
         return VERSION;
     }

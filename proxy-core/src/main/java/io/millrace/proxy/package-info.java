@@ -1,4 +1,4 @@
-/** The façade: what an application that embeds the proxy builds, starts, reloads and closes. */
+/** The public API for applications that embed the proxy: build, start, reload and close. */
 @NullMarked
 package io.millrace.proxy;
 

@@ -19,7 +19,8 @@ import org.junit.jupiter.api.io.TempDir;
  * that alone shows it, with {@code -Dmillrace.histories=1}.
  */
 class DifferentialTest {
-    private static final int HISTORIES = Integer.getInteger("millrace.histories", 3000);
+    private static final int HISTORIES =
+            Integer.getInteger("millrace.histories", 1000 * Integer.getInteger("millrace.test.effort", 1));
     private static final long FIRST_SEED = Long.getLong("millrace.seed", 1);
     private static final int STEPS = 12;
 

@@ -92,14 +92,14 @@ class ExplainTest {
         start("Last-Modified: Sat, 01 Jan 2000 00:00:00 GMT\r\nSet-Cookie: a=b\r\n");
         Explanation before = explain("/a", new Field("Cookie", "a=b"));
         assertEquals(
-                "no lifetime is guessed for text, JSON and XML, as the request has Cookie",
+                "no heuristic lifetime for text, JSON and XML, as the request has Cookie",
                 texts(before).get("guess"));
         assertEquals("cache.guessed_lifetime_with_cookies", by(before, "guess"));
         proxy.getAndSettle("/a");
         Explanation after = explain("/a");
         assertEquals("validate", after.outcome());
         assertEquals(
-                "0 s by no guess, as the request had Cookie or Authorization or the answer Set-Cookie",
+                "0 s by no heuristic, because of Cookie, Authorization or Set-Cookie",
                 texts(after).get("lifetime"));
         assertEquals("cache.guessed_lifetime_with_cookies", by(after, "lifetime"));
     }
@@ -129,10 +129,10 @@ class ExplainTest {
         Map<String, String> texts = texts(explained);
         assertEquals("60 s by s-maxage", texts.get("lifetime"));
         assertEquals("Cache-Control: public, s-maxage=60, max-age=5", by(explained, "lifetime"));
-        assertEquals("17 s: 7 s when it came, 10 s since then", texts.get("age"));
+        assertEquals("17 s: 7 s on arrival, 10 s since then", texts.get("age"));
         assertEquals("the answer's Age, or its Date", by(explained, "age"));
         assertEquals("60 - 17 = 43 s: fresh for 43 s more", texts.get("freshness"));
-        assertEquals("answered from the cache, no origin is asked", texts.get("answer"));
+        assertEquals("answered from the cache, without an origin request", texts.get("answer"));
         assertEquals(1, proxy.origin().requests());
         assertEquals("17", proxy.get("/a").field("age"));
     }
@@ -152,7 +152,7 @@ class ExplainTest {
         assertEquals("hit", explained.outcome());
         assertEquals(status, explained.status());
         assertEquals(
-                "answered from the cache" + (status == 200 ? "" : " with " + status) + ", no origin is asked",
+                "answered from the cache" + (status == 200 ? "" : " with " + status) + ", without an origin request",
                 texts(explained).get("answer"));
         assertEquals(status, proxy.get("/a", name + ": " + value + "\r\n").status());
     }
@@ -166,8 +166,9 @@ class ExplainTest {
         assertEquals("validate", explained.outcome());
         Map<String, String> texts = texts(explained);
         assertEquals("5 - 9 = -4 s: stale for 4 s", texts.get("freshness"));
-        assertEquals("to be validated: stale; should the origin fail, stale-if-error has 60 s", texts.get("reuse"));
-        assertEquals("the origin is asked whether it still holds (If-None-Match: \"v1\")", texts.get("answer"));
+        assertEquals(
+                "to be validated: stale; if the origin fails, stale-if-error permits it for 60 s", texts.get("reuse"));
+        assertEquals("the stored response is validated with the origin (If-None-Match: \"v1\")", texts.get("answer"));
         assertEquals(1, proxy.origin().requests());
     }
 
@@ -180,7 +181,7 @@ class ExplainTest {
         Explanation explained = explain("/a");
         assertEquals("stale", explained.outcome());
         assertEquals(
-                "stale for 4 s, below 30 s of stale-while-revalidate: it answers, and is validated meanwhile",
+                "stale for 4 s, below 30 s of stale-while-revalidate: used, and validated in the background",
                 texts(explained).get("reuse"));
         assertEquals(1, proxy.origin().requests());
     }
@@ -247,7 +248,7 @@ class ExplainTest {
         assertEquals("remap[0].filters allows others only", by(refused, "filters"));
         Explanation passed = explain("GET", "10.1.2.3", "/a");
         assertEquals("fetch", passed.outcome());
-        assertEquals("they let GET from 10.1.2.3 pass", texts(passed).get("filters"));
+        assertEquals("the filters allow GET from 10.1.2.3", texts(passed).get("filters"));
         assertEquals(403, proxy.get("/a").status());
         assertEquals(1, proxy.counted(Counter.DENIED_FILTER), "what is explained counts as no denial");
     }
@@ -311,7 +312,8 @@ class ExplainTest {
         start("Cache-Control: max-age=60\r\n");
         Explanation explained = explain("POST", null, "/a", new Field("Content-Length", "3"));
         assertEquals("pass", explained.outcome());
-        assertEquals("goes to the origin as it is (method)", texts(explained).get("answer"));
+        assertEquals(
+                "is sent to the origin unchanged (method)", texts(explained).get("answer"));
         assertNull(explained.key());
     }
 
@@ -332,10 +334,11 @@ class ExplainTest {
         assertEquals("fetch", explained.outcome());
         Map<String, String> texts = texts(explained);
         assertEquals(
-                "another request fetches it already: its answer is waited for, at most 7 s", texts.get("collapse"));
+                "another request fetches it already: this one waits for that response, at most 7 s",
+                texts.get("collapse"));
         assertEquals("cache.collapse_wait", by(explained, "collapse"));
-        assertEquals(proxy.origin().url() + "/a is asked for already", texts.get("origin"));
-        assertEquals("waits for what another request fetches (uri-miss)", texts.get("answer"));
+        assertEquals(proxy.origin().url() + "/a is being fetched already", texts.get("origin"));
+        assertEquals("waits for the fetch of another request (uri-miss)", texts.get("answer"));
         assertFalse(explain("/b").collapsed(), "another URL");
         assertFalse(explain("HEAD", null, "/a").collapsed(), "a HEAD is sent as it is");
         assertFalse(explain("/a", new Field("Range", "bytes=0-0,2-2")).collapsed(), "ranges that are sent as they are");
@@ -387,7 +390,7 @@ class ExplainTest {
         assertEquals("validate", waiting.outcome());
         assertTrue(waiting.collapsed());
         assertEquals(
-                "waits for what another request fetches (stale)", texts(waiting).get("answer"));
+                "waits for the fetch of another request (stale)", texts(waiting).get("answer"));
         go.countDown();
     }
 

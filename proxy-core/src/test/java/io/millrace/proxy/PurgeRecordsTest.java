@@ -45,7 +45,7 @@ class PurgeRecordsTest {
     @TempDir
     Path directory;
 
-    /** The origin's tag of a path is what follows {@code /tags/} in it. */
+    /** The origin takes the tag from the path: the part after {@code /tags/}. */
     private void start(UnaryOperator<ProxyConfig.Builder> more) throws IOException {
         proxy.purgeRecords(directory.resolve("purges"));
         proxy.start(
@@ -214,10 +214,10 @@ class PurgeRecordsTest {
             delimiter = '|',
             value = {
                 "unknown | 404 | unknown-purge | no purge has the identifier s1",
-                "hard | 409 | not-undoable | was hard",
+                "hard | 409 | not-undoable | is hard",
                 "late | 409 | undo-window | is older than purge.undo_window (1h)",
                 "twice | 409 | already-undone | is undone",
-                "removal | 409 | not-undoable | was hard"
+                "removal | 409 | not-undoable | is hard"
             })
     void aPurgeThatCannotBeUndoneStays(String why, int status, String code, String message) throws Exception {
         startInRam();
@@ -267,11 +267,8 @@ class PurgeRecordsTest {
         String id = purge(Kind.HOST, true);
         AdminException refused = assertThrows(AdminException.class, () -> admin().cancel(id, CALLER));
         assertEquals("409 not-in-progress", refused.status() + " " + refused.code());
-        assertEquals(
-                "404 unknown-purge",
-                assertThrows(AdminException.class, () -> admin().cancel("s1", CALLER))
-                                .status()
-                        + " unknown-purge");
+        AdminException unknown = assertThrows(AdminException.class, () -> admin().cancel("s1", CALLER));
+        assertEquals("404 unknown-purge", unknown.status() + " " + unknown.code());
     }
 
     @ParameterizedTest
@@ -324,7 +321,7 @@ class PurgeRecordsTest {
         return last[0];
     }
 
-    /** As the records have it, without the counts of a process. */
+    /** The purge from the records, without the counts of a process. */
     private long objectsOf(String id) {
         try {
             return admin().find(id).record().objects();
@@ -333,7 +330,7 @@ class PurgeRecordsTest {
         }
     }
 
-    /** Asks until the inventory knows all. */
+    /** Repeats the dry run until the inventory has all objects. */
     private void awaitInventory(PurgeAdmin admin) {
         CacheStore<StoredHead> store = proxy.proxy().store();
         ProxyExtension.await("the inventory", () -> {
@@ -357,7 +354,7 @@ class PurgeRecordsTest {
         startInRam();
         CompletionStage<PurgeView> run = admin().dryRun(scope(Kind.HOST, false), CALLER);
         Exception failure = assertThrows(Exception.class, () -> await(run));
-        assertTrue(String.valueOf(failure.getMessage()).contains("there is no inventory"), failure.toString());
+        assertTrue(String.valueOf(failure.getMessage()).contains("without an inventory"), failure.toString());
         InvalidationReport purged = purge(admin(), scope(Kind.HOST, false), true);
         assertEquals(-1, purged.objects());
         assertFalse(purged.counting());

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
 
-/** The options that every command takes, before or after its name. Filled by Picocli. */
+/** The options of every command, before or after its name. Filled by Picocli. */
 public final class GlobalOptions {
     @Option(
             names = "--admin",
@@ -20,7 +20,7 @@ public final class GlobalOptions {
             names = "--token-file",
             paramLabel = "FILE",
             scope = ScopeType.INHERIT,
-            description = "File with the token that a URL asks for.")
+            description = "File with the token for the admin API over TCP.")
     @Nullable
     Path tokenFile;
 
@@ -50,7 +50,7 @@ public final class GlobalOptions {
             scope = ScopeType.INHERIT,
             converter = WatchInterval.class,
             preprocessor = WatchInterval.class,
-            description = "Look again and again, by default every 2 s.")
+            description = "Repeat the command, by default every 2 s.")
     @Nullable
     Duration watch;
 

@@ -4,7 +4,7 @@ import io.millrace.cli.client.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Purges, their records and dry runs, for people. */
+/** Formats purges, their records and dry runs as text. */
 public final class PurgeView {
     private static final int STATE_WIDTH = 9;
     private static final int SCOPE_WIDTH = 6;
@@ -12,7 +12,7 @@ public final class PurgeView {
 
     private PurgeView() {}
 
-    /** One line: what was invalidated, by which stamp, and what that means. */
+    /** Describes an invalidation in one line: its scope, its stamp and its meaning. */
     public static List<String> scope(JsonObject report) {
         String scope = report.text("scope", "");
         String target = report.text("target", "");
@@ -21,7 +21,7 @@ public final class PurgeView {
                 + report.text("detail", "") + ")"));
     }
 
-    /** One line: whether anything was stored, and the URL. */
+    /** Describes the purge of a URL in one line: whether a response was stored, and the URL. */
     public static List<String> lines(JsonObject report, String url) {
         long number = report.number("purged", 0);
         String outcome;
@@ -35,8 +35,7 @@ public final class PurgeView {
                 Printable.of(outcome + ": " + report.text("url", url) + (detail.isEmpty() ? "" : " (" + detail + ")")));
     }
 
-
-    /** {@code GET /v1/cache/purges}: a line per purge. */
+    /** Formats the reply of {@code GET /v1/cache/purges}, one purge on a line. */
     public static List<String> list(JsonObject report) {
         List<String> lines = new ArrayList<>();
         for (JsonObject purge : report.objects("purges")) {
@@ -47,20 +46,20 @@ public final class PurgeView {
                     + " ".repeat(Math.max(0, COUNT_WIDTH - objects.length())) + objects + "  "
                     + purge.text("target", "")));
         }
-        return lines.isEmpty() ? List.of("no purge is kept") : lines;
+        return lines.isEmpty() ? List.of("no purges") : lines;
     }
 
     private static String padded(String text, int width) {
         return text + " ".repeat(Math.max(0, width - text.length()));
     }
 
-    /** {@code GET /v1/cache/purge}: what is known of one. */
+    /** Formats the reply of {@code GET /v1/cache/purge}: one purge with its client and count. */
     public static List<String> show(JsonObject purge) {
         Rows rows = new Rows(Printable.of("purge " + purge.text("id", "?")));
         rows.add("state", Printable.of(purge.text("state", "?")));
         rows.add("at", Printable.of(purge.text("at", "?")));
-        rows.add("by", Printable.of(client(purge)));
-        rows.add("what", Printable.of(what(purge)));
+        rows.add("client", Printable.of(client(purge)));
+        rows.add("target", Printable.of(what(purge)));
         rows.add("objects", count(purge));
         if (purge.has("undo_until")) {
             rows.add("undo until", Printable.of(purge.text("undo_until", "")));
@@ -105,20 +104,20 @@ public final class PurgeView {
                 + (purge.text("state", "").equals("counting") ? " so far, " + progress(purge) : "");
     }
 
-    /** How far a count has come. */
+    /** Formats the progress of a count. */
     public static String progress(JsonObject purge) {
         JsonObject count = purge.object("count");
         long examined = count.number("examined", 0);
         return Quantities.percent(examined, count.number("entries", examined)) + " of the inventory";
     }
 
-    /** An undo or the end of a count: one line. */
+    /** Describes an undone purge or a cancelled count in one line. */
     public static List<String> changed(JsonObject purge) {
         return List.of(
                 Printable.of(purge.text("state", "?") + ": purge " + purge.text("id", "?") + " (" + what(purge) + ")"));
     }
 
-    /** A dry run: the count, and the first URLs. */
+    /** Describes a dry run: the count and the first URLs. */
     public static List<String> dryRun(JsonObject run) {
         List<String> lines = new ArrayList<>();
         long objects = run.number("objects", 0);
@@ -141,7 +140,7 @@ public final class PurgeView {
         return lines;
     }
 
-    /** A purge whose objects were counted: one line. */
+    /** Describes a purge with its count in one line. */
     public static List<String> counted(JsonObject purge) {
         String objects = purge.has("objects")
                 ? Quantities.count(purge.number("objects", 0), "object", "objects") + ", "

@@ -1,11 +1,14 @@
 package io.millrace.store.admission;
 
-/** Which new objects a full volume takes. */
+/** The rule by which a full volume admits new objects. */
 public enum AdmissionRule {
-    /** Every one. */
+    /** Admits every object. */
     ALWAYS,
-    /** Those whose key was asked for before, as far as is remembered. */
+    /** Admits objects whose key was requested before, within the limits of the request history. */
     SECOND_HIT,
-    /** Those asked for so often that the like of them were asked for again about as much as what they drive out. */
+    /**
+     * Admits an object if objects with the same request count were requested again about as often as the objects that
+     * it would displace.
+     */
     FREQUENCY
 }

@@ -4,20 +4,20 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * How often each hash was counted of late, about: a count-min sketch of four rows of 4-bit counters. The four counters of
- * a hash lie in one block of 64 bytes, so that counting touches one cache line.
+ * The approximate recent count of each hash: a count-min sketch of four rows of 4-bit counters. The four counters of a
+ * hash are in one block of 64 bytes, so that counting accesses one cache line.
  *
  * <pre>
  *   block:  | row 0: 2 longs | row 1: 2 longs | row 2: 2 longs | row 3: 2 longs |   16 counters in each long
  * </pre>
  *
- * <p>When ten counts were made for each long, or {@value #COUNTS_PER_OBJECT} for each object, {@link #age} halves every
- * counter: the old is forgotten, and popular objects do not all stand where a counter ends.
+ * <p>After ten counts per long, or {@value #COUNTS_PER_OBJECT} per object, {@link #age} halves every counter. Old
+ * requests thus lose weight, and popular objects do not all reach the maximum.
  *
- * <p>Thread-safe. A count that meets another on the same long may get lost. {@link #age} is for one thread.
+ * <p>Thread-safe. Concurrent counts in the same long may be lost. {@link #age} is confined to one thread.
  */
 final class FrequencySketch {
-    /** Where a counter stops. */
+    /** Maximum of a counter (saturating). */
     static final int COUNT_MAX = 15;
 
     private static final int LONGS_MIN = 1 << 7;
@@ -25,9 +25,9 @@ final class FrequencySketch {
     private static final int BLOCK_SHIFT = 3;
     private static final int ROWS = 4;
     private static final int COUNTS_PER_LONG = 10;
-    /** Counts for each object of the cache before counters are halved, where that is sooner. */
+    /** Counts per object of the cache before counters are halved, if that is earlier. */
     private static final int COUNTS_PER_OBJECT = 60;
-    /** With next to no objects, counts before counters are halved. */
+    /** Minimum counts before counters are halved, for a cache with almost no objects. */
     private static final int COUNTS_MIN = 1 << 10;
 
     private static final int AGED_AT_ONCE = 1 << 19;
@@ -36,10 +36,10 @@ final class FrequencySketch {
     private final AtomicLongArray longs;
     private final int blockMask;
     private final LongAdder counts = new LongAdder();
-    /** Longs still to be halved in the present ageing. */
+    /** Longs still to be halved in the current ageing. */
     private int toAge;
 
-    /** A sketch of about this many longs. */
+    /** Creates a sketch of about this many longs. */
     FrequencySketch(long longsWanted) {
         int count = LONGS_MIN;
         while (count < LONGS_MAX && count < longsWanted) {
@@ -63,7 +63,7 @@ final class FrequencySketch {
         counts.increment();
     }
 
-    /** How often the hash was counted, up to {@link #COUNT_MAX}; too much when it shares all its counters. */
+    /** Returns the count of the hash, up to {@link #COUNT_MAX}; too high if other hashes share all its counters. */
     int frequency(long hash) {
         long mixed = mix(hash);
         int least = COUNT_MAX;
@@ -87,7 +87,7 @@ final class FrequencySketch {
         return z ^ (z >>> 29);
     }
 
-    /** Halves counters when it is time for a cache of this many objects; a bounded number of them for each call. */
+    /** Halves counters if that is due for a cache of this many objects; a bounded number of them per call. */
     void age(long objects) {
         long most = (long) COUNTS_PER_LONG * longs.length();
         long enough = Math.min(most, Math.max(COUNTS_MIN, COUNTS_PER_OBJECT * objects));

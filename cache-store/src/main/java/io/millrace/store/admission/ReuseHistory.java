@@ -4,24 +4,26 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * How often objects of a class were asked for again within one turn of the ring, whether they were then kept or not.
+ * The reuse rates of classes of objects: how often they were requested again within one turn of the ring, whether they
+ * were kept or not.
  *
- * <p>A decision about a key puts it into a table, with its class and the time in segments. The next request of the key
- * takes it out: it was asked for again. What is a turn old was not. Of many keys a sample is looked at, chosen by hash.
+ * <p>A decision about a key adds it to a table, with its class and the time in segments. The next request of the key
+ * removes it and counts as reuse. An entry older than one turn counts as no reuse. With many keys, only a sample chosen
+ * by hash is recorded.
  *
  * <pre>
  *   slot: fingerprint of the key (32 bits), class (8), segments begun (24)
  * </pre>
  *
  * <p>Thread-safe: {@link #decided} and {@link #requested} from any thread; {@link #segmentBegun}, {@link #sumUp} and
- * {@link #chance} are for one thread at a time.
+ * {@link #chance} by one thread at a time.
  */
 final class ReuseHistory {
     private static final int SLOTS_MIN = 1 << 10;
     private static final int SLOTS_MAX = 1 << 16;
     private static final long FINGERPRINT = -1L << 32;
     private static final int EPOCH_MASK = (1 << 24) - 1;
-    /** Slots for each object: decisions about one may come several times in a turn. */
+    /** Slots per object: there may be several decisions about an object in one turn. */
     private static final int SLOTS_PER_OBJECT = 4;
 
     private static final int FORGET_AFTER_MIN = 200;
@@ -29,7 +31,7 @@ final class ReuseHistory {
     private final int turn;
     private final AtomicLongArray slots;
     private final int mask;
-    /** Settled since the last {@link #sumUp}. */
+    /** Results since the last {@link #sumUp}. */
     private final AtomicIntegerArray triedNow;
 
     private final AtomicIntegerArray againNow;
@@ -39,7 +41,7 @@ final class ReuseHistory {
     private volatile int sampleShift;
     private double sinceForgotten;
 
-    /** An empty history of this many classes, for a ring of this many segments, with about this many slots. */
+    /** Creates an empty history of this many classes, for a ring of this many segments, with about this many slots. */
     ReuseHistory(int classes, int segments, long slotsWanted) {
         turn = segments;
         int count = SLOTS_MIN;
@@ -54,7 +56,7 @@ final class ReuseHistory {
         again = new double[classes];
     }
 
-    /** A decision about the key was made, as one of that class. */
+    /** Records a decision about the key, as one of that class. */
     void decided(long hash, int cls) {
         long mixed = mix(hash);
         if (!isSampled(mixed)) {
@@ -63,13 +65,13 @@ final class ReuseHistory {
         int at = (int) mixed & mask;
         long now = (mixed & FINGERPRINT) | ((long) (cls + 1) << 24) | (epoch & EPOCH_MASK);
         long before = slots.getAndSet(at, now);
-        // The same once more is another record of the object: one decision.
+        // The same value again is another record of the object: one decision.
         if (before != 0 && before != now && (before >>> 32 == mixed >>> 32 || isOld(before))) {
             triedNow.incrementAndGet(cls(before));
         }
     }
 
-    /** The key was asked for. */
+    /** Records a request for the key. */
     void requested(long hash) {
         long mixed = mix(hash);
         int at = (int) mixed & mask;
@@ -99,7 +101,7 @@ final class ReuseHistory {
         return z ^ (z >>> 32);
     }
 
-    /** Time goes on by a segment. Settles what is a turn old. */
+    /** Advances the time by one segment. Counts entries older than one turn as not reused. */
     void segmentBegun(long objects) {
         epoch = (epoch + 1) & EPOCH_MASK;
         int shift = 0;
@@ -116,7 +118,7 @@ final class ReuseHistory {
         sumUp(objects);
     }
 
-    /** Makes {@link #chance} know what was settled, and forgets half of all now and then. */
+    /** Includes recent results in {@link #chance}; halves all results periodically. */
     void sumUp(long objects) {
         for (int cls = 0; cls < tried.length; cls++) {
             int now = triedNow.getAndSet(cls, 0);
@@ -133,7 +135,7 @@ final class ReuseHistory {
         }
     }
 
-    /** How likely one of the classes from {@code from} to before {@code to} is to be asked for again. */
+    /** Returns the reuse probability of the classes from {@code from} (inclusive) to {@code to} (exclusive). */
     double chance(int from, int to, double expected) {
         double sumTried = 1;
         double sumAgain = expected;

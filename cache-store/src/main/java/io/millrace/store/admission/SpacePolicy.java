@@ -6,42 +6,42 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Decides what one volume takes and keeps, by what became of the like before.
+ * The admission and retention policy of one volume, learned from the reuse of similar objects.
  *
- * <p>Objects are put in classes: new ones by how often their key was asked for of late, old ones by that and by how often
- * they were read in the last turn of the ring. For each class the history tells how many were asked for again within a
- * turn. An old object is kept if its chance is not far below that of new ones, for whom room would be made; a new one is
- * taken if its chance is not far below that of the least one kept. What was asked for once and never again has no
- * claim to be kept.
+ * <p>Objects are grouped into classes. The class of a new object is the recent request count of its key. The class of
+ * an old object also contains its reads in the last turn of the ring. The history provides the reuse rate of each class
+ * within a turn. An old object is kept if its rate is not far below the rate of new objects, which would take its
+ * space. A new object is admitted if its rate is not far below the lowest rate that was kept. An object that was
+ * requested only once is not kept.
  *
- * <p>As long as the ring has never been full all new objects are taken.
+ * <p>Until the ring is full for the first time all new objects are admitted.
  *
- * <p>What is known is summed up with each segment begun, and now and then while new objects come and none is taken.
+ * <p>Rates are updated with each segment begun, and periodically while all new objects are refused.
  *
  * <p>Thread-safe; {@link #segmentBegun} and {@link #worth} are confined to the volume's writer thread.
  */
 public final class SpacePolicy implements KeepPolicy {
-    /** Classes by frequency: these and less. */
+    /** Upper limits of the classes by request count. */
     private static final int[] FREQUENCY_STEPS = {1, 2, 3, 5, 8, 12, FrequencySketch.COUNT_MAX};
 
     private static final int STEPS = 8;
     private static final int HITS_MAX = 3;
     private static final int CLASSES = STEPS * (HITS_MAX + 2);
-    /** Chance of an old object, in that of new ones, from which on it is kept. */
+    /** Minimum reuse rate of a kept old object, as a fraction of the rate of new objects. */
     private static final double KEPT_FROM = 0.2;
-    /** Chance of a new object, in that of the least one kept, from which on it is taken. */
+    /** Minimum reuse rate of an admitted new object, as a fraction of the lowest kept rate. */
     private static final double TAKEN_FROM = 0.2;
-    /** What is believed of new objects before anything is known. */
+    /** Assumed reuse rate of new objects before there is data. */
     private static final double EXPECTED_OF_NEW = 0.05;
-    /** As {@link #EXPECTED_OF_NEW}, of old ones, for each step of frequency. */
+    /** Like {@link #EXPECTED_OF_NEW}, for old objects, per step of request count. */
     private static final double EXPECTED_OF_OLD = 0.06;
 
     private static final double NOTHING_KEPT = 2;
-    /** Refusals after which it is looked whether they are still right. */
+    /** Number of refusals after which the admitted classes are recomputed. */
     private static final int REFUSED_BEFORE_A_LOOK = 64;
-    /** Bytes of volume for a long of the sketch. */
+    /** Bytes of volume per long of the sketch. */
     private static final int BYTES_PER_LONG = 512;
-    /** Bytes of volume for a slot of the history. */
+    /** Bytes of volume per slot of the history. */
     private static final int BYTES_PER_SLOT = 512;
 
     private final AdmissionRule rule;
@@ -51,20 +51,20 @@ public final class SpacePolicy implements KeepPolicy {
     private final LongAdder refused = new LongAdder();
     private final ReentrantLock summing = new ReentrantLock();
     private final AtomicInteger refusedSince = new AtomicInteger();
-    /** Least chance of what was kept of the last segment; confined to the volume's thread, as the next. */
+    /** Lowest rate kept in the last segment; confined to the volume's thread, like the next fields. */
     private double leastKept = NOTHING_KEPT;
 
     private double chanceOfNew;
     private final double[] chances = new double[CLASSES];
     private volatile long objects;
-    /** Chance from which on a new object is taken. */
+    /** Minimum rate of admitted new objects. */
     private volatile double enough;
 
     private volatile boolean full;
-    /** One bit for each class of new objects that is taken. */
+    /** Bit set of the admitted classes of new objects. */
     private volatile int taken = -1;
 
-    /** A policy that knows nothing yet, for a volume of this many bytes. */
+    /** Creates a policy without data, for a volume of this many bytes. */
     public SpacePolicy(AdmissionRule rule, long bytes, int segments) {
         this.rule = rule;
         this.segments = segments;
@@ -72,18 +72,18 @@ public final class SpacePolicy implements KeepPolicy {
         this.history = new ReuseHistory(CLASSES, segments, bytes / BYTES_PER_SLOT);
     }
 
-    /** Segments of the volume that this is about. */
+    /** Returns the number of segments of the volume. */
     public int segments() {
         return segments;
     }
 
-    /** The key was asked for, wherever it was found or not. Any thread. */
+    /** Counts a request for the key, for a hit or a miss. Any thread. */
     public void requested(long keyHash) {
         sketch.count(keyHash);
         history.requested(keyHash);
     }
 
-    /** Whether a new object of the key is taken; its request is counted already. Any thread. */
+    /** Returns true if a new object of the key is admitted; its request was already counted. Any thread. */
     public boolean admits(long keyHash) {
         if (!full) {
             return true;
@@ -107,7 +107,7 @@ public final class SpacePolicy implements KeepPolicy {
         return admitted;
     }
 
-    /** New objects not taken so far. Any thread. */
+    /** Returns the number of new objects that were refused. Any thread. */
     public long refused() {
         return refused.sum();
     }
@@ -140,7 +140,10 @@ public final class SpacePolicy implements KeepPolicy {
         full = true;
     }
 
-    /** No segment is begun while nothing is taken: what was learnt from the refused must count all the same. */
+    /**
+     * Recomputes the admitted classes. No segment is begun while all objects are refused, so results of refused objects
+     * would otherwise have no effect.
+     */
     private void look() {
         if (summing.tryLock()) {
             try {

@@ -1,6 +1,6 @@
 /**
- * What is worth its place on disk: how often keys were asked for of late, how that foretold whether they were asked for
- * again, and so which new objects a volume takes and which old ones it keeps.
+ * Admission to the disk and retention on it. The policy uses recent request counts of keys, and the reuse rates that
+ * these counts predicted. It decides which new objects a volume admits and which old ones it keeps.
  */
 @NullMarked
 package io.millrace.store.admission;

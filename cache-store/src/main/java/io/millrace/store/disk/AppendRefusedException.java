@@ -3,8 +3,8 @@ package io.millrace.store.disk;
 import java.io.IOException;
 
 /**
- * The log cannot take a record although the disk works: it is longer than a segment, or readers hold all the segments
- * that could be given up.
+ * Thrown when the log cannot append a record although the disk works. The record is longer than a segment, or readers
+ * have pinned all segments that could be reclaimed.
  */
 public final class AppendRefusedException extends IOException {
     private static final long serialVersionUID = 1L;

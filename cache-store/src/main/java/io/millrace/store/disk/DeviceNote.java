@@ -9,8 +9,8 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The file {@value #FILE_NAME} in the index directory of a device: which device it is, and whether the permission to
- * write over what it held was used.
+ * The content of the file {@value #FILE_NAME} in the index directory of a device. It names the device, and records
+ * whether the permission to overwrite other content on it was used.
  *
  * <pre>
  * the device's path
@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable.
  *
  * @param device the device
- * @param formatUsed whether {@code format} counts no more until it was taken out of the configuration
+ * @param formatUsed whether {@code format} is ignored until it has been removed from the configuration
  */
 public record DeviceNote(Path device, boolean formatUsed) {
     /** Name of the file. */
@@ -30,7 +30,7 @@ public record DeviceNote(Path device, boolean formatUsed) {
     private static final String USED = "format used";
     private static final String NOT_USED = "format not used";
 
-    /** What the directory says, null when it is not that of a device. */
+    /** Reads the file of the directory; null if the directory does not belong to a device. */
     public static @Nullable DeviceNote read(FileIo io, Path directory) throws IOException {
         Path path = directory.resolve(FILE_NAME);
         if (!io.exists(path)) {
@@ -41,7 +41,7 @@ public record DeviceNote(Path device, boolean formatUsed) {
             file.read(in, 0);
             String text = new String(in.array(), 0, in.position(), StandardCharsets.UTF_8);
             int end = text.indexOf('\n');
-            // Torn: says nothing of the device, and gives no permission away.
+            // A partly written file names no device and grants no permission to overwrite.
             return end < 0
                     ? new DeviceNote(Path.of(""), true)
                     : new DeviceNote(
@@ -50,7 +50,7 @@ public record DeviceNote(Path device, boolean formatUsed) {
         }
     }
 
-    /** Writes it and forces it. */
+    /** Writes the file and forces it to the device. */
     public void write(FileIo io, Path directory) throws IOException {
         byte[] text = (device + "\n" + (formatUsed ? USED : NOT_USED) + "\n").getBytes(StandardCharsets.UTF_8);
         try (StoreFile file = io.open(directory.resolve(FILE_NAME))) {

@@ -11,14 +11,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whole objects on their way into the log and the index, several at once: those that the volume's queue holds one after
- * the other.
+ * Whole objects that are written to the log and the index as one batch. A batch contains objects that follow each other
+ * in the volume's queue.
  *
  * <pre>
- *   add, add, add ──→ settle: one write ──→ index, each ──→ the log is applied ──→ who gave them is told, each
+ *   add, add, add ──→ settle: one write ──→ index, each ──→ the log is applied ──→ report each result
  * </pre>
  *
- * So nobody is told before the object's bytes are written, and no index entry points to what is not.
+ * <p>Results are reported only after the object's bytes are written, and no index entry points to unwritten bytes.
  *
  * <p>Confined to the volume's writer thread.
  */
@@ -29,24 +29,24 @@ final class GatheredObjects {
     private final MappedIndex index;
     private final Owner owner;
 
-    /** The volume. */
+    /** The callbacks to the volume. */
     interface Owner {
-        /** Throws when nothing can be appended. */
+        /** Throws if the volume cannot append. */
         void checkWorking() throws IOException;
 
-        /** The index knows all that the log has. */
+        /** Called after the index contains all records of the log. */
         void succeeded() throws IOException;
 
-        /** An I/O error. */
+        /** Called for an I/O error. */
         void failed(IOException e);
 
-        /** The index cannot be read or written any more; what callers are to be told. */
+        /** Called when the index can no longer be read or written. Returns the exception for the callers. */
         IOException indexFailed(Throwable e);
 
-        /** The key holds nothing although the log cannot say so. */
+        /** Removes the key from the index although no tombstone could be appended. */
         void forget(DiskKey key);
 
-        /** It is its key's newest record. */
+        /** Called when the record is the newest of its key. */
         void stored(RecordBatch.Member member);
     }
 
@@ -56,18 +56,18 @@ final class GatheredObjects {
         this.owner = owner;
     }
 
-    /** Takes in an object; borrows the buffers. If it cannot be done the key holds nothing. */
+    /** Adds an object; borrows the buffers. On failure the key holds no object. */
     void add(RecordHeader header, DiskKey key, ByteBuf head, ByteBuf body, Appended then) {
         try {
             owner.checkWorking();
-            // What carries settles first if it has anything to do.
+            // Reclaim settles the batch first if it has anything to carry.
             log.pace(header.recordLength());
             if (!log.canGather(header.recordLength())) {
                 settle();
             }
             log.gather(header, key, head, body, then);
         } catch (IOException e) {
-            // Also what was gathered of the key before.
+            // Also removes an earlier object of the key in the batch.
             owner.forget(key);
             owner.failed(e);
             then.appended(e);
@@ -76,7 +76,7 @@ final class GatheredObjects {
         }
     }
 
-    /** Writes what was gathered and says so to the index, and then to those who gave it. */
+    /** Writes the batch, updates the index, and then reports the results. */
     void settle() {
         if (log.isFlushed()) {
             return;
@@ -91,7 +91,7 @@ final class GatheredObjects {
                 owner.succeeded();
             }
         } catch (IOException e) {
-            // A tombstone is still owed; these records count.
+            // A tombstone is still missing; the records of the batch are valid.
             owner.failed(e);
         } catch (RuntimeException | InternalError e) {
             IOException said = owner.indexFailed(e);
@@ -134,7 +134,7 @@ final class GatheredObjects {
             }
             member.tell();
         } catch (RuntimeException e) {
-            // One of them must not keep the others from being told.
+            // An exception in one callback must not prevent the other callbacks.
             LOG.error("object that was stored: {}", member.header(), e);
         }
     }

@@ -1,30 +1,33 @@
 package io.millrace.store.disk;
 
 /**
- * Says what is worth its place on a volume.
+ * The policy that rates records for reclaim.
  *
  * <p>Confined to the volume's writer thread.
  */
 public interface KeepPolicy {
-    /** Highest worth; what is pinned is above all. */
+    /** Highest rating of an unpinned record; pinned records rate higher. */
     int WORTH_MAX = 253;
 
-    /** A segment was begun in a ring that is full, of this many objects: questions about the records of the oldest follow. */
+    /**
+     * Called when a segment begins in a full volume with this number of objects. The records of the oldest segment are
+     * rated next.
+     */
     void segmentBegun(long objects);
 
     /**
-     * How much it is worth to keep a record of a segment that is given up, up to {@link #WORTH_MAX}; 0 to give it up.
+     * Returns the value of keeping a record of a segment that is reclaimed, up to {@link #WORTH_MAX}; 0 to drop it.
      *
      * @param keyHash lower half of the hash of the object's key
-     * @param hits how often it was read since it was put where it is, as far as the index counts
+     * @param hits number of reads since the record was written, as far as the index counts
      */
     int worth(long keyHash, int hits);
 
-    /** Keeps what was read. */
+    /** The policy that keeps records with hits. */
     KeepPolicy BY_HITS = new KeepPolicy() {
         @Override
         public void segmentBegun(long objects) {
-            // Nothing to learn.
+            // No state to update.
         }
 
         @Override

@@ -3,23 +3,23 @@ package io.millrace.store.disk;
 import io.netty.buffer.ByteBuf;
 
 /**
- * Says which pins count.
+ * The policy that decides which pins apply.
  *
  * <p>Thread-safe.
  */
 public interface PinPolicy {
-    /** Whether any does. */
+    /** Returns true if pins are honoured at all. */
     boolean isHonoured();
 
     /**
-     * Whether that of an object counts, that has not ended; else it is not carried for it.
+     * Returns true if the pin of an object, which has not expired, applies at reclaim.
      *
      * @param key the bytes of its key; borrowed
      * @param head its encoded head; borrowed
      */
     boolean isHeld(byte[] key, ByteBuf head);
 
-    /** All do. */
+    /** The policy under which every pin applies. */
     PinPolicy ALL = new PinPolicy() {
         @Override
         public boolean isHonoured() {

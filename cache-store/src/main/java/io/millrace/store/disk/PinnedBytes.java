@@ -10,9 +10,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How many bytes of records are pinned, segment by segment: as of when they were written, those included that were replaced or
- * removed since, until their segment is given up. Of segments from before the volume was opened the footer of their summary
- * tells it, which is read between other tasks; of one that was never sealed, its blocks are left out.
+ * The bytes of pinned records per segment, counted when the records are written. Replaced and removed records count
+ * until their segment is reclaimed. For segments from before the open the footer of their summary provides the number;
+ * footers are read between other tasks. For a segment that was never sealed, blocks are not counted.
  *
  * <p>Changed on the volume's thread; read on any.
  */
@@ -24,7 +24,7 @@ final class PinnedBytes {
     private final AtomicLongArray tags;
     private final AtomicLongArray bytes;
     private final AtomicLongArray lastEnds;
-    /** The next segment whose footer is to be read. */
+    /** The next segment whose footer must be read. */
     private int next;
 
     PinnedBytes(SegmentTable table, SegmentFile segments) {
@@ -35,14 +35,14 @@ final class PinnedBytes {
         lastEnds = new AtomicLongArray(table.segments());
     }
 
-    /** The records of a segment are those that its summary lists. */
+    /** Sets the counts of a segment from the records in its summary. */
     void set(int segment, long tag, SegmentSummary records) {
         bytes.set(segment, records.pinnedBytes());
         lastEnds.set(segment, records.lastPinEnds());
         tags.set(segment, tag);
     }
 
-    /** A segment has one more record. */
+    /** Adds a record to the counts of a segment. */
     void add(int segment, RecordHeader record) {
         if (record.pinnedUntil() > 0) {
             bytes.addAndGet(segment, record.recordLength());
@@ -50,17 +50,20 @@ final class PinnedBytes {
         }
     }
 
-    /** A record of the segment is pinned elsewhere now. */
+    /** Subtracts a record that was carried to another segment. */
     void left(int segment, int length) {
         bytes.addAndGet(segment, -length);
     }
 
-    /** So many bytes of its pinned records still count. */
+    /** Sets the bytes of pinned records in a segment that are still valid. */
     void found(int segment, long pinnedBytes) {
         bytes.set(segment, pinnedBytes);
     }
 
-    /** The sealed segment begun next after that sequence that has more than this many bytes pinned; -1 when there is none. */
+    /**
+     * Returns the oldest sealed segment begun after that sequence with more than this many pinned bytes; -1 if there is
+     * none.
+     */
     int nextAbove(long most, long sequence, long nowSeconds) {
         int found = -1;
         for (int segment = 0; segment < table.usable(); segment++) {
@@ -74,13 +77,13 @@ final class PinnedBytes {
         return found;
     }
 
-    /** Bytes of the segment's pinned records, as far as known; 0 when all their pins have ended. */
+    /** Returns the bytes of pinned records in the segment, as far as known; 0 if all their pins have expired. */
     long of(int segment, long nowSeconds) {
         boolean known = tags.get(segment) != 0 && tags.get(segment) == table.tag(segment);
         return known && lastEnds.get(segment) > nowSeconds ? bytes.get(segment) : 0;
     }
 
-    /** Reads the footer of one segment more. */
+    /** Reads the footer of one more segment. */
     long step() {
         if (next == tags.length()) {
             return VolumeThread.BackgroundWork.IDLE;
@@ -100,12 +103,14 @@ final class PinnedBytes {
         return VolumeThread.BackgroundWork.AT_ONCE;
     }
 
-    /** Bytes of pinned records; a segment's count as long as any of its pins holds. */
+    /**
+     * Returns the bytes of pinned records in all segments. A segment counts as long as any of its pins has not expired.
+     */
     long total(long nowSeconds) {
         long total = 0;
         for (int segment = 0; segment < tags.length(); segment++) {
             long tag = tags.get(segment);
-            // It may have been moved meanwhile.
+            // The segment may have been moved in the meantime.
             if (tag != 0 && lastEnds.get(segment) > nowSeconds && table.withTag(segment, tag) >= 0) {
                 total += bytes.get(segment);
             }

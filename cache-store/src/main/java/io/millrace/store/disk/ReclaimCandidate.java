@@ -4,14 +4,14 @@ import io.millrace.store.disk.segment.SegmentSummary;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A segment that is about to be given up: its records, and what each of them is worth, 0 to {@link #PINNED_AND_READ}.
+ * A segment to be reclaimed soon: its records, each with a rating from 0 to {@link #PINNED_AND_READ}.
  *
  * <p>Confined to the volume's writer thread.
  */
 final class ReclaimCandidate {
-    /** Worth of a pinned record. */
+    /** Rating of a pinned record. */
     static final int PINNED = KeepPolicy.WORTH_MAX + 1;
-    /** Worth of a pinned record that was read since it was put where it is. */
+    /** Rating of a pinned record that was read since it was written. */
     static final int PINNED_AND_READ = PINNED + 1;
 
     private final int segment;
@@ -19,22 +19,23 @@ final class ReclaimCandidate {
     private final SegmentSummary records;
     private final byte[] worth;
     private final boolean early;
-    /** Bytes of it that are still to be carried early. */
+    /** Bytes of the segment that are still to be carried early. */
     private long toLose;
 
     private long pinnedBytes;
 
     private int next;
 
-    /** As the other, of a segment that is given up next. */
+    /** Like the other constructor, for the segment that is reclaimed next. */
     ReclaimCandidate(int segment, long tag, SegmentSummary records) {
         this(segment, tag, records, 0);
     }
 
     /**
-     * A segment of which nothing was looked at yet.
+     * Creates a candidate without ratings.
      *
-     * @param toLose when its turn comes later: bytes of what is pinned in it that are carried before; else 0
+     * @param toLose for a segment that is reclaimed later: bytes of its pinned records to be carried before; otherwise
+     *     0
      */
     ReclaimCandidate(int segment, long tag, SegmentSummary records, long toLose) {
         this.early = toLose > 0;
@@ -45,17 +46,19 @@ final class ReclaimCandidate {
         this.worth = new byte[records.size()];
     }
 
-    /** Whether its turn comes later. */
+    /** Returns true if the segment is reclaimed later, and some of its pinned records are carried early. */
     boolean isEarly() {
         return early;
     }
 
-    /** Whether this many more bytes may be carried early: a little more than was planned, at the end. */
+    /**
+     * Returns true if a record of this length may be carried early; the last one may exceed the plan by {@code margin}.
+     */
     boolean mayLose(int bytes, long margin) {
         return toLose > 0 && bytes <= toLose + margin;
     }
 
-    /** So many bytes are carried early. */
+    /** Counts bytes that are carried early. */
     void lose(int bytes) {
         toLose -= bytes;
     }
@@ -72,7 +75,7 @@ final class ReclaimCandidate {
         return records.size();
     }
 
-    /** A record; null when its type is unknown. */
+    /** Returns a record; null if its type is unknown. */
     SegmentSummary.@Nullable Entry entry(int n) {
         return records.entry(n);
     }
@@ -86,22 +89,22 @@ final class ReclaimCandidate {
         pinnedBytes += value >= PINNED ? length : 0;
     }
 
-    /** Bytes of the pinned records that were found. */
+    /** Returns the bytes of the pinned records found. */
     long pinnedBytes() {
         return pinnedBytes;
     }
 
-    /** The next record to look at; {@link #size} when all are done. */
+    /** Returns the number of the next record to process; {@link #size} after the last one. */
     int next() {
         return next;
     }
 
-    /** Done with the next record. */
+    /** Advances to the next record. */
     void advance() {
         next++;
     }
 
-    /** Starts again from the first record. */
+    /** Returns to the first record. */
     void rewind() {
         next = 0;
     }

@@ -12,8 +12,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whole objects that are put together for the active segment, to go there in one write. Until then they are nowhere: not
- * in the segment's summary, not in the index, not in the log's offset.
+ * Whole objects that are collected for the active segment and written with one system call. Until then they are not in
+ * the segment's summary, the index or the log's offset.
  *
  * <pre>
  *   active segment:  ... written | record | record | record |          BYTES at most
@@ -23,19 +23,22 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to the volume's writer thread.
  */
 final class RecordBatch {
-    /** Bytes of the buffer: enough that the system call costs little beside the copying, and small enough for a cache. */
+    /**
+     * Bytes of the buffer: large enough that the system call costs little compared with the copy, and small enough for
+     * the CPU cache.
+     */
     static final int BYTES = 256 * 1024;
 
     private final ByteBuffer buffer = ByteBuffer.allocateDirect(BYTES).order(ByteOrder.LITTLE_ENDIAN);
     private List<Member> members = new ArrayList<>();
     private int length;
 
-    /** One record, and what became of it. */
+    /** A record with its result. */
     static final class Member {
         private final RecordHeader header;
         private final DiskKey key;
         private final Appended then;
-        /** Where it lies in the buffer. */
+        /** Start of the record in the buffer. */
         private final int start;
 
         private long location = Location.NONE;
@@ -60,12 +63,12 @@ final class RecordBatch {
             return start;
         }
 
-        /** Where it was written; {@link Location#NONE} when it was not. */
+        /** Returns the location of the record; {@link Location#NONE} if it was not written. */
         long location() {
             return location;
         }
 
-        /** Why its object does not count; null when it does. */
+        /** Returns the reason why the object is not stored; null on success. */
         @Nullable
         IOException failure() {
             return failure;
@@ -79,12 +82,12 @@ final class RecordBatch {
             failure = reason;
         }
 
-        /** Who gave it, and is told. */
+        /** Returns the receiver of the result. */
         Appended then() {
             return then;
         }
 
-        /** Tells who gave it. */
+        /** Reports the result to its receiver. */
         void tell() {
             then.appended(failure);
         }
@@ -98,40 +101,42 @@ final class RecordBatch {
         return members.size();
     }
 
-    /** Bytes of the records. */
+    /** Returns the bytes of the records. */
     int length() {
         return length;
     }
 
-    /** Whether a record of that length fits behind the others. */
+    /** Returns true if a record of that length fits after the others. */
     boolean hasRoom(int recordLength) {
         return length + recordLength <= BYTES;
     }
 
-    /** Where the next record is to be encoded, at {@link #length}; to be followed by {@link #add}. */
+    /**
+     * Returns the buffer for the next record, which is encoded at {@link #length}; a call of {@link #add} must follow.
+     */
     ByteBuffer buffer() {
         return buffer.clear();
     }
 
-    /** Takes in the record that was encoded last. */
+    /** Adds the record that was encoded last. */
     void add(RecordHeader header, DiskKey key, Appended then) {
         members.add(new Member(header, key, then, length));
         length += header.recordLength();
     }
 
-    /** All records, as they go to the segment. */
+    /** Returns all records in the form written to the segment. */
     ByteBuffer bytes() {
         return buffer.clear().limit(length);
     }
 
-    /** One record. */
+    /** Returns one record. */
     ByteBuffer bytes(Member member) {
         return buffer.clear()
                 .limit(member.start() + member.header().recordLength())
                 .position(member.start());
     }
 
-    /** Hands the records out and is empty. */
+    /** Returns the records and empties the batch. */
     List<Member> take() {
         List<Member> taken = members;
         members = new ArrayList<>(taken.size());

@@ -6,15 +6,15 @@ import io.millrace.store.index.MappedIndex;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes the entries of a segment that was given up out of the index, a little at a time: a segment of small objects has
- * many. Until then nobody finds them, as their segment's tag is not in use any more.
+ * The index entries of a reclaimed segment, removed a few at a time. A segment of small objects has too many to remove
+ * at once. Lookups do not find them meanwhile, because the tag of their segment is no longer in use.
  *
  * <p>Confined to the volume's thread.
  */
 final class RetiredEntries {
-    /** Entries for each record appended, besides its part of all by its length. */
+    /** Entries removed per appended record, in addition to the share that corresponds to its length. */
     private static final int AT_LEAST = 16;
-    /** How much sooner than the next segment is full they are all out. */
+    /** Speed factor: all entries are removed before 1/HASTE of the next segment is written. */
     private static final int HASTE = 2;
 
     private final MappedIndex index;
@@ -29,7 +29,7 @@ final class RetiredEntries {
         this.segmentBytes = segmentBytes;
     }
 
-    /** The segment was given up; what is left of the one before goes at once. */
+    /** Adds the entries of a reclaimed segment; removes the rest of the previous segment immediately. */
     void add(int newSegment, long oldTag, SegmentSummary itsRecords) {
         step(Integer.MAX_VALUE);
         segment = newSegment;
@@ -38,7 +38,7 @@ final class RetiredEntries {
         next = 0;
     }
 
-    /** Does its part before a record of that length is appended. */
+    /** Removes a share of the entries before a record of that length is appended. */
     void pace(int recordLength) {
         SegmentSummary left = records;
         if (left != null) {
@@ -46,7 +46,7 @@ final class RetiredEntries {
         }
     }
 
-    /** Goes on by this many entries; false when none is left. */
+    /** Removes up to this number of entries; false if none are left. */
     boolean step(int count) {
         SegmentSummary left = records;
         if (left == null) {

@@ -26,31 +26,30 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The writing end of a volume: appends records to the active segment, seals it when full, and takes the next one from
- * the ring.
+ * The append end of a volume. It appends records to the active segment, seals the segment when it is full, and takes
+ * the next one from the ring.
  *
- * <p>A segment is taken from the free ones; when there are none the oldest sealed one is given up. Segments are always
- * given up in the order in which they were begun, pinned ones too (they are just not written to until free): so a
- * tombstone never goes before a record that it hides.
+ * <p>The next segment is a free one, or the oldest sealed segment, which is reclaimed. Segments are always reclaimed in
+ * the order in which they were begun, including segments pinned by readers, which are not overwritten until they are
+ * unpinned. Therefore a tombstone is never lost before a record that it hides.
  *
- * <p>Before each record the {@link SegmentReclaimer} gets its share of the active segment, for what is to be kept of the
- * segment that will be given up next.
+ * <p>Before each record the {@link SegmentReclaimer} may write to the active segment, to carry forward records of the
+ * segment that is reclaimed next.
  *
- * <p>A record counts once its header is on disk. Long content is written first and the header after it. Whole objects of
- * no great length are gathered, and several of them written at once; who gathers calls {@link #flush} before anything
- * else is appended.
+ * <p>A record is valid after its header is on disk. Long content is written before the header. Shorter whole objects
+ * are collected and written as one batch; the caller must {@link #flush} them before another append.
  *
  * <p>Confined to the volume's writer thread.
  */
 public final class SegmentLog {
     private static final Logger LOG = LoggerFactory.getLogger(SegmentLog.class);
-    /** Records up to this length are put together and written at once. */
+    /** Maximum length of records that are assembled and written with one call. */
     private static final int SINGLE_WRITE_BYTES = 128 * 1024;
-    /** Of the ring, one part in this many may be given up and still pinned; beyond it a writer must wait. */
+    /** Divisor: at most this fraction of the ring may be reclaimed but still pinned; beyond it writers must wait. */
     static final int PINNED_SHARE = 2;
-    /** The last part of a segment, one in this many: when it is reached, others force what was written so far. */
+    /** Divisor: the last part of a segment. When it is reached, other threads force the bytes written so far. */
     private static final int FORCE_EARLY_SHARE = 8;
-    /** Entries of a segment given up that are taken out of the index between tasks. */
+    /** Number of entries of a reclaimed segment that are removed from the index between tasks. */
     private static final int RETIRED_STEP = 2048;
 
     private final SegmentFile segments;
@@ -69,22 +68,22 @@ public final class SegmentLog {
     private long tag;
     private long nextSequence;
     private long offset;
-    /** Records of the active segment; null until it is looked through after opening. */
+    /** Records of the active segment; null until the segment is scanned after an open. */
     private @Nullable SegmentSummary summary;
 
     private @Nullable SegmentReclaimer carry;
     private final AtomicLong bytesWritten = new AtomicLong();
     private final AtomicLong reclaimed = new AtomicLong();
-    /** Whether it was said that the active segment is nearly full. */
+    /** True if {@code onSealed} was called because the active segment is nearly full. */
     private boolean announced;
-    /** A segment that something else is being written to. */
+    /** A segment that {@link VolumeShrinker} writes to; -1 for none. */
     private int reserved = -1;
 
     /**
-     * Goes on where the table says.
+     * Continues at the position in the table.
      *
-     * @param onSealed called when a segment is nearly full, so that little is left to force when the next one is begun,
-     *     and when it is full: time to force the file
+     * @param onSealed forces the file. Called when a segment is nearly full, so that little is left to force when the
+     *     next one begins. Called again when the segment is full
      */
     SegmentLog(SegmentFile segments, VolumeParts parts, Runnable onSealed) {
         this.segments = segments;
@@ -103,39 +102,39 @@ public final class SegmentLog {
         }
     }
 
-    /** Sets what carries records out of segments before they are given up. */
+    /** Sets the reclaimer, which carries records forward before their segment is reclaimed. */
     void carry(SegmentReclaimer carryForward) {
         carry = carryForward;
     }
 
-    /** What it has of pinned records. */
+    /** Returns the bytes of pinned records. */
     PinnedBytes pinned() {
         return pinned;
     }
 
-    /** Bytes of records appended so far. Any thread. */
+    /** Returns the bytes of records appended so far. Any thread. */
     long bytesWritten() {
         return bytesWritten.get();
     }
 
-    /** Segments given up so far. Any thread. */
+    /** Returns the number of segments reclaimed so far. Any thread. */
     long reclaimed() {
         return reclaimed.get();
     }
 
-    /** Longest record that fits a segment with room for its summary. */
+    /** Returns the length of the longest record that fits in a segment together with its summary. */
     static int recordLengthMax(int segmentBytes) {
         return segmentBytes - SegmentHeader.BYTES - SegmentSummary.ENTRY_BYTES - SegmentSummary.FOOTER_BYTES;
     }
 
-    /** Appends a record; borrows what it is given. Returns where it lies. */
+    /** Appends a record; borrows its arguments. Returns the location. */
     long append(RecordHeader header, @Nullable BodyPlace place, byte[] key, ByteBuf head, ByteBuf content)
             throws IOException {
         pace(header.recordLength());
         return write(header, place, key, head, content);
     }
 
-    /** Has carried what is due before a record of that length is appended. */
+    /** Carries forward the records that are due before a record of that length is appended. */
     void pace(int length) throws IOException {
         retired.pace(length);
         SegmentReclaimer carrying = carry;
@@ -144,7 +143,7 @@ public final class SegmentLog {
         }
     }
 
-    /** As {@link #append}, for the records that are carried themselves, and those that were paced already. */
+    /** Like {@link #append}, for records carried forward, and for records after a call of {@link #pace}. */
     long write(RecordHeader header, @Nullable BodyPlace place, byte[] key, ByteBuf head, ByteBuf content)
             throws IOException {
         assert batch.isEmpty();
@@ -170,7 +169,7 @@ public final class SegmentLog {
         return counts(header);
     }
 
-    /** The record at the log's offset is written. Returns where it lies. */
+    /** Registers the record written at the log's offset. Returns its location. */
     private long counts(RecordHeader header) {
         int length = header.recordLength();
         long location = Location.pack(active, offset, length, tag);
@@ -187,17 +186,17 @@ public final class SegmentLog {
         return location;
     }
 
-    /** Whether a record of that length is short enough to be gathered. */
+    /** Returns true if a record of that length is short enough for the batch. */
     static boolean isGathered(int length) {
         return length <= SINGLE_WRITE_BYTES;
     }
 
-    /** Whether nothing was gathered since the last {@link #flush}. */
+    /** Returns true if the batch is empty. */
     boolean isFlushed() {
         return batch.isEmpty();
     }
 
-    /** Whether a record of that length can be gathered behind those that are. */
+    /** Returns true if a record of that length fits in the batch. */
     boolean canGather(int length) throws IOException {
         return batch.isEmpty()
                 || (batch.hasRoom(length)
@@ -205,7 +204,7 @@ public final class SegmentLog {
                                 <= segments.segmentBytes());
     }
 
-    /** Takes in a whole object that {@link #canGather can be gathered} and was paced; borrows what it is given. */
+    /** Adds a whole object to the batch, after {@link #canGather} and {@link #pace}; borrows its arguments. */
     void gather(RecordHeader header, DiskKey key, ByteBuf head, ByteBuf content, Appended then) throws IOException {
         if (batch.isEmpty()) {
             makeRoom(header.recordLength());
@@ -215,16 +214,17 @@ public final class SegmentLog {
         ByteBuffer body = content.nioBuffer();
         encode(out, batch.length(), header, null, key.bytes(), head, body);
         putContent(out, batch.length(), header, body);
-        // Not used again should the write fail: what it left behind is to be older than what hides it.
+        // The sequence is not reused if the write fails: remains of the write must be older than a record that hides
+        // them.
         nextSequence++;
         batch.add(header, key, then);
     }
 
     /**
-     * Writes what was gathered, at once; should that fail, one record after the other. Returns the records, each with its
-     * place or its failure, for the index.
+     * Writes the batch with one call, or, if that fails, one record after the other. Returns the records, each with its
+     * location or its failure, for the index.
      *
-     * @param onError is told of the failure to write all at once
+     * @param onError receives the failure of the combined write
      */
     List<RecordBatch.Member> flush(Consumer<IOException> onError) {
         if (batch.isEmpty()) {
@@ -274,7 +274,7 @@ public final class SegmentLog {
         return members;
     }
 
-    /** What the write of all may have left is nobody's record, if that can be written down. */
+    /** Erases the remains of the failed write, if that is possible, so that they are not read as records. */
     private void eraseRest(long at) {
         try {
             segments.erase(active, at);
@@ -283,40 +283,42 @@ public final class SegmentLog {
         }
     }
 
-    /** Bytes that records can still take in the active segment, each with {@link #overhead}; 0 without one. */
+    /**
+     * Returns the bytes that records can still use in the active segment, each with {@link #overhead}; 0 without one.
+     */
     long room() throws IOException {
         return active < 0
                 ? 0
                 : segments.segmentBytes() - offset - batch.length() - summary().encodedLength(batch.size());
     }
 
-    /** Bytes that a record takes besides its own. */
+    /** Returns the bytes that a record uses in the summary. */
     static int overhead() {
         return SegmentSummary.ENTRY_BYTES;
     }
 
-    /** When the active segment was begun; 0 without one. */
+    /** Returns the sequence of the active segment; 0 without one. */
     long activeSequence() {
         return active < 0 ? 0 : table.sequence(active);
     }
 
-    /** Whether the next segment can be begun without giving one up. */
+    /** Returns true if the next segment can begin without a reclaim. */
     boolean hasFree() {
         return free() >= 0;
     }
 
-    /** Whether a reader holds the segment, so that giving it up makes no room yet. */
+    /** Returns true if a reader has pinned the segment, so that its reclaim frees no space yet. */
     boolean isPinned(int segment) {
         return pins.isPinned(segment) || readers.isPinned(segment);
     }
 
-    /** Says that the index knows every record appended so far. */
+    /** Records that the index contains every record appended so far. */
     void applied() {
         index.applied(nextSequence - 1);
         table.written(active, (int) offset);
     }
 
-    /** Puts all but the content at {@code start}. */
+    /** Encodes everything except the content at {@code start}. */
     private static void encode(
             ByteBuffer out,
             int start,
@@ -347,7 +349,7 @@ public final class SegmentLog {
         header.encode(out, start);
     }
 
-    /** Puts the content and the zeros behind it. */
+    /** Writes the content and its zero padding. */
     private static void putContent(ByteBuffer out, int start, RecordHeader header, ByteBuffer body) {
         int at = start + header.contentOffset();
         out.put(at, body, 0, header.contentLength());
@@ -428,8 +430,8 @@ public final class SegmentLog {
                     + ", pinned by other processes=" + readers.pinnedSegments() + ", segments=" + table.segments());
         }
         if (table.sequence(found) > 0) {
-            // Before it is written over: what was carried out of it is to be on the device, and older segments, whose
-            // records its tombstones may hide, are to be gone there.
+            // Before the segment is overwritten: records carried from it must be on the device. Older segments must be
+            // erased there, because their records may be hidden by tombstones in it.
             segments.force();
         }
         return found;
@@ -443,24 +445,24 @@ public final class SegmentLog {
         return retired;
     }
 
-    /** Seals the active segment if it lies beyond the first {@code limit}. */
+    /** Seals the active segment if its number is {@code limit} or higher. */
     void leaveBeyond(int limit) throws IOException {
         if (active >= limit) {
             seal(summary());
         }
     }
 
-    /** Gives up the oldest sealed segment. */
+    /** Reclaims the oldest sealed segment. */
     void retireOldest() throws IOException {
         int oldest = table.oldestSealed();
         if (oldest >= 0) {
             retire(oldest);
-            // Its place may be another segment's next, with the tag that this has.
+            // Another segment may be moved to its place next, and index entries are removed by place and tag.
             retired.step(Integer.MAX_VALUE);
         }
     }
 
-    /** A segment that is not in use and will not be used until {@link #unreserve}; -1 when there is none. */
+    /** Reserves an unused segment, which the log does not use until {@link #unreserve}; -1 if there is none. */
     int reserve() {
         readers.recheck();
         reserved = free();
@@ -482,7 +484,9 @@ public final class SegmentLog {
         return -1;
     }
 
-    /** Gives a sealed segment up: first for good on disk, then for readers to come, then in the index. */
+    /**
+     * Reclaims a sealed segment: erases its header on disk, then ends lookups in it, then removes its index entries.
+     */
     private void retire(int segment) throws IOException {
         long oldTag = table.tag(segment);
         segments.eraseHeader(segment);
@@ -496,7 +500,7 @@ public final class SegmentLog {
         retired.add(segment, oldTag, records);
     }
 
-    /** Takes a step of what giving a segment up left to do; false when there is nothing. */
+    /** Removes some index entries of a reclaimed segment; false if none are left. */
     boolean tendRetired() {
         return retired.step(RETIRED_STEP);
     }

@@ -25,44 +25,45 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Carries what is worth keeping from the segment that will be given up next into the active one, while that fills.
+ * Carries records worth keeping from the segment that is reclaimed next into the active segment, while that one fills.
  *
  * <pre>
- *   oldest segment:  | looked at, from its summary | records worth keeping, in the order in which they lie |
- *                                                         │ copied a few at a time
- *   active segment:  | records of callers and carried ones, mixed | room for what is still to be carried | slack |
+ *   oldest segment:  | rated, from its summary | records worth keeping, in their order |
+ *                                                     │ copied a few at a time
+ *   active segment:  | records of callers and carried ones, mixed | room for the records still to be carried | slack |
  * </pre>
  *
- * <p>The work is done piece by piece before the records of callers, in proportion to their length, so that all is carried
- * when the active segment is full. No more than {@link #CARRIED_SHARE} of a segment is carried: if more is worth it, the
- * best. The old segment stays as it is until it is given up, so whatever happens in between is as if it had not begun.
+ * <p>The work is done in small parts before the records of callers, in proportion to their length. It is complete when
+ * the active segment is full. At most {@link #CARRIED_SHARE} of a segment is carried; if more records qualify, those
+ * with the highest rating. The old segment is unchanged until it is reclaimed, so an interruption has no effect.
  *
- * <p>What is pinned comes before all else, and of that what was read. So pins never stall a writer: where more is pinned than
- * the share, the rest of it is lost, and counted as broken. What of the share is not needed goes to the next segment that has more
- * pinned than that: some of it is carried early. A block is pinned when the head of its key is.
+ * <p>Pinned records have priority over all others, and among them those that were read. Pins never block a writer:
+ * pinned records beyond the share are dropped and counted as broken pins. The unused part of a share serves the next
+ * segment with more pinned bytes than its share: some of its records are carried early. A block is pinned if the head
+ * of its key is.
  *
- * <p>A record is carried only if the index says that it is its key's newest, at the moment it is appended; it gets a new
- * sequence. Expired ones are not. A body whose head was replaced is carried together with the newer head, as one record
- * again. A block is carried if the head of its key says that it belongs to the present object.
+ * <p>A record is carried only if the index has it as its key's newest at the moment of the append. It gets a new
+ * sequence. Expired records are dropped. A body whose head was replaced is carried together with the newer head, merged
+ * into one record. A block is carried if the head of its key shows that it belongs to the current object.
  *
  * <p>Confined to the volume's writer thread.
  */
 final class SegmentReclaimer {
     private static final Logger LOG = LoggerFactory.getLogger(SegmentReclaimer.class);
-    /** Most of a segment that may be carried: the rest is what giving up a segment makes room for at least. */
+    /** Maximum fraction of a segment that is carried forward; the rest is the minimum space gained by a reclaim. */
     private static final double CARRIED_SHARE = 0.8;
-    /** Of a segment, what is kept for callers beside the records still to be carried, where there is as much. */
+    /** Fraction of a segment kept for callers in addition to the records still to be carried, if there is as much. */
     private static final double SLACK_SHARE = 0.25;
-    /** Records looked at before one record of a caller. */
+    /** Limit of records rated before one record of a caller. */
     private static final int LOOKS_MAX = 2048;
-    /** Records read to be looked at before one record of a caller. */
+    /** Limit of records read for a rating before one record of a caller. */
     private static final int READS_MAX = 32;
 
-    /** When something is to be carried, one part in this many of a segment is carried ahead: not a little each time. */
+    /** Divisor: the fraction of a segment that is carried ahead at a time, instead of a few records at each call. */
     private static final int AHEAD_SHARE = 64;
-    /** Of a segment, one part in this many is how exactly is hit what is to be pinned in it: records have lengths. */
+    /** Divisor: tolerance of the per-segment target of pinned bytes, since records have different lengths. */
     private static final int PIN_MARGIN_SHARE = 16;
-    /** Segments of which something is carried early, before one is given up. */
+    /** Limit of segments of which records are carried early, before one is reclaimed. */
     private static final int EARLY_MAX = 4;
 
     private final SegmentLog log;
@@ -79,31 +80,34 @@ final class SegmentReclaimer {
     private KeepPolicy policy = KeepPolicy.BY_HITS;
     private boolean enabled;
     private PinPolicy pins = PinPolicy.ALL;
-    /** Sequence of the active segment that this is about. */
+    /** Sequence of the active segment for which the candidates were chosen. */
     private long round;
-    /** What a record must be worth; of those that are worth just that, {@link #atLimitLeft} bytes are carried. */
+    /**
+     * Minimum rating of carried records. Of the records with exactly this rating, {@link #atLimitLeft} bytes are
+     * carried.
+     */
     private int limit;
 
     private long atLimitLeft;
     private long total;
     private long left;
-    /** Whether it is known what is carried of the segment that is given up next. */
+    /** True if the minimum rating for the next reclaimed segment is chosen. */
     private boolean chosen;
 
     private int reads;
-    /** Until when the newer head that was looked at last is pinned. */
+    /** Pin time of the newer head that was read last. */
     private long newerPinnedUntil;
 
     private final AtomicLong bytesCarried = new AtomicLong();
     private final AtomicLong pinsBroken = new AtomicLong();
 
-    /** What the head at some place says. */
+    /** The relevant fields of a head at a location. */
     private record KeyHead(long objectId, long hashHigh, long pinnedUntil) {}
 
     /**
-     * Has nothing to carry yet.
+     * Creates a reclaimer without candidates.
      *
-     * @param beforeCarrying puts what was gathered into the log and the index
+     * @param beforeCarrying writes the batch of gathered objects to the log and the index
      */
     SegmentReclaimer(
             SegmentLog log, VolumeParts parts, SegmentFile segments, RecordReader reader, Runnable beforeCarrying) {
@@ -115,7 +119,10 @@ final class SegmentReclaimer {
         this.reader = reader;
     }
 
-    /** The index is whole: what it does not know is not to be kept. */
+    /**
+     * Enables reclaim with carrying forward. Called when the index is complete, because records without an index entry
+     * are dropped.
+     */
     void enable() {
         enabled = true;
     }
@@ -128,17 +135,17 @@ final class SegmentReclaimer {
         pins = pinPolicy;
     }
 
-    /** Records so far that were given up, or seemed so, while they were pinned. Any thread. */
+    /** Returns the number of broken pins: pinned records that were dropped, or that appeared to be. Any thread. */
     long pinsBroken() {
         return pinsBroken.get();
     }
 
-    /** Bytes carried so far. Any thread. */
+    /** Returns the bytes carried so far. Any thread. */
     long bytesCarried() {
         return bytesCarried.get();
     }
 
-    /** Does what is due before {@code length} bytes are appended for a caller. */
+    /** Does the work that is due before {@code length} bytes are appended for a caller. */
     void pace(int length) throws IOException {
         if (round != log.activeSequence()) {
             begin();
@@ -152,7 +159,7 @@ final class SegmentReclaimer {
         }
     }
 
-    /** Whether what is left to be carried is little enough when {@code length} bytes more are in the active segment. */
+    /** Returns true if the bytes still to be carried fit after {@code length} further bytes in the active segment. */
     private boolean fits(int length) throws IOException {
         double slack =
                 Math.max(1, Math.min(segments.segmentBytes() * SLACK_SHARE, (double) segments.segmentBytes() - total));
@@ -163,7 +170,7 @@ final class SegmentReclaimer {
     private void begin() throws IOException {
         round = log.activeSequence();
         for (ReclaimCandidate victim : toCarry) {
-            // The segment was full sooner than expected.
+            // The active segment was full earlier than planned.
             for (; isGivenUp(victim) && victim.next() < victim.size(); victim.advance()) {
                 leave(victim, victim.next());
             }
@@ -192,7 +199,7 @@ final class SegmentReclaimer {
             if (!log.isPinned(oldest)) {
                 return;
             }
-            // It will make no room: the next one goes too.
+            // Reclaim of this pinned segment frees no space, so the next one is reclaimed too.
             after = table.sequence(oldest);
         }
     }
@@ -234,7 +241,7 @@ final class SegmentReclaimer {
         }
     }
 
-    /** Finds the worth from which on records are carried. */
+    /** Determines the minimum rating of carried records. */
     private void choose() {
         long most = (long) (segments.segmentBytes() * CARRIED_SHARE);
         total = 0;
@@ -264,7 +271,7 @@ final class SegmentReclaimer {
             if (entry.type() == RecordType.BLOCK) {
                 return worthOfBlock(victim, entry, hits);
             }
-            // Where there is a newer head, that one tells.
+            // If there is a newer head, its expiry applies.
             if (current ? isExpired(entry.expiry()) : !isBodyOf(now, victim, entry)) {
                 return 0;
             }
@@ -284,7 +291,10 @@ final class SegmentReclaimer {
         return pinnedUntil > 0 && pins.isHonoured() && pinnedUntil > System.currentTimeMillis() / 1000;
     }
 
-    /** Whether the entry's object is pinned and of use: what a purge has outdated takes no room from other pins. */
+    /**
+     * Returns true if the entry's object is pinned and the pin policy confirms it. Invalidated objects must not use
+     * space for pins.
+     */
     private boolean isHeld(ReclaimCandidate victim, SegmentSummary.Entry entry) throws IOException {
         if (!isPinned(entry.pinnedUntil())) {
             return false;
@@ -298,7 +308,10 @@ final class SegmentReclaimer {
         }
     }
 
-    /** Of what is not pinned; the policy learns from each question, and of a later segment it is too early. */
+    /**
+     * Returns the rating of an unpinned record. Not rated for a segment that is reclaimed later, because the policy
+     * learns from each call.
+     */
     private int worthOf(ReclaimCandidate victim, long keyHash, int hits) {
         return victim.isEarly() ? 0 : policy.worth(keyHash, hits);
     }
@@ -323,7 +336,7 @@ final class SegmentReclaimer {
         }
     }
 
-    /** The head that the index knows of a key; null when it knows none. */
+    /** Returns the current head of a key according to the index; null if there is none. */
     private @Nullable KeyHead head(long keyHash) throws IOException {
         long location = index.findKey(keyHash);
         if (location == Location.NONE) {
@@ -347,7 +360,7 @@ final class SegmentReclaimer {
         return reader.readHead(segment, Location.offset(location), table.tag(segment));
     }
 
-    /** Whether the record at {@code location} is a newer head of the body in the victim's record. */
+    /** Returns true if the record at {@code location} is a newer head of the body in the victim's record. */
     private boolean isBodyOf(long location, ReclaimCandidate victim, SegmentSummary.Entry entry) throws IOException {
         reads++;
         DiskRecord record = readAt(location);
@@ -369,11 +382,11 @@ final class SegmentReclaimer {
             return false;
         }
         BodyPlace place = record.place();
-        // The number of the segment is only a hint: it may have been moved.
+        // The segment number is only a hint, because the segment may have been moved.
         return place.offset() == entry.offset() && place.tag() == victim.tag();
     }
 
-    /** Carries so much that the rest still fits when {@code length} bytes more are in the active segment. */
+    /** Carries records until the rest fits after {@code length} further bytes in the active segment. */
     private void carryDue(int length) throws IOException {
         while (!toCarry.isEmpty() && !fits(length)) {
             carryNext();
@@ -433,7 +446,10 @@ final class SegmentReclaimer {
         return segments.segmentBytes() / PIN_MARGIN_SHARE;
     }
 
-    /** Finds the next segment with more pinned records than can be carried when its turn comes, where there is room for some now. */
+    /**
+     * Chooses the next segment with more pinned bytes than can be carried at its reclaim, if there is space for some
+     * now.
+     */
     private void chooseEarly() {
         long room = (long) (segments.segmentBytes() * CARRIED_SHARE) - total;
         long wanted = (long) (segments.segmentBytes() * CARRIED_SHARE) - margin();
@@ -462,7 +478,7 @@ final class SegmentReclaimer {
                 || table.tag(victim.segment()) != victim.tag();
     }
 
-    /** The record is not carried; if it was pinned and still counts, its pin is broken. */
+    /** Drops the record; counts a broken pin if it was pinned and is still valid. */
     private void leave(ReclaimCandidate victim, int number) {
         SegmentSummary.Entry entry = victim.worth(number) < ReclaimCandidate.PINNED ? null : victim.entry(number);
         if (entry == null) {
@@ -480,7 +496,7 @@ final class SegmentReclaimer {
         try {
             record = reader.readWhole(victim.segment(), entry.offset(), victim.tag(), entry.length());
         } catch (IOException e) {
-            // A damaged record is lost; whoever asks for it finds that out.
+            // A damaged record is dropped; the next open of the object reports it.
             LOG.debug("not carried: {}", e.toString());
             return;
         }
@@ -498,11 +514,11 @@ final class SegmentReclaimer {
         }
     }
 
-    /** Appends the record as it is. */
+    /** Appends the record unchanged. */
     private void copy(DiskRecord record, SegmentSummary.Entry entry) throws IOException {
         RecordHeader header = record.header();
         if (header.type() == RecordType.HEAD && header.has(RecordHeader.FLAG_BODY_ELSEWHERE)) {
-            // Its body is older and gone, or comes with it.
+            // Its body is older and already reclaimed, or is carried together with this head.
             return;
         }
         BodyPlace place = header.type() == RecordType.HEAD ? record.place() : null;
@@ -524,7 +540,7 @@ final class SegmentReclaimer {
         carried(header);
     }
 
-    /** Appends body and newer head as one record. */
+    /** Appends the body and its newer head as one record. */
     private void merge(DiskRecord body, ReclaimCandidate victim, SegmentSummary.Entry entry, long newer, boolean pinned)
             throws IOException {
         DiskRecord head;

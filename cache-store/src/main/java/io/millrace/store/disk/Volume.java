@@ -29,20 +29,20 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One storage path at work: its log, its index, its readers, and whether it still can be trusted to work.
+ * An open storage path: its log, index, readers and state.
  *
- * <p>All changes are tasks given to {@link #execute}; they run one after the other on the volume's own thread, and only
- * there may the {@code append…} and {@code drop} methods be called. So the order of the log, of the index and of what
- * callers were told is the same.
+ * <p>All changes are tasks for {@link #execute}. The volume's own thread runs them one after another, and the
+ * {@code append…} and {@code drop} methods may be called only there. Therefore the log, the index and the replies to
+ * callers have the same order.
  *
- * <p>Thread-safe, but for what is said to be confined to the volume's thread.
+ * <p>Thread-safe, except for methods that are confined to the volume's thread.
  */
 public final class Volume {
-    /** I/O errors in a row after which the volume is given up. */
+    /** Number of consecutive I/O errors after which the volume goes offline. */
     public static final int ERRORS_IN_A_ROW_MAX = 8;
 
     private static final int QUEUE_TASKS_MAX = 1 << 16;
-    /** Tasks beyond a full queue that give something up; with more of them the volume cannot be trusted to catch up. */
+    /** Limit of removal tasks beyond a full queue. Above it the volume goes offline, because it would not catch up. */
     private static final int REMOVALS_BEYOND_MAX = 1 << 14;
 
     private static final long FULL_QUEUE_WAIT_NANOS = 100_000;
@@ -62,18 +62,20 @@ public final class Volume {
     private final VolumeListener listener;
 
     private final AtomicLong queuedBytes = new AtomicLong();
-    /** Pins taken through this volume; {@link SegmentPins} may be shared with the volume that took its place. */
+    /**
+     * Number of pins taken through this instance; {@link SegmentPins} may be shared with the instance that replaced it.
+     */
     private final AtomicLong pinned = new AtomicLong();
 
-    /** Keys that are not found although the index may still have them. */
+    /** Keys that lookups must not find although the index may still contain them. */
     private volatile @Nullable Set<Hash> hidden;
 
     private record Hash(long high, long low) {}
 
     /**
-     * Makes the volume; {@link #start} sets it going.
+     * Creates the volume; {@link #start} starts it.
      *
-     * @param rebuild what is still to be done for the index, null when it is whole
+     * @param rebuild the remaining rebuild of the index, null if the index is complete
      */
     public Volume(
             VolumeParts parts,
@@ -111,9 +113,9 @@ public final class Volume {
     }
 
     /**
-     * Sets what says which records are kept when their segment is given up. Before {@link #start}.
+     * Sets the policies that decide which records are kept at reclaim. Call before {@link #start}.
      *
-     * @param pins which pinned ones are, whatever the policy says
+     * @param pins decides which pinned records are kept, regardless of {@code policy}
      */
     public void keep(KeepPolicy policy, PinPolicy pins) {
         carry.policy(policy);
@@ -130,47 +132,50 @@ public final class Volume {
         listener.opened(this);
     }
 
-    /** The storage path. */
+    /** Returns the storage path. */
     public Path directory() {
         return parts.directory();
     }
 
-    /** Whether it works. */
+    /** Returns the state. */
     public VolumeState state() {
         return health.state();
     }
 
-    /** Whether records can be found and written. */
+    /** Returns true if records can be found and written. */
     public boolean isWorking() {
         return health.isWorking();
     }
 
-    /** What the volume is. */
+    /** Returns the volume's current superblock. */
     public Superblock superblock() {
         return membership.superblock();
     }
 
-    /** Who reads its segments. */
+    /** Returns the pins of readers on its segments. */
     public SegmentPins pins() {
         return parts.pins();
     }
 
-    /** Reads its records. */
+    /** Returns the reader of its records. */
     public RecordReader reader() {
         return reader;
     }
 
-    /** Verifies its records in the background. */
+    /** Creates a verification of its records in the background. */
     public VolumeScrub scrub() {
         return new VolumeScrub(this, table, segments);
     }
 
-    /** Longest record that it can take. */
+    /** Returns the length of the longest record that fits. */
     public int recordLengthMax() {
         return SegmentLog.recordLengthMax(segments.segmentBytes());
     }
 
-    /** Where the hash's newest record lies, {@link Location#NONE} when it has none or the volume does not work. */
+    /**
+     * Returns the location of the hash's newest record; {@link Location#NONE} if there is none or the volume does not
+     * work.
+     */
     public long find(long hashHigh, long hashLow) {
         Set<Hash> out = hidden;
         if (!health.isReadable() || (out != null && out.contains(new Hash(hashHigh, hashLow)))) {
@@ -185,14 +190,17 @@ public final class Volume {
         }
     }
 
-    /** Whether the hash may have a record: as {@link #find}, but true for all while the index is being rebuilt. */
+    /**
+     * Returns true if the hash may have a record: like {@link #find}, but true for every hash while the index is being
+     * rebuilt.
+     */
     public boolean mayHold(long hashHigh, long hashLow) {
         return health.state() == VolumeState.OPENING || find(hashHigh, hashLow) != Location.NONE;
     }
 
     /**
-     * Whether the log may hold a record of the hash that a rebuild of the index would find: as {@link #mayHold}, but true
-     * too where a damaged slot may have had the entry.
+     * Returns true if a rebuild of the index might find a record of the hash in the log. Like {@link #mayHold}, but
+     * also true if a damaged slot may have contained the entry.
      */
     public boolean mayBringBack(long hashHigh, long hashLow) {
         if (mayHold(hashHigh, hashLow)) {
@@ -206,7 +214,7 @@ public final class Volume {
         }
     }
 
-    /** Notes in the index that the entry was used. */
+    /** Counts a hit of the entry in the index. */
     public void hit(long hashHigh, long hashLow) {
         if (!isWorking()) {
             return;
@@ -219,9 +227,9 @@ public final class Volume {
     }
 
     /**
-     * Keeps a segment from being written over until {@link #unpin}.
+     * Prevents the overwriting of a segment until {@link #unpin}.
      *
-     * @return the segment's tag; 0 when it is not in use any more, or the volume does not work (it is then not pinned)
+     * @return the segment's tag; 0, without a pin, if the segment is no longer in use or the volume does not work
      */
     public long pin(int segment) {
         if (segment >= table.segments()) {
@@ -229,7 +237,7 @@ public final class Volume {
         }
         parts.pins().add(segment);
         pinned.incrementAndGet();
-        // Looked at after the pin was set: who suspends sets the state first and then looks at the pins.
+        // Read after the pin was set: a suspending thread sets the state first and then reads the pins.
         long tag = health.isReadable() ? table.tag(segment) : 0;
         if (tag == 0) {
             unpin(segment);
@@ -237,48 +245,51 @@ public final class Volume {
         return tag;
     }
 
-    /** Where the segment of that tag lies now, {@code hint} being where it once lay; -1 when it was given up. */
+    /**
+     * Returns the current number of the segment with that tag, whose former number is {@code hint}; -1 if it was
+     * reclaimed.
+     */
     public int segmentWithTag(int hint, long tag) {
         return table.withTag(hint, tag);
     }
 
-    /**
-     * Of the segments that hold records the one begun first of those begun after that sequence, -1 when there is none. Any thread.
-     */
+    /** Returns the oldest segment with records that was begun after that sequence, -1 if there is none. Any thread. */
     public int segmentBegunAfter(long sequence) {
         return table.begunAfter(sequence);
     }
 
-    /** When a segment that the caller has pinned was begun: later ones have a higher sequence. Any thread. */
+    /** Returns the sequence of a segment that the caller has pinned; later segments have a higher one. Any thread. */
     public long sequence(int segment) {
         return table.sequence(segment);
     }
 
-    /** Ends a {@link #pin}. */
+    /** Releases a {@link #pin}. */
     public void unpin(int segment) {
         parts.pins().remove(segment);
         pinned.decrementAndGet();
     }
 
-    /** Whether a process that had the volume before still reads it, as of the last look at its list. */
+    /**
+     * Returns true if a previous owner process still reads the volume, according to the last check of its reader list.
+     */
     public boolean isReadElsewhere() {
         return parts.readers().pinnedSegments() > 0;
     }
 
-    /** Whether nobody reads through this volume: once it is suspended, nobody will. */
+    /** Returns true if no reader uses this instance. Permanent after the volume is suspended. */
     public boolean isUnread() {
         return pinned.get() == 0;
     }
 
-    /** Queues a task for the volume's thread; false, and it will never run, when it cannot be taken. */
+    /** Queues a task for the volume's thread; false if it is not accepted, and then it never runs. */
     public boolean execute(Runnable task) {
         return isWorking() && thread.execute(task);
     }
 
     /**
-     * As {@link #execute}, for a task that takes away what a key holds: a working volume takes it also when its queue is
-     * full. Beyond a limit of those the volume is given up: what it holds is then not found any more, and what it missed
-     * not brought back. False when the volume does not work, or not any more.
+     * Like {@link #execute}, for a task that removes an object. A working volume accepts it even if its queue is full.
+     * Above a limit of such tasks the volume goes offline: its objects are then not found any more, including those
+     * with missed removals. Returns false if the volume does not work, or has just stopped working.
      */
     public boolean executeRemoval(Runnable task) {
         if (!isWorking()) {
@@ -291,19 +302,19 @@ public final class Volume {
         return taken;
     }
 
-    /** Counts bytes that wait to be written (negative: that no longer wait). */
+    /** Counts bytes that wait to be written; negative when they no longer wait. */
     public void queued(long bytes) {
         queuedBytes.addAndGet(bytes);
     }
 
-    /** Bytes that wait to be written. */
+    /** Returns the bytes that wait to be written. */
     public long queuedBytes() {
         return queuedBytes.get();
     }
 
     /**
-     * As {@link #execute}, for a task that appends nothing but by {@link #appendComplete}: it need not wait until what
-     * the tasks before it gave to that is written.
+     * Like {@link #execute}, for a task that appends only with {@link #appendComplete}. It may run before the batch of
+     * the previous tasks is written.
      */
     public boolean executeGathering(Runnable task) {
         VolumeThread.Gathering gathering = task::run;
@@ -311,11 +322,11 @@ public final class Volume {
     }
 
     /**
-     * Appends a whole object and makes it what the key holds; a short one together with those that the tasks queued next
-     * bring, if there are any. On the volume's thread; borrows the buffers. If it cannot be done the key holds nothing
-     * here.
+     * Appends a whole object and stores it under the key. A short object may be written in one batch with those of the
+     * next queued tasks. Called on the volume's thread; borrows the buffers. On failure the key holds no object on this
+     * volume.
      *
-     * @param then is told when the object counts, or why it does not
+     * @param then receives the result
      */
     public void appendComplete(DiskKey key, long objectId, KeepTimes times, ByteBuf head, ByteBuf body, Appended then) {
         RecordHeader header = RecordHeader.complete(
@@ -324,7 +335,7 @@ public final class Volume {
         writer.appendComplete(header, key, head, body, then);
     }
 
-    /** As {@link #appendComplete}, for an object whose body was appended before. */
+    /** Like {@link #appendComplete}, for an object whose body was appended before. */
     public void appendHead(DiskKey key, long objectId, KeepTimes times, ByteBuf head, BodyPlace place)
             throws IOException {
         RecordHeader header = RecordHeader.head(key, objectId, head.readableBytes(), times.expiry(), place)
@@ -333,36 +344,39 @@ public final class Volume {
     }
 
     /**
-     * Appends one block; returns where it lies. On the volume's thread; borrows the buffer.
+     * Appends one block; returns its location. Called on the volume's thread; borrows the buffer.
      *
      * @param keyHash lower half of the hash of the object's key
-     * @param pinnedUntil until when the object is pinned, as far as known; for statistics
+     * @param pinnedUntil pin time of the object, as far as known; for statistics
      */
     public long appendBlock(long keyHash, long objectId, int number, long pinnedUntil, ByteBuf content)
             throws IOException {
         return writer.appendBlock(keyHash, objectId, number, pinnedUntil, content);
     }
 
-    /** Appends a tombstone; from here on the key holds nothing, come what may. On the volume's thread. */
+    /**
+     * Appends a tombstone. From now on the key holds no object, even if the append fails. Called on the volume's
+     * thread.
+     */
     public boolean appendTombstone(DiskKey key) throws IOException {
         boolean present = mayHold(key.hashHigh(), key.hashLow());
         writer.appendTombstone(key);
         return present;
     }
 
-    /** Removes an object found damaged, if the key still has that record. On the volume's thread. */
+    /** Removes a damaged object, if the key still has that record. Called on the volume's thread. */
     public void drop(DiskKey key, long location) {
         writer.drop(key, location);
     }
 
-    /** Takes a block out of the index. On the volume's thread. */
+    /** Removes a block from the index. Called on the volume's thread. */
     public void dropBlock(long hashHigh, long hashLow, long location) {
         writer.dropBlock(hashHigh, hashLow, location);
     }
 
     /**
-     * The key holds nothing here any more although the log cannot say so now: the index says it, and the log as soon as
-     * it takes records again, so that no rebuild brings the key's old record back. On the volume's thread.
+     * Removes the key from the index although no tombstone can be appended now. The tombstone is appended as soon as
+     * the log accepts records again, so that a rebuild does not restore the old record. Called on the volume's thread.
      */
     public void forget(DiskKey key) {
         writer.forget(key);
@@ -373,35 +387,35 @@ public final class Volume {
         return health.failed(e);
     }
 
-    /** Takes the volume out: its files are not at its path any more. Any thread. */
+    /** Takes the volume offline, because its files were deleted or replaced. Any thread. */
     public void removed(String fault) {
         health.giveUp(new IOException(directory() + ": " + fault));
     }
 
     private void givenUp() {
-        // It misses removals from now on. That is written down, if it can be.
+        // The volume misses removals from now on. The superblock records that, if it can be written.
         thread.executeBeyond(membership::leave, Integer.MAX_VALUE);
         listener.offline(this);
     }
 
-    /** Writes the superblock with another generation and other members. On the volume's thread. */
+    /** Writes the superblock with another generation and other members. Called on the volume's thread. */
     public void membership(long generation, List<UUID> members) {
         membership.write(generation, members);
     }
 
-    /** Queues what makes the volume leave its store; to be drained. */
+    /** Queues the write of a superblock without this volume as a member; {@link #drain} waits for it. */
     public void leaveSoon() {
         thread.executeBeyond(membership::leave, Integer.MAX_VALUE);
     }
 
-    /** Whether it is not, or no longer, a member of its store. To be asked by who ended its thread. */
+    /** Returns true if the volume is not a member of its store. Call after its thread has ended. */
     public boolean hasLeft() {
         return membership.hasLeft();
     }
 
     /**
-     * What the keys hold changed while the volume was away: they are not found from now on, and their tombstones are
-     * queued. One call at a time is under way.
+     * Applies changes that the volume missed while it was offline: lookups no longer find these keys, and their
+     * tombstones are queued. Only one call at a time.
      */
     public void changedMeanwhile(List<DiskKey> keys) throws IOException {
         Set<Hash> out = new HashSet<>();
@@ -420,17 +434,17 @@ public final class Volume {
         }
     }
 
-    /** Appends the key's tombstone, or owes it. On the volume's thread. */
+    /** Appends the key's tombstone, now or later. Called on the volume's thread. */
     public void hideForGood(DiskKey key) {
         writer.hideForGood(key);
     }
 
-    /** Waits until what was queued before has been done. Not for the volume's own thread. */
+    /** Waits until all tasks queued before are done. Not for the volume's own thread. */
     public void drain() throws IOException {
         CountDownLatch done = new CountDownLatch(1);
         while (!execute(done::countDown)) {
             health.checkWorking();
-            // The queue is full: there is room as soon as the thread has done some of it.
+            // The queue is full: it has room as soon as the thread has run some tasks.
             LockSupport.parkNanos(FULL_QUEUE_WAIT_NANOS);
         }
         try {
@@ -441,29 +455,29 @@ public final class Volume {
         }
     }
 
-    /** Forces what was written to the device, if anything was. Blocks. */
+    /** Forces written bytes to the device, if there are any. Blocks. */
     public void force() throws IOException {
         writer.force();
     }
 
     /**
-     * Writes what is queued, forces it, tells the next owner that all segments are read, and gives the lease back. Records
-     * are found until {@link #endReads}; if the next owner could not be told, reads fail at once. A volume whose index is
-     * not whole finds nothing from here on.
+     * Writes and forces queued records, lists all segments as read for the next owner, and releases the lease. Records
+     * can be found until {@link #endReads}. If the list cannot be written, reads fail immediately. A volume with an
+     * incomplete index finds no records from now on.
      */
     public void release() throws IOException {
         ending.end(VolumeState.RELEASED, () -> stopping(false));
     }
 
     /**
-     * Finds no record from here on, and tells the next owner which segments are pinned. Pinned records stay readable until
-     * {@link #closeFile}. Only after {@link #release}; blocks on the disk.
+     * Ends lookups, and lists only the pinned segments for the next owner. Pinned records stay readable until
+     * {@link #closeFile}. Call after {@link #release}; blocks on the disk.
      */
     public void endReads() {
         ending.endReads();
     }
 
-    /** Writes what is queued, forces it, gives the lease back and closes the file: reads fail from here on. */
+    /** Writes and forces queued records, releases the lease and closes the file; reads then fail. */
     public void close() throws IOException {
         try {
             ending.end(VolumeState.CLOSED, () -> stopping(true));
@@ -475,7 +489,7 @@ public final class Volume {
     private void stopping(boolean forGood) {
         try {
             while (log.tendRetired()) {
-                // The next one to open the index is to find no more in it than there is.
+                // The index must contain no obsolete entries when it is opened next.
             }
         } catch (RuntimeException | InternalError e) {
             health.indexFailed(e);
@@ -483,23 +497,26 @@ public final class Volume {
         listener.stopping(this, forGood);
     }
 
-    /** Closes the file: reads fail from here on. */
+    /** Closes the file; reads then fail. */
     public void closeFile() throws IOException {
         ending.closeFile();
     }
 
-    /** Tells the next owner which pins have gone since {@link #endReads}. Blocks on the disk. */
+    /**
+     * Removes segments from the list for the next owner whose pins were released since {@link #endReads}. Blocks on the
+     * disk.
+     */
     public void shortenReaderList() {
         ending.shortenReaderList();
     }
 
-    /** The pins are another volume's of this process now, which owns the path again. */
+    /** Passes the pins to another instance of this process, which owns the path again. */
     public void passOnReaders() throws IOException {
         ending.passOnReaders();
     }
 
     /**
-     * The records of a segment that the caller has pinned, in their order: from its summary, else by reading their
+     * Returns the records of a segment that the caller has pinned, in order: from its summary, or by reading their
      * headers.
      */
     public SegmentSummary records(int segment, long tag) throws IOException {
@@ -516,67 +533,67 @@ public final class Volume {
         }
     }
 
-    /** Sequence of the last record in the index; 0 when the index has failed. */
+    /** Returns the sequence of the last record in the index; 0 if the index has failed. */
     public long applied() {
         return ofIndex(index::applied);
     }
 
-    /** Objects in the index; 0 when it has failed. */
+    /** Returns the number of objects in the index; 0 if the index has failed. */
     public long entries() {
         return ofIndex(index::objects);
     }
 
-    /** Index entries that had to go because the index was full and could not grow. */
+    /** Returns the number of entries evicted because the index was full and could not grow. */
     public long indexEvictions() {
         return index.evictions();
     }
 
-    /** Bytes of segments that hold records. */
+    /** Returns the bytes of segments that hold records. */
     public long usedBytes() {
         return table.usedBytes();
     }
 
-    /** Bytes of all segments. */
+    /** Returns the bytes of all segments. */
     public long bytesMax() {
         return (long) segments.segmentBytes() * table.usable();
     }
 
-    /** I/O errors so far. */
+    /** Returns the number of I/O errors. */
     public long errors() {
         return health.errors();
     }
 
-    /** The last I/O error. */
+    /** Returns the last I/O error. */
     public @Nullable IOException lastError() {
         return health.lastError();
     }
 
-    /** Bytes of records appended so far. */
+    /** Returns the bytes of records appended. */
     public long bytesWritten() {
         return log.bytesWritten();
     }
 
-    /** Bytes of records that were carried from segments given up, and not for any caller, so far. */
+    /** Returns the bytes of records carried forward from reclaimed segments, not written for a caller. */
     public long bytesCarried() {
         return carry.bytesCarried();
     }
 
-    /** Bytes of pinned records, those that were replaced or removed since included until their segment is given up. */
+    /** Returns the bytes of pinned records. Replaced and removed ones count until their segment is reclaimed. */
     public long bytesPinned() {
         return log.pinned().total(System.currentTimeMillis() / 1000);
     }
 
-    /** Records given up although they were pinned, so far. */
+    /** Returns the number of pinned records that were dropped. */
     public long pinsBroken() {
         return carry.pinsBroken();
     }
 
-    /** Segments given up so far. */
+    /** Returns the number of reclaimed segments. */
     public long segmentsReclaimed() {
         return log.reclaimed();
     }
 
-    /** Id of the volume. */
+    /** Returns the id of the volume. */
     public UUID id() {
         return membership.superblock().volumeId();
     }

@@ -8,7 +8,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How a volume ends: its thread, its lease, its file, and what its next owner is told of readers that go on.
+ * The end of a volume: stops its thread, releases its lease, closes its file, and lists its remaining readers for the
+ * next owner.
  *
  * <p>Thread-safe.
  */
@@ -30,11 +31,11 @@ final class VolumeEnding {
     }
 
     /**
-     * Writes what is queued, forces it and gives the lease back. Once only.
+     * Writes and forces queued records and releases the lease. Call once.
      *
-     * @param last the state to end in: RELEASED, SUSPENDED or CLOSED. The list of readers for the next owner names every
+     * @param last the final state: RELEASED, SUSPENDED or CLOSED. The reader list for the next owner contains every
      *     segment with records for RELEASED, and the pinned segments for SUSPENDED
-     * @param stopping runs on the volume's thread when nothing is appended any more
+     * @param stopping runs on the volume's thread after the last append
      */
     void end(VolumeState last, Runnable stopping) throws IOException {
         IOException[] failure = {null};
@@ -95,14 +96,14 @@ final class VolumeEnding {
         }
     }
 
-    /** Moves from RELEASED to SUSPENDED: lookups find nothing, and the list of readers names only pinned segments. */
+    /** Moves from RELEASED to SUSPENDED: lookups find no records, and the reader list contains only pinned segments. */
     void endReads() {
         if (health.end(VolumeState.SUSPENDED) == VolumeState.RELEASED) {
             shortenReaderList();
         }
     }
 
-    /** Closes the file: reads fail from here on. */
+    /** Closes the file; reads then fail. */
     void closeFile() throws IOException {
         try {
             parts.file().close();
@@ -111,7 +112,7 @@ final class VolumeEnding {
         }
     }
 
-    /** Tells the next owner which pins have gone. Blocks on the disk. */
+    /** Removes segments without pins from the reader list for the next owner. Blocks on the disk. */
     void shortenReaderList() {
         try {
             parts.readers().shorten(parts.pins(), parts.table());
@@ -120,7 +121,9 @@ final class VolumeEnding {
         }
     }
 
-    /** The pins are another volume's of this process now, which owns the path again. */
+    /**
+     * Deletes the reader list, because another instance of this process owns the path again, together with the pins.
+     */
     void passOnReaders() throws IOException {
         parts.readers().untell();
     }

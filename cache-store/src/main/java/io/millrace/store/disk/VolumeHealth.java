@@ -12,9 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whether a volume works, and the errors that decide it. The state changes in one place only, along the moves that
- * {@link VolumeState#mayBecome} allows: so an error at the moment when the rebuild ends, or the volume is closed, is
- * neither overwritten nor overwrites.
+ * The state of a volume and its error counts. All state changes are serialized and follow
+ * {@link VolumeState#mayBecome}. Therefore an error at the end of a rebuild or during a close neither overwrites
+ * another state nor is overwritten.
  *
  * <p>Thread-safe.
  */
@@ -32,9 +32,9 @@ final class VolumeHealth {
     private volatile @Nullable IOException lastError;
 
     /**
-     * The health of the volume in the directory.
+     * Creates the health of the volume in the directory.
      *
-     * @param onGivenUp runs once, on the thread whose error was one too many, when the state is OFFLINE
+     * @param onGivenUp runs once when the state is OFFLINE, on the thread with the last error
      */
     VolumeHealth(Path directory, VolumeState first, Runnable onGivenUp) {
         this.directory = directory;
@@ -46,12 +46,12 @@ final class VolumeHealth {
         return state;
     }
 
-    /** Whether records can be found and written. */
+    /** Returns true if records can be found and written. */
     boolean isWorking() {
         return state.isWorking();
     }
 
-    /** Whether records can be found and read. */
+    /** Returns true if records can be found and read. */
     boolean isReadable() {
         return state.isReadable();
     }
@@ -63,17 +63,17 @@ final class VolumeHealth {
         }
     }
 
-    /** The index is whole; false when the volume was given up or ended meanwhile. */
+    /** Marks the index as complete; false if the volume went offline or ended in the meantime. */
     boolean opened() {
         return move(VolumeState.ONLINE) == VolumeState.OPENING;
     }
 
-    /** Moves on to the state if that is allowed; returns the one before, whether it was or not. */
+    /** Changes to the state if that is allowed; returns the previous state in any case. */
     VolumeState end(VolumeState last) {
         return move(last);
     }
 
-    /** Moves to RELEASED, or to SUSPENDED where the index cannot be relied on; returns the state before. */
+    /** Changes to RELEASED, or to SUSPENDED if the index is unreliable; returns the previous state. */
     VolumeState release() {
         moving.lock();
         try {
@@ -87,7 +87,7 @@ final class VolumeHealth {
         }
     }
 
-    /** The state before, from which the move was made if it {@link VolumeState#mayBecome may}. */
+    /** Changes the state if {@link VolumeState#mayBecome} allows it. Returns the previous state. */
     private VolumeState move(VolumeState next) {
         moving.lock();
         try {
@@ -101,7 +101,7 @@ final class VolumeHealth {
         }
     }
 
-    /** Something was written: errors so far were not in a row with those to come. */
+    /** Resets the number of consecutive errors after a successful write. */
     void succeeded() {
         errorsInARow.set(0);
     }
@@ -121,14 +121,14 @@ final class VolumeHealth {
         return e;
     }
 
-    /** The mapped index cannot be read or written, or says what cannot be: it is not tried again. Any thread. */
+    /** Takes the volume offline, because the mapped index cannot be read or written, or is inconsistent. Any thread. */
     IOException indexFailed(Throwable e) {
         IOException said = new IOException("index failed: " + e, e);
         giveUp(said);
         return said;
     }
 
-    /** Takes the volume out at once. */
+    /** Takes the volume offline immediately. */
     void giveUp(IOException cause) {
         if (move(VolumeState.OFFLINE).mayBecome(VolumeState.OFFLINE)) {
             IOException said = FileFaults.explain(directory, cause);
@@ -138,18 +138,18 @@ final class VolumeHealth {
         }
     }
 
-    /** I/O errors so far. */
+    /** Returns the number of I/O errors. */
     long errors() {
         return errors.get();
     }
 
-    /** The last I/O error. */
+    /** Returns the last I/O error. */
     @Nullable
     IOException lastError() {
         return lastError;
     }
 
-    /** Notes an error that changes nothing else. */
+    /** Records an error without further effect. */
     void note(IOException e) {
         lastError = e;
     }

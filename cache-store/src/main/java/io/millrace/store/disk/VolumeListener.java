@@ -5,29 +5,31 @@ import io.millrace.store.disk.record.DiskKey;
 import io.millrace.store.disk.record.RecordHeader;
 import org.jspecify.annotations.Nullable;
 
-/** Is told of changes; called on any thread of the store. */
+/** Receives events of volumes; called on any thread of the store. */
 public interface VolumeListener {
-    /** A segment was filled: time to force the file. */
+    /** Called when a segment is full; the callee should force the file. */
     void segmentSealed(Volume volume);
 
-    /** The index is whole from now on. */
+    /** Called when the index is complete. */
     void opened(Volume volume);
 
-    /** The volume was given up. */
+    /** Called when the volume went offline after errors. */
     void offline(Volume volume);
 
     /**
-     * An object's newest record, with that header, lies at {@code location} from now on. On the volume's thread.
+     * Called when an object's newest record was written. Runs on the volume's thread.
      *
-     * @param told who is told next that the record is appended; null when that is not known here
+     * @param header header of the record
+     * @param location location of the record
+     * @param told receives the result of the append afterwards; null if not known
      */
     void stored(Volume volume, RecordHeader header, DiskKey key, long location, @Nullable Appended told);
 
     /**
-     * Nothing is appended any more; reads still work, and the lease is held until this returns. On the volume's
+     * Called after the last append. Reads still work, and the lease is held until this returns. Runs on the volume's
      * thread.
      *
-     * @param forGood whether the volume is closed, not handed over
+     * @param forGood whether the volume is closed, not released
      */
     void stopping(Volume volume, boolean forGood);
 }

@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * What a volume is, as its superblock says: its size, its store, and the members of that.
+ * The current superblock of a volume: its size, its store, and the members of the store.
  *
- * <p>Changed on the volume's thread, or by who ended that; read by any.
+ * <p>Changed on the volume's thread, or by the thread that ended it; read on any thread.
  */
 final class VolumeMembership {
     private final StoreFile file;
@@ -37,19 +37,19 @@ final class VolumeMembership {
         }
     }
 
-    /** Writes the superblock as of one that is no member any more: opened as one it starts empty. */
+    /** Writes a superblock without this volume as a member, so that the volume starts empty when it is opened again. */
     void leave() {
         List<UUID> others = new ArrayList<>(superblock.members());
         others.remove(superblock.volumeId());
         write(superblock.generation(), others);
     }
 
-    /** Whether it is not, or no longer, a member of its store. */
+    /** Returns true if the volume is not a member of its store. */
     boolean hasLeft() {
         return !superblock.members().contains(superblock.volumeId());
     }
 
-    /** Cuts the file off behind this many segments. */
+    /** Truncates the file after this number of segments. */
     void cutOff(int segmentCount) throws IOException {
         superblock = superblock.withSegments(segmentCount).write(file);
         file.resize(superblock.fileBytes());

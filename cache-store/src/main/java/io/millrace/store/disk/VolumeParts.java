@@ -10,16 +10,16 @@ import java.io.Closeable;
 import java.nio.file.Path;
 
 /**
- * What an open volume is made of; the {@link Volume} that is made from it closes them.
+ * The parts of an open volume; the {@link Volume} that uses them closes them.
  *
  * @param directory the storage path
- * @param lease says that this process owns it
- * @param file the segments
- * @param superblock what the volume is
- * @param index where its records lie
+ * @param lease the lock by which this process owns the path
+ * @param file the file with the segments
+ * @param superblock the volume's superblock
+ * @param index locations of its records
  * @param table state of its segments
- * @param pins who reads them
- * @param readers who reads them in other processes
+ * @param pins pins of readers in this process
+ * @param readers segments read by other processes
  */
 public record VolumeParts(
         Path directory,

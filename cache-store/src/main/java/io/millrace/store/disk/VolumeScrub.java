@@ -17,19 +17,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads the records of one volume's sealed segments and checks every byte that still counts, a little at a time: the
- * segment first that was longest not looked at. What is damaged is taken out of the index, with a tombstone, before
- * somebody asks for it; a segment that cannot be read is one I/O error of the volume, and left for the next round.
+ * Verifies the valid records in the sealed segments of one volume, a few at a time. It begins with the segment verified
+ * longest ago. A damaged record is removed from the index, with a tombstone, before a request reads it. A segment that
+ * cannot be read counts as one I/O error of the volume, and is skipped until the next round.
  *
- * <p>Confined to one thread at a time; blocks on the disk. What it changes is done on the volume's thread.
+ * <p>Confined to one thread at a time; blocks on the disk. Changes run on the volume's thread.
  */
 public final class VolumeScrub {
-    /** A segment is read again after this time at the earliest. */
+    /** Minimum time between two verifications of a segment. */
     public static final long AGAIN_SECONDS = 24 * 3600;
 
     private static final Logger LOG = LoggerFactory.getLogger(VolumeScrub.class);
     private static final byte[] NO_KEY = {};
-    /** What is read of a record that is dead already: nothing but its place in the list. */
+    /** Cost of a record that is no longer valid: only its entry in the summary is read. */
     private static final int ENTRY_COST_BYTES = 64;
 
     private final Volume volume;
@@ -37,7 +37,7 @@ public final class VolumeScrub {
     private final SegmentFile segments;
     private int segment = -1;
     private long tag;
-    /** Records of the segment; null when it has no list of them and is walked over. */
+    /** Records of the segment; null if it has no summary, so that its records are walked. */
     private @Nullable SegmentSummary records;
 
     private int nextRecord;
@@ -51,11 +51,11 @@ public final class VolumeScrub {
         this.segments = segments;
     }
 
-    /** What a step did. Immutable. */
+    /** The result of a step. Immutable. */
     public record Step(long bytesRead, int recordsDamaged) {
         static final Step NOTHING = new Step(0, 0);
 
-        /** Whether nothing is due. */
+        /** Returns true if no verification is due. */
         public boolean isIdle() {
             return bytesRead == 0;
         }
@@ -74,7 +74,7 @@ public final class VolumeScrub {
         }
         long pinned = volume.pin(segment);
         if (pinned != tag) {
-            // Given up, and perhaps started again: what is there now is another segment.
+            // Reclaimed, and possibly begun again: the place contains another segment now.
             if (pinned != 0) {
                 volume.unpin(segment);
             }
@@ -99,12 +99,12 @@ public final class VolumeScrub {
         return new Step(Math.max(bytes, ENTRY_COST_BYTES), damaged);
     }
 
-    /** Takes the sealed segment that was verified longest ago; false when none is due. */
+    /** Selects the sealed segment that was verified longest ago; false if none is due. */
     private boolean next(long now) {
         int oldest = -1;
         long oldestTag = 0;
         for (int i = 0; i < table.segments(); i++) {
-            // The tag first: the state is at least as new.
+            // The tag is read first, so that the state is at least as new.
             long found = table.tag(i);
             boolean due = found != 0
                     && table.state(i) == SegmentTable.State.SEALED
@@ -125,7 +125,7 @@ public final class VolumeScrub {
         return true;
     }
 
-    /** Whether the segment is through. */
+    /** Returns true if the segment is completely verified. */
     private boolean verify(int bytesMax) throws IOException {
         if (nextRecord == 0 && walkedTo == SegmentHeader.BYTES) {
             records = segments.summary(segment, tag);
@@ -161,7 +161,7 @@ public final class VolumeScrub {
     private void verify(SegmentSummary.Entry entry) throws IOException {
         long location = Location.pack(segment, entry.offset(), entry.length(), tag);
         boolean current = volume.find(entry.hashHigh(), entry.hashLow()) == location;
-        // The body of a whole object may be in use by a newer head.
+        // A newer head may use the body of the whole object.
         if (!current && entry.type() != RecordType.COMPLETE) {
             return;
         }
@@ -190,7 +190,7 @@ public final class VolumeScrub {
         }
     }
 
-    /** The record of a newer head whose body is the damaged record's. */
+    /** Returns the location of the newer head that uses the damaged record's body. */
     private long headOf(SegmentSummary.Entry body) throws IOException {
         long now = volume.find(body.hashHigh(), body.hashLow());
         long headTag = now == Location.NONE ? 0 : volume.pin(Location.segment(now));
@@ -203,14 +203,14 @@ public final class VolumeScrub {
                 boolean elsewhere =
                         head.header().type() == RecordType.HEAD && head.header().has(RecordHeader.FLAG_BODY_ELSEWHERE);
                 BodyPlace place = elsewhere ? head.place() : null;
-                // The number of the segment is only a hint: it may have been moved.
+                // The segment number is only a hint, because the segment may have been moved.
                 boolean here = place != null && place.offset() == body.offset() && place.tag() == tag;
                 return here ? now : Location.NONE;
             } finally {
                 head.release();
             }
         } catch (DamagedRecordException e) {
-            // Found when its own segment is due.
+            // This record is verified when its own segment is due.
             return Location.NONE;
         } finally {
             volume.unpin(Location.segment(now));

@@ -13,16 +13,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes a volume smaller while it works: gives up the oldest segments until the rest fits, moves those that lie beyond
- * the new end into places before it, newest first, and then cuts the file off.
+ * Shrinks a volume while it works. It reclaims the oldest segments until the rest fits. It then moves the segments
+ * after the new end to places before it, newest first, and truncates the file.
  *
  * <pre>
  *   copy all but the header ─ force ─ header ─ force ─ table, index ─ erase the old header
  * </pre>
  *
- * A moved segment keeps its sequence and its tag, so records that name it by its tag find it. Until the file is cut off the
- * superblock tells the old size: a crash leaves at most one segment twice, which opening settles, and the work goes on.
- * What readers pin beyond the end stays readable: the file is cut off when they are done.
+ * <p>A moved segment keeps its sequence and its tag, so references by tag remain valid. Until the file is truncated,
+ * the superblock contains the old size. A crash leaves at most one segment in two places; the next open resolves that,
+ * and the work continues. Segments after the end that readers have pinned stay readable: the file is truncated when
+ * they are unpinned.
  *
  * <p>Confined to the volume's writer thread.
  */
@@ -42,19 +43,19 @@ final class VolumeShrinker implements VolumeThread.BackgroundWork {
     private int moved;
     private @Nullable Move move;
 
-    /** The volume that gets smaller. */
+    /** The callbacks to the volume that shrinks. */
     interface Owner {
-        /** Its state. */
+        /** Returns its state. */
         VolumeState state();
 
-        /** Nothing is beyond the limit any more: writes the superblock and cuts the file off. */
+        /** Writes the superblock and truncates the file, after no segment is beyond the limit. */
         void cutOff(int segmentCount) throws IOException;
 
         /** Counts an I/O error. */
         IOException failed(IOException e);
     }
 
-    /** A segment on its way. */
+    /** A segment being moved. */
     private static final class Move {
         final int source;
         final int target;
@@ -112,10 +113,11 @@ final class VolumeShrinker implements VolumeThread.BackgroundWork {
         if (beyond < 0) {
             return cutOff();
         }
-        // One place is left for the log, so that it need not give up more at once.
+        // One place is left for the log, so that it need not reclaim another segment immediately.
         if (table.live() >= limit) {
             log.retireOldest();
-            // Older ones are surely gone before newer ones: tombstones outlive what they hide.
+            // Older segments must be erased on the device before newer ones, so that tombstones outlive the records
+            // they hide.
             segments.force();
             return AT_ONCE;
         }
@@ -125,14 +127,14 @@ final class VolumeShrinker implements VolumeThread.BackgroundWork {
         }
         int bufferBytes = Math.min(SLICE_BYTES, segments.segmentBytes());
         move = new Move(beyond, target, table.sequence(beyond), table.tag(beyond), bufferBytes);
-        // Says which segment may be here twice, should this process end before the move does.
+        // Marks the segment that may exist twice if this process ends before the move.
         table.set(target, SegmentTable.State.FREE, table.sequence(beyond), 0, 0);
         return AT_ONCE;
     }
 
     private void carryOn(Move current) throws IOException {
         if (table.tag(current.source) != current.tag) {
-            // Given up meanwhile: the log needed room.
+            // The segment was reclaimed in the meantime, because the log needed space.
             table.set(current.target, SegmentTable.State.FREE, 0, 0, 0);
             release();
             return;

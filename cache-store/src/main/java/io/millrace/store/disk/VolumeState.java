@@ -1,31 +1,31 @@
 package io.millrace.store.disk;
 
-/** Whether a volume works. */
+/** The operating state of a volume. */
 public enum VolumeState {
-    /** Its index is being rebuilt: what it does not find may be there all the same. */
+    /** Its index is being rebuilt: a lookup may miss stored records. */
     OPENING,
-    /** It reads and writes. */
+    /** The volume reads and writes. */
     ONLINE,
-    /** Its lease was given back; records are still found and read, since the next owner overwrites none of them. */
+    /** Its lease was released. Records can still be found and read, because the next owner overwrites none of them. */
     RELEASED,
-    /** Its lease was given back; pinned records can still be read. */
+    /** Its lease was released. Pinned records can still be read. */
     SUSPENDED,
-    /** Given up after errors. */
+    /** Out of use after errors. */
     OFFLINE,
     /** Closed. */
     CLOSED;
 
-    /** Whether records can be found and written. */
+    /** Returns true if records can be found and written. */
     public boolean isWorking() {
         return this == OPENING || this == ONLINE;
     }
 
-    /** Whether records can be found and read. */
+    /** Returns true if records can be found and read. */
     public boolean isReadable() {
         return isWorking() || this == RELEASED;
     }
 
-    /** Whether a volume may go from this state to the next. */
+    /** Returns true if a volume may change from this state to the next. */
     boolean mayBecome(VolumeState next) {
         return switch (this) {
             case OPENING -> next != OPENING && next != RELEASED;

@@ -14,22 +14,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The one thread that writes a volume, with its bounded queue. Between tasks it takes steps of background work: one step
- * at a time, the works in turn, and while tasks wait each for no more than half of the time.
+ * The one thread that writes a volume, with its bounded queue. Between tasks it runs steps of background work, one step
+ * at a time and in rotation. While tasks wait, each work takes at most half of the time.
  *
- * <p>What {@link Gathering} tasks put together is settled as soon as no such task is queued next: so one of them alone
- * waits for nothing, and those that came while others were written go out together. After such a task the thread rests for
- * a millisecond, in which such tasks do not wake it and any other does: a thread woken for each of many small objects costs more than
- * their writing.
+ * <p>{@link Gathering} tasks collect a batch, which is written as soon as no such task is queued next. A single task
+ * therefore waits for nothing, and tasks queued during a write share the next one. After such a task the thread pauses
+ * for a millisecond. In this time gathering tasks do not wake it, but any other task does. Waking a thread for each of
+ * many small objects would cost more than their writes.
  *
- * <p>Tasks that must not be lost for a full queue may go to a second, bounded one. While that holds any, the first takes no
- * more: so tasks run in the order in which they were taken.
+ * <p>Tasks that must not be refused by a full queue may use a second, bounded queue. While that one is not empty, the
+ * first accepts no tasks, so that tasks run in the order of acceptance.
  *
  * <p>Thread-safe.
  */
 final class VolumeThread {
     private static final Logger LOG = LoggerFactory.getLogger(VolumeThread.class);
-    /** Gathering tasks that come within this time of each other are taken together. */
+    /** Gathering tasks that arrive within this time are processed together. */
     private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final MpscBlockingConsumerArrayQueue<Runnable> queue;
@@ -37,7 +37,7 @@ final class VolumeThread {
     private final AtomicInteger overflowing = new AtomicInteger();
     private final Thread thread;
     private final CountDownLatch ended = new CountDownLatch(1);
-    /** Threads inside {@link #execute}: the last look at the queue waits for them. */
+    /** Number of threads inside {@link #execute}; the last poll of the queue waits for them. */
     private final AtomicInteger offering = new AtomicInteger();
 
     private final Runnable settle;
@@ -47,32 +47,34 @@ final class VolumeThread {
 
     /** Confined to the thread. */
     private boolean mayRest;
-    /** Whether the thread waits beside the queue, so that an offer does not wake it. */
+    /**
+     * True while the thread is parked instead of waiting on the queue, so that an offer to the queue does not wake it.
+     */
     private volatile boolean resting;
 
     private volatile boolean closed;
     private volatile @Nullable Runnable last;
 
-    /** A task that may leave the end of its work to the settling. */
+    /** A task that may leave the end of its work to the settle callback. */
     interface Gathering extends Runnable {}
 
-    /** Work done in small steps when the thread runs. */
+    /** Work done in small steps between the tasks. */
     @FunctionalInterface
     interface BackgroundWork {
-        /** What {@link #step} returns to go on at once. */
+        /** Result of {@link #step} to continue immediately. */
         long AT_ONCE = 0;
-        /** What {@link #step} returns when there is nothing to do before a task has run. */
+        /** Result of {@link #step} if there is no work until a task has run. */
         long IDLE = Long.MAX_VALUE;
 
         /**
-         * Does a little, a fraction of a millisecond as a rule: tasks wait for it. Returns the nanoseconds until it wants
-         * to do more, {@link #AT_ONCE} and {@link #IDLE} among them; idle work is asked again after each task. What was
-         * gathered may not be settled yet.
+         * Performs a short step, usually a fraction of a millisecond, because tasks wait for it. Returns the
+         * nanoseconds until the next step, including {@link #AT_ONCE} and {@link #IDLE}. Idle work is called again
+         * after each task. The batch of gathered objects may not be written yet.
          */
         long step();
     }
 
-    /** A background work and when it is due. */
+    /** A background work and its due time. */
     private static final class Turn {
         final BackgroundWork work;
         boolean idle;
@@ -84,9 +86,9 @@ final class VolumeThread {
     }
 
     /**
-     * A thread that is yet to be started.
+     * Creates a thread that is not started.
      *
-     * @param settle ends what {@link Gathering} tasks have begun; called on the thread, also when there is nothing
+     * @param settle writes the batch of {@link Gathering} tasks; called on the thread, also without a batch
      */
     VolumeThread(String name, int capacity, List<BackgroundWork> works, Runnable settle) {
         this(name, capacity, works, settle, REST_NANOS);
@@ -107,7 +109,7 @@ final class VolumeThread {
         thread.start();
     }
 
-    /** Queues a task; false, and it will not run, when the queue is full or closed. A task taken in runs for sure. */
+    /** Queues a task; false if the queue is full or closed, and then it never runs. An accepted task always runs. */
     boolean execute(Runnable task) {
         offering.incrementAndGet();
         boolean taken = !closed && overflowing.get() == 0 && queue.offer(task);
@@ -118,7 +120,7 @@ final class VolumeThread {
         return taken;
     }
 
-    /** Whether it waits for what else comes after a gathering task. */
+    /** Returns true while the thread waits for further tasks after a gathering task. */
     boolean isResting() {
         return resting;
     }
@@ -130,8 +132,8 @@ final class VolumeThread {
     }
 
     /**
-     * As {@link #execute}, but goes beyond the queue's capacity by up to {@code beyond} tasks: for what gives something up
-     * and must not be refused because much is being stored.
+     * Like {@link #execute}, but accepts up to {@code beyond} tasks above the queue's capacity. For removals, which
+     * must not be refused because many objects are being stored.
      */
     boolean executeBeyond(Runnable task, int beyond) {
         offering.incrementAndGet();
@@ -141,7 +143,7 @@ final class VolumeThread {
             if (!taken) {
                 overflowing.decrementAndGet();
             }
-            // The queue may have run empty meanwhile; when it is full the thread needs no waking.
+            // The queue may have become empty in the meantime; if it is full, the thread is awake anyway.
             queue.offer(VolumeThread::wakeUp);
         }
         offering.decrementAndGet();
@@ -149,22 +151,25 @@ final class VolumeThread {
         return taken;
     }
 
-    /** Whether it takes no more tasks, or soon will not. */
+    /** Returns true if the thread accepts no more tasks, or soon will not. */
     boolean isEnding() {
         return closed || last != null;
     }
 
-    /** Takes no more tasks, runs those queued and then {@code end}, ends the thread, and waits for that. Once only. */
+    /**
+     * Stops accepting tasks, runs the queued ones and then {@code end}, and waits until the thread has ended. Call
+     * once.
+     */
     void stop(Runnable end) throws InterruptedException {
         last = end;
-        // When the queue is full the thread needs no waking.
+        // If the queue is full, the thread is awake anyway.
         queue.offer(VolumeThread::wakeUp);
         endRest();
         ended.await();
     }
 
     private static void wakeUp() {
-        // Whoever took this looks around next.
+        // Empty task: it only wakes the thread, which then checks its state.
     }
 
     private void run() {
@@ -188,7 +193,7 @@ final class VolumeThread {
         }
     }
 
-    /** The next task; null when background work is due first. */
+    /** Returns the next task; null if background work is due first. */
     private @Nullable Runnable nextTask() throws InterruptedException {
         Runnable task = pollTask();
         if (task != null) {
@@ -210,11 +215,11 @@ final class VolumeThread {
         return wait == BackgroundWork.IDLE ? queue.take() : queue.poll(wait, TimeUnit.NANOSECONDS);
     }
 
-    /** Waits beside the queue, if that is still empty. */
+    /** Parks, unless a task is queued. */
     private void rest(long nanos) {
         mayRest = false;
         resting = true;
-        // What was offered before it is seen that this rests has woken nobody.
+        // Tasks offered before resting was set have not woken the thread.
         if (queue.isEmpty() && overflow.isEmpty() && last == null) {
             LockSupport.parkNanos(this, nanos);
         }
@@ -226,7 +231,7 @@ final class VolumeThread {
         if (task == null) {
             task = overflow.poll();
             if (task != null) {
-                // What the queue takes from now on runs after it.
+                // Tasks that the queue accepts from now on run after this one.
                 overflowing.decrementAndGet();
             }
         }
@@ -238,7 +243,7 @@ final class VolumeThread {
             Turn turn = turns.get(i);
             long begin = System.nanoTime();
             if (!turn.idle && turn.dueNanos - begin <= 0) {
-                // The others come first next time.
+                // Rotates, so that the other works are next.
                 turns.remove(i);
                 if (step(turn, begin)) {
                     turns.add(turn);
@@ -248,7 +253,7 @@ final class VolumeThread {
         }
     }
 
-    /** False when the work failed and is not to be asked again. */
+    /** Runs a step; returns false if it failed, so that the work is not called again. */
     private boolean step(Turn turn, long begin) {
         try {
             long wanted = turn.work.step();
@@ -289,7 +294,7 @@ final class VolumeThread {
         try {
             task.run();
         } catch (Throwable e) {
-            // A fault in one task, be it a mapped page that cannot be read, must not end the volume's thread.
+            // An exception in one task, including an unreadable mapped page, must not end the volume's thread.
             LOG.error("{}: task failed", thread.getName(), e);
         }
     }

@@ -7,23 +7,22 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a volume's thread does between its tasks: makes the index whole after a start, lets it grow, and shrinks the
- * volume.
+ * The background work of a volume's thread: completes the index after a start, lets it grow, and shrinks the volume.
  *
- * <p>Confined to the volume's thread, once made.
+ * <p>Confined to the volume's thread after construction.
  */
 public final class VolumeUpkeep {
     private final VolumeParts parts;
     private final SegmentFile segments;
     private final VolumeHealth health;
     private final VolumeMembership membership;
-    /** Writes what was gathered. */
+    /** Writes the batch of gathered objects. */
     private final Runnable settle;
 
-    /** Work that makes the index whole while the volume already runs. */
+    /** Work that completes the index while the volume already runs. */
     @FunctionalInterface
     public interface Rebuild {
-        /** Does a little on the volume's thread; false when the index is whole and marked so. */
+        /** Performs a short step on the volume's thread; false when the index is complete and marked so. */
         boolean step() throws IOException;
     }
 
@@ -41,10 +40,10 @@ public final class VolumeUpkeep {
     }
 
     /**
-     * All that there is to do.
+     * Returns all background work.
      *
-     * @param rebuild what is still to be done for the index, null when it is whole
-     * @param whole called when that is done
+     * @param rebuild the remaining rebuild of the index, null if the index is complete
+     * @param whole called after the rebuild
      */
     List<VolumeThread.BackgroundWork> works(SegmentLog log, @Nullable Rebuild rebuild, Runnable whole) {
         List<VolumeThread.BackgroundWork> works = new ArrayList<>();
@@ -60,7 +59,7 @@ public final class VolumeUpkeep {
         return works;
     }
 
-    /** Work that looks at the log: what was gathered is to be there. */
+    /** Wraps work that reads the log, so that the batch of gathered objects is written first. */
     private VolumeThread.BackgroundWork settled(VolumeThread.BackgroundWork work) {
         return () -> {
             settle.run();
@@ -100,13 +99,13 @@ public final class VolumeUpkeep {
             health.failed(e);
             health.giveUp(e);
         } catch (RuntimeException | Error e) {
-            // Whatever it was: a volume left half open would be waited for, and never answer.
+            // For any exception: a volume that stays half open would keep lookups waiting forever.
             health.giveUp(new IOException("rebuild of the index failed: " + e, e));
         }
         return false;
     }
 
-    /** Makes the index larger and cleans it up. */
+    /** Grows the index and removes obsolete entries. */
     private long tendIndex(SegmentLog log) {
         try {
             boolean more =

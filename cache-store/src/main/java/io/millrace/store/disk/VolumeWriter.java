@@ -19,10 +19,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Appends records to a volume's log, enters them in its index, and remembers which tombstones could not be appended.
- * When the index fails the volume is given up, and the caller is told so by an {@link IOException}.
+ * The writer of a volume: appends records to its log, enters them in its index, and keeps the tombstones that could not
+ * be appended yet. If the index fails, the volume goes offline and the caller receives an {@link IOException}.
  *
- * <p>Confined to the volume's thread, but for {@link #force}.
+ * <p>Confined to the volume's thread, except {@link #force}.
  */
 final class VolumeWriter {
     private static final Logger LOG = LoggerFactory.getLogger(VolumeWriter.class);
@@ -37,14 +37,14 @@ final class VolumeWriter {
     private final VolumeHealth health;
     private final OnStored onStored;
     private final GatheredObjects gathered;
-    /** Keys whose tombstones could not be appended. */
+    /** Keys whose tombstones must still be appended. */
     private final ArrayDeque<DiskKey> owed = new ArrayDeque<>();
 
     private final ReentrantLock forcing = new ReentrantLock();
-    /** Whether anything was written since the last force. */
+    /** True if records were written since the last force. */
     private volatile boolean dirty;
 
-    /** Is told where an object's newest record lies. */
+    /** Receives the location of an object's newest record. */
     interface OnStored {
         void stored(RecordHeader header, DiskKey key, long location, @Nullable Appended told);
     }
@@ -92,12 +92,12 @@ final class VolumeWriter {
         }
     }
 
-    /** Writes what was gathered: before anything else looks at the log or is appended. */
+    /** Writes the batch of gathered objects. Call before any other read of the log or append. */
     void settle() {
         gathered.settle();
     }
 
-    /** Appends a whole object, a short one with others; {@code then} is told when it counts or why it does not. */
+    /** Appends a whole object, a short one in a batch; {@code then} receives the result. */
     void appendComplete(RecordHeader header, DiskKey key, ByteBuf head, ByteBuf body, Appended then) {
         if (SegmentLog.isGathered(header.recordLength())) {
             gathered.add(header, key, head, body, then);
@@ -113,14 +113,14 @@ final class VolumeWriter {
         then.appended(failure);
     }
 
-    /** Appends an object's record, its head being {@code head} and what follows it {@code body}. */
+    /** Appends an object's record with {@code head}, followed by {@code body}. */
     void appendObject(RecordHeader header, @Nullable BodyPlace place, DiskKey key, ByteBuf head, ByteBuf body)
             throws IOException {
         try {
             health.checkWorking();
             BodyPlace placeNow = afterPacing(header, place, key);
             long location = log.write(header, placeNow, key.bytes(), head, body);
-            // What was asked for often stays so under a new head.
+            // The new head keeps the hit count.
             int hits = index.hits(key.hashHigh(), key.hashLow());
             index.put(key.hashHigh(), key.hashLow(), location, header.expiry(), hits);
             succeeded();
@@ -134,8 +134,8 @@ final class VolumeWriter {
     }
 
     /**
-     * Has carried what is due before the record. Should the body of the new head be among that, it lies from now on where
-     * the key's newest record does; its old place is about to be given up.
+     * Carries forward the records that are due before this record. If the body of the new head is among them, returns
+     * its new place, because the old one is about to be reclaimed.
      */
     private @Nullable BodyPlace afterPacing(RecordHeader header, @Nullable BodyPlace place, DiskKey key)
             throws IOException {
@@ -149,7 +149,7 @@ final class VolumeWriter {
         return BodyPlace.inRecord(place.bodyLength(), segment, Location.offset(now), table.tag(segment));
     }
 
-    /** Appends one block; returns where it lies. */
+    /** Appends one block; returns its location. */
     long appendBlock(long keyHash, long objectId, int number, long pinnedUntil, ByteBuf content) throws IOException {
         try {
             health.checkWorking();
@@ -166,7 +166,7 @@ final class VolumeWriter {
         }
     }
 
-    /** Appends a tombstone; from here on the key holds nothing, come what may. */
+    /** Appends a tombstone. From now on the key holds no object, even if the append fails. */
     void appendTombstone(DiskKey key) throws IOException {
         try {
             health.checkWorking();
@@ -186,14 +186,14 @@ final class VolumeWriter {
         }
     }
 
-    /** Removes an object found damaged, if the key still has that record. */
+    /** Removes a damaged object, if the key still has that record. */
     void drop(DiskKey key, long location) {
         if (find(key) == location) {
             hideForGood(key);
         }
     }
 
-    /** Takes a block out of the index. */
+    /** Removes a block from the index. */
     void dropBlock(long hashHigh, long hashLow, long location) {
         try {
             index.removeIf(hashHigh, hashLow, location);
@@ -202,14 +202,16 @@ final class VolumeWriter {
         }
     }
 
-    /** The key changed while the volume was away: it holds nothing, if it does not hold nothing already. */
+    /**
+     * Removes the key's object, because it changed while the volume was offline. No effect if the key holds no object.
+     */
     void changedMeanwhile(DiskKey key) {
         if (health.state() == VolumeState.OPENING || find(key) != Location.NONE || isDoubtful(key)) {
             hideForGood(key);
         }
     }
 
-    /** Appends the key's tombstone, or owes it. */
+    /** Appends the key's tombstone, now or later. */
     void hideForGood(DiskKey key) {
         try {
             appendTombstone(key);
@@ -219,8 +221,8 @@ final class VolumeWriter {
     }
 
     /**
-     * The key holds nothing here any more although the log cannot say so now: the index says it, and the log as soon as
-     * it takes records again, so that no rebuild brings the key's old record back.
+     * Removes the key from the index although no tombstone can be appended now. The tombstone is appended as soon as
+     * the log accepts records again, so that a rebuild does not restore the old record.
      */
     void forget(DiskKey key) {
         gathered.settle();
@@ -262,7 +264,7 @@ final class VolumeWriter {
     private void payOwed() throws IOException {
         while (!owed.isEmpty()) {
             DiskKey key = owed.peek();
-            // A newer object of the key is not to be hidden: its own record hides the old one.
+            // A newer object of the key must not be hidden; its own record hides the old one.
             if (index.find(key.hashHigh(), key.hashLow()) == Location.NONE) {
                 log.append(
                         RecordHeader.tombstone(key), null, key.bytes(), Unpooled.EMPTY_BUFFER, Unpooled.EMPTY_BUFFER);
@@ -279,9 +281,9 @@ final class VolumeWriter {
         health.succeeded();
     }
 
-    /** Forces what was written to the device, if anything was. Blocks. Any thread. */
+    /** Forces written bytes to the device, if there are any. Blocks. Any thread. */
     void force() throws IOException {
-        // Held over the device's work: who finds nothing to do may rely on it being done.
+        // Held during the force: a thread that finds nothing to force may rely on it being complete.
         forcing.lock();
         try {
             if (dirty) {

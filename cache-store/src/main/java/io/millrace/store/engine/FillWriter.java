@@ -21,43 +21,45 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Fills an object: cuts what it is given into blocks and hands each full block to the volume's thread. A new body that
- * fits one block stays in RAM until it is complete and becomes one record.
+ * The writer of an object: splits content into blocks and passes each full block to the volume's thread. A new body of
+ * at most one block stays in RAM until it is complete and becomes one record.
  *
- * <p>Confined to one thread, but for {@link #isWritable}, {@link #isFailed} and what the volume's thread calls. Writers
- * of the same body meet in its lock only.
+ * <p>Confined to one thread, except {@link #isWritable}, {@link #isFailed} and the tasks on the volume's thread.
+ * Writers of the same body synchronize on the body's lock only.
  */
 final class FillWriter<H> implements ObjectWriter<H> {
-    /** Blocks that may be open at once: more would be ranges all over the body, each with a buffer of its own. */
+    /**
+     * Limit of open blocks. Each open block has a buffer, so ranges scattered over the body would use too much memory.
+     */
     private static final int OPEN_BLOCKS_MAX = 8;
-    /** Blocks after which a partial object's head record is rewritten, at the latest. */
+    /** Maximum number of blocks between two head records of a partial object. */
     private static final int RECORD_INTERVAL_BLOCKS = 64;
 
     private final ObjectChanges<H> changes;
     private final FillTarget target;
     private final FillingObject<H> object;
     private final FillingBody<H> body;
-    /** Whether it adds to an object that has a head, or another writer to make it. */
+    /** True if the object already has a head, or another writer that sets it. */
     private final boolean extension;
 
     private final AtomicLong pendingBytes = new AtomicLong();
     private final AtomicReference<@Nullable Waiter> waiter = new AtomicReference<>();
-    /** Blocks that an extension handed to the volume's thread. */
+    /** Blocks that an extension passed to the volume's thread. */
     private final BitSet submitted = new BitSet();
 
     private volatile boolean failed;
     private boolean ended;
     private boolean partialAllowed;
-    /** Whether the key was given the partial object already. */
+    /** True if the partial object is already stored under the key. */
     private boolean partialPublished;
 
     private int submittedCount;
-    /** Whether the volume did not take a body of more than one block. */
+    /** True if the volume did not admit a body of more than one block. */
     private boolean refused;
 
     private record Waiter(Executor replyOn, Runnable callback) {}
 
-    /** A writer of the object; takes over a reference to it. */
+    /** Creates a writer of the object; takes over a reference to it. */
     FillWriter(ObjectChanges<H> changes, FillTarget target, FillingObject<H> object, boolean extension) {
         this.changes = changes;
         this.target = target;
@@ -161,8 +163,8 @@ final class FillWriter<H> implements ObjectWriter<H> {
     }
 
     /**
-     * The body is stored in blocks: block 0 need not wait for the end. Only if the volume takes it; better to know that
-     * before anyone reads it here.
+     * Switches the body to storage in blocks, so that block 0 is written before the end of the body. Asks the volume
+     * for admission first, before readers can see the body.
      */
     private void cut() {
         if (!extension && !refused && !body.isCut() && !changes.isAdmitted(target, object.volume(), body.head())) {
@@ -174,7 +176,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
         }
     }
 
-    /** Whether the filler goes on regardless of {@link #isWritable}. */
+    /** Returns true if the caller keeps writing although {@link #isWritable} is false, beyond a limit. */
     private boolean isOverrun() {
         Volume volume = target.volume();
         long limit = Math.max(4L * changes.config().writeWindowBytes(), 8L * target.blockBytes());
@@ -189,7 +191,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
         }
     }
 
-    /** The last block is shorter than the others, which shows only when the length is known. */
+    /** Writes the last block. It is shorter than the others, which is known only with the length of the body. */
     private void flushLast(long length) {
         if (length > 0 && body.isCut()) {
             int last = (int) ((length - 1) / target.blockBytes());
@@ -200,7 +202,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
     private void flush(int block, int count) {
         ByteBuf content = body.submit(block, count);
         if (content == null) {
-            // Another writer was first.
+            // Another writer submitted the block first.
             return;
         }
         Volume volume = target.volume();
@@ -240,7 +242,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
         }
     }
 
-    /** On the volume's thread. */
+    /** Appends a block; runs on the volume's thread. */
     private void append(Volume volume, int block, ByteBuf content) {
         boolean stored = false;
         try {
@@ -271,7 +273,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
         }
     }
 
-    /** What its key holds becomes complete with its last block, whoever wrote that. */
+    /** Marks the stored object complete after its last block, whichever writer wrote that block. */
     private void finishIfWhole() {
         if (body.ticket().isSettled() && !isFailed() && body.completeIfAllSubmitted()) {
             changes.partials().refreshHead(target, object);
@@ -283,7 +285,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
     public boolean isWritable() {
         long pending = pendingBytes.get();
         Volume volume = target.volume();
-        // A writer with nothing pending is always writable: nobody would wake it.
+        // A writer with nothing pending is always writable: no completed write would wake it.
         return pending == 0
                 || (pending < changes.config().writeWindowBytes()
                         && !changes.budget().isTight(MemoryBudget.Part.FILLING)
@@ -368,7 +370,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
         return stored;
     }
 
-    /** Says where the body lies, on the volume's thread. */
+    /** Returns the place of the body on disk; called on the volume's thread. */
     private interface PlaceOf {
         BodyPlace on(Volume volume) throws IOException;
     }

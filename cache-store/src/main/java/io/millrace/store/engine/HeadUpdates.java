@@ -20,7 +20,8 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * New heads for objects that stay what they are: a small record on disk, and the same body under the new head in RAM.
+ * Replaces the heads of objects without changing their bodies: writes a small record to disk, and gives the body in RAM
+ * the new head.
  *
  * <p>Thread-safe.
  */
@@ -53,7 +54,7 @@ final class HeadUpdates<H> {
         this.closed = closed;
     }
 
-    /** As {@link CacheStore#update}. */
+    /** Implements {@link CacheStore#update}. */
     void update(StoredObject<H> object, H newHead) {
         if (!(object instanceof StoreObject<H> given)) {
             throw new IllegalArgumentException("not an object of this store: " + object);
@@ -83,7 +84,9 @@ final class HeadUpdates<H> {
         }
     }
 
-    /** Answers with what is pending now; a change of its own has one part more, for who has made it to end. */
+    /**
+     * Returns the change that is pending after the update. If it is a new change, the caller must end one part of it.
+     */
     private @Nullable PendingChange<H> updateCurrent(
             StoreKey key,
             StoreObject<H> given,
@@ -122,7 +125,7 @@ final class HeadUpdates<H> {
         return change;
     }
 
-    /** On the volume's thread. Whether the object was still what the key holds there. */
+    /** Appends the head on the volume's thread. Returns true if the key still held the object there. */
     private boolean appendHead(Volume volume, StoreObject<H> given, H newHead) throws IOException {
         BodyPlace body = loader.bodyPlace(volume, given.key(), given.objectId());
         if (body != null) {
@@ -131,7 +134,9 @@ final class HeadUpdates<H> {
         return body != null;
     }
 
-    /** Takes out of RAM what an open brought there while the new head was under way; the index has the new one now. */
+    /**
+     * Removes from RAM an object that an open loaded with the old head in the meantime. The index now has the new head.
+     */
     private void forgetOlderHead(StoreKey key, long objectId) {
         pending.change(key, change -> {
             StoreObject<H> inRam = ram.peek(key.hashLow(), key.bytes());
@@ -142,7 +147,10 @@ final class HeadUpdates<H> {
         });
     }
 
-    /** What the key holds with the new head, to be released; null when it cannot be told without asking the disk. */
+    /**
+     * Returns the key's object with the new head, which the caller releases; null if the current object is not known
+     * without reading from disk.
+     */
     private @Nullable StoreObject<H> withHead(
             StoreKey key, StoreObject<H> given, @Nullable StoreObject<H> current, @Nullable Volume volume, H newHead) {
         StoreObject<H> base = current;
@@ -160,14 +168,14 @@ final class HeadUpdates<H> {
         return updated;
     }
 
-    /** An update that shows when it is appended. */
+    /** Queues an update that takes effect when its record is appended. */
     private void enqueueUpdate(Volume volume, StoreObject<H> given, PendingWrite.VolumeWrite write) {
         boolean taken = volume.execute(() -> {
             try {
                 write.apply(volume);
             } catch (IOException e) {
                 counters.writesFailed.increment();
-                // The older head is superseded all the same.
+                // The older head is superseded even if the new one could not be written.
                 volume.forget(ObjectAppender.diskKey(given.key()));
             }
         });

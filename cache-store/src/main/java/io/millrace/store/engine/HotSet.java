@@ -20,13 +20,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps a list of what is hot in RAM on disk, and after a start loads what is on it: hottest first, at a bounded rate,
- * only while no request waits for the I/O threads, and no further than the RAM tier has room. Beside a predecessor that still
- * reads the volumes it hurries: clients were answered from its RAM a moment ago.
+ * Saves the list of hot objects in RAM to disk, and loads the listed objects after a start. Loading is hottest first,
+ * at a limited rate, only while no request waits for the I/O threads, and only until the RAM tier is filled. Next to a
+ * predecessor that still reads the volumes it loads faster, because clients were answered from the predecessor's RAM
+ * until now.
  *
  * <pre>
- *   every minute, hand-over, close ──> hottest of RAM ──> file "hot" of the first volume that works
- *   start ──> file ──> each hash ──index──> record's key ──> the load that a request would do ──> RAM
+ *   every minute, handover, close ──> hottest objects in RAM ──> file "hot" of the first working volume
+ *   start ──> file ──> each hash ──index──> record's key ──> load as for a request ──> RAM
  * </pre>
  *
  * <p>Thread-safe.
@@ -36,17 +37,17 @@ final class HotSet<H> {
     private static final long SAVE_INTERVAL_NANOS = TimeUnit.MINUTES.toNanos(1);
     private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
     private static final long TICKS_PER_SECOND = TimeUnit.SECONDS.toNanos(1) / TICK_NANOS;
-    /** Objects read by one task, so that requests get their turn. */
+    /** Objects read by one task, so that requests are served in between. */
     private static final int OBJECTS_PER_TASK = 16;
-    /** Of the RAM tier, in hundredths, what may be filled so; the rest is for what is asked for meanwhile. */
+    /** Percentage of the RAM tier that may be filled by loading; the rest remains for requests in the meantime. */
     private static final int FILL_PERCENT = 90;
-    /** After a hand-over, the time in which RAM is to be what it was before. */
+    /** After a handover, the period of faster loading, in which RAM should reach its former content. */
     private static final long HURRY_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private static final int HURRY_SECONDS_FOR_ALL = 8;
-    /** Faster than most devices, and more than this leaves requests no CPU. */
+    /** Limit of the faster rate: above the rate of most devices, and a higher rate would leave no CPU for requests. */
     private static final long HURRY_BYTES_PER_SECOND_MAX = 512L << 20;
-    /** Ticks for which bytes are saved up that could not be read in their own. */
+    /** Number of ticks for which unused bytes of the rate are accumulated. */
     private static final int SAVED_TICKS = 12;
 
     private final FileIo io;
@@ -58,24 +59,27 @@ final class HotSet<H> {
     private final long bytesPerSecond;
     private final Loader<H> loader;
     private final ReentrantLock saving = new ReentrantLock();
-    /** Whether the volumes are this store's to write to. Guarded by {@link #saving}. */
+    /** True if this store may write to the volumes. Guarded by {@link #saving}. */
     private boolean owned = true;
 
-    /** What is still to be loaded, from {@link #next} on; high and low in turn. Empty when nothing is. */
+    /** Hashes to load, from {@link #next} on; high and low halves alternate. Empty if loading has ended. */
     private volatile long[] wanted = {};
 
     private volatile int next;
     private volatile boolean busy;
-    /** Until when it hurries; of no meaning where {@link #handedOver} is false. */
+    /** End of the faster loading; unused if {@link #handedOver} is false. */
     private long hurryEndNanos;
 
     private boolean handedOver;
-    /** Bytes that may be read now. Housekeeping's, or the task's while {@link #busy}. */
+    /** Bytes that may be read now. Owned by the housekeeping thread, and by the loading task while {@link #busy}. */
     private long allowance;
 
-    /** What a request does that does not find its object in RAM. */
+    /** Loads an object like a request that misses RAM. */
     interface Loader<H> {
-        /** The object of the key's bytes if its hash is this one, retained for the caller. */
+        /**
+         * Returns the object with the key's bytes if its hash equals the given one, retained for the caller; otherwise
+         * null.
+         */
         @Nullable
         StoreObject<H> load(byte[] key, long hashHigh, long hashLow);
     }
@@ -99,7 +103,7 @@ final class HotSet<H> {
         this.loader = loader;
     }
 
-    /** Begins to load what the last run left, and to save. */
+    /** Begins to load the list of the last run, and to save periodically. */
     void start() {
         if (!volumes.isConfigured() || !ram.isEnabled() || bytesPerSecond == 0) {
             return;
@@ -117,7 +121,7 @@ final class HotSet<H> {
         housekeeping.every(SAVE_INTERVAL_NANOS, () -> reads.execute(this::saveUnlessLoading));
     }
 
-    /** The first volume that works has the file. */
+    /** Returns the first working volume, which holds the file. */
     private @Nullable Volume home() {
         for (int i = 0; i < volumes.slots().length; i++) {
             Volume volume = volumes.working(i);
@@ -134,7 +138,7 @@ final class HotSet<H> {
         }
     }
 
-    /** Writes the list as of now. Blocks on the disk. */
+    /** Writes the current list. Blocks on the disk. */
     void save() {
         Volume home = home();
         if (home == null || !ram.isEnabled() || bytesPerSecond == 0) {
@@ -152,7 +156,7 @@ final class HotSet<H> {
         }
     }
 
-    /** What is hot in RAM, then what was hot and is not loaded yet. */
+    /** Returns the hashes of hot objects in RAM, followed by those not loaded yet. */
     private long[] hashes() {
         List<ResidentObject<H>> hottest = ram.hottest(HotManifest.KEYS_MAX);
         long[] left = wanted;
@@ -168,14 +172,14 @@ final class HotSet<H> {
         return hashes;
     }
 
-    /** The volumes are about to be another's: saves, and no more from then on. */
+    /** Saves the list and stops saving, because the volumes are being released to another store. */
     void handOver() {
         save();
         owned(false);
         wanted = new long[0];
     }
 
-    /** The volumes are back. */
+    /** Resumes saving after the volumes were taken back. */
     void takeBack() {
         owned(true);
     }
@@ -189,7 +193,7 @@ final class HotSet<H> {
         }
     }
 
-    /** On the housekeeping thread. */
+    /** Loads the next objects if the rate allows; runs on the housekeeping thread. */
     private void tick() {
         if (wanted.length == 0) {
             return;
@@ -216,12 +220,12 @@ final class HotSet<H> {
         return Math.max(bytesPerSecond, Math.min(ram.bytesMax() / HURRY_SECONDS_FOR_ALL, HURRY_BYTES_PER_SECOND_MAX));
     }
 
-    /** It has one thread of several at a time; else requests go before. */
+    /** During faster loading the task uses one of several I/O threads; otherwise requests have priority. */
     private boolean mayRead() {
         return isHurried() || reads.isIdle();
     }
 
-    /** On an I/O thread. */
+    /** Loads up to one task's objects; runs on an I/O thread. */
     private void loadSome() {
         try {
             long[] hashes = wanted;
@@ -248,7 +252,7 @@ final class HotSet<H> {
         return ram.bytes() > ram.bytesMax() / 100 * FILL_PERCENT;
     }
 
-    /** Loads one object; returns how many bytes were read for it. */
+    /** Loads one object; returns the number of bytes read for it. */
     private long load(long hashHigh, long hashLow) {
         for (int i = 0; i < volumes.slots().length; i++) {
             Volume volume = volumes.working(i);
@@ -260,7 +264,7 @@ final class HotSet<H> {
             try {
                 key = ObjectLoader.keyAt(volume, location);
             } catch (IOException e) {
-                // Whoever asks for it will find out.
+                // The next open of the object reports the error.
                 continue;
             }
             StoreObject<H> object = key == null ? null : loader.load(key, hashHigh, hashLow);
@@ -284,7 +288,7 @@ final class HotSet<H> {
         return resident.length();
     }
 
-    /** Whether all that was hot was looked at. */
+    /** Returns true if every listed object was loaded or skipped. */
     boolean isLoaded() {
         return wanted.length == 0 && !busy;
     }

@@ -12,17 +12,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One thread for short work that is nobody's: the RAM tier's policy, timers. Nothing that waits for a disk.
+ * The thread for short background work of the store: the RAM tier's policy and timers. Its tasks must not wait for a
+ * disk.
  *
  * <p>Thread-safe.
  */
 final class Housekeeping implements Executor {
     private static final Logger LOG = LoggerFactory.getLogger(Housekeeping.class);
 
-    /** What is to run soon waits so long for more of its kind: the RAM tier's policy then hears of many entries at a time. */
+    /** Delay of tasks to run soon, so that the RAM tier's policy processes many entries at a time. */
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    /** Its tasks wait for nothing. */
+    /** Timeout for running tasks at close; tasks never block. */
     private static final long CLOSE_WAIT_SECONDS = 5;
 
     private final ThreadFactory threads = new DefaultThreadFactory("millrace-store-housekeeping", true);
@@ -43,8 +44,8 @@ final class Housekeeping implements Executor {
     }
 
     /**
-     * Runs the task within some milliseconds, and as {@link #executeHere} when the caller is this thread; after the end it runs at
-     * once, on the caller's thread.
+     * Runs the task within a few milliseconds, or like {@link #executeHere} if called on this thread. After the close
+     * it runs the task immediately on the caller's thread.
      */
     @Override
     public void execute(Runnable task) {
@@ -56,8 +57,9 @@ final class Housekeeping implements Executor {
     }
 
     /**
-     * Runs the task at once on the caller's thread; within some milliseconds if that is inside of such a task: the RAM tier's policy
-     * asks for the next turn in its turn when there is more to do, for as long as others put in.
+     * Runs the task immediately on the caller's thread. If the caller is itself such a task, the new task runs within a
+     * few milliseconds. The RAM tier's policy submits its next task from the current one while entries remain to be
+     * processed.
      */
     void executeHere(Runnable task) {
         if (inside.isSet()) {
@@ -80,13 +82,13 @@ final class Housekeeping implements Executor {
         }
     }
 
-    /** Runs the task now and then, also after it failed. */
+    /** Runs the task periodically, also after it failed. */
     void every(long intervalNanos, Runnable task) {
         Runnable guarded = () -> {
             try {
                 task.run();
             } catch (RuntimeException | Error e) {
-                // The executor would never run it again, and say nothing.
+                // Without this catch the executor would cancel the task silently.
                 LOG.error(
                         "{}: a task failed, and is tried again",
                         Thread.currentThread().getName(),
@@ -96,7 +98,7 @@ final class Housekeeping implements Executor {
         var unused = executor.scheduleWithFixedDelay(guarded, intervalNanos, intervalNanos, TimeUnit.NANOSECONDS);
     }
 
-    /** Runs the task once; false when it will never run. */
+    /** Runs the task once; returns false if the task will never run. */
     boolean after(long delayNanos, Runnable task) {
         try {
             var unused = executor.schedule(task, delayNanos, TimeUnit.NANOSECONDS);
@@ -107,8 +109,8 @@ final class Housekeeping implements Executor {
     }
 
     /**
-     * What has not begun never runs; what runs has ended when this returns, so that nothing changes afterwards. Not from a task, which would
-     * wait for itself: then at once.
+     * Cancels tasks that have not begun and waits for the running one, so that no task changes state afterwards.
+     * Returns without waiting if called from a task.
      */
     void close() {
         executor.shutdown();

@@ -31,17 +31,17 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All changes of what keys hold: completed objects, new heads, removals, and what is read into RAM.
+ * All changes of the objects stored under keys: completed objects, new heads, removals, and promotions into RAM.
  *
- * <p>What orders them is in {@link PendingChanges}.
+ * <p>{@link PendingChanges} serializes the changes of one key.
  *
- * <p>Fills in flight have a ticket, which a removal of their key marks inside the same step: so they end
- * before it or are not stored.
+ * <p>Each fill in flight has a ticket. A removal marks the tickets of its key in the same atomic step. A fill therefore
+ * completes before the removal or is not stored.
  *
  * <p>Thread-safe.
  */
 final class ObjectChanges<H> {
-    /** Removals made while the volumes are handed over, remembered until they are back. */
+    /** Limit of removals that are kept while the volumes are released, until they are taken back. */
     static final int DEFERRED_REMOVALS_MAX = 1 << 16;
 
     private final StoreConfig config;
@@ -106,23 +106,23 @@ final class ObjectChanges<H> {
         return appender;
     }
 
-    /** Whether the volumes are handed over. */
+    /** Returns true while the volumes are released to another store. */
     boolean isSuspended() {
         return suspended;
     }
 
-    /** Whether nothing is taken any more. */
+    /** Returns true after {@link #close}: no more changes are accepted. */
     boolean isClosed() {
         return closed;
     }
 
-    /** @param passedOn who takes the removals from now on */
+    /** @param passedOn receives the removals from now on */
     void suspend(Successor passedOn) {
         successor = passedOn;
         suspended = true;
     }
 
-    /** Replies to removals wait for {@code stage}. */
+    /** Delays the replies to removals until {@code stage} completes. */
     void replyAfter(CompletionStage<?> stage) {
         repliesAfter = stage;
     }
@@ -131,7 +131,7 @@ final class ObjectChanges<H> {
         closed = true;
     }
 
-    /** The volumes are back: what was removed meanwhile is removed there too. */
+    /** Applies the removals made while the volumes were released, after the volumes were taken back. */
     void resume() {
         suspended = false;
         successor = null;
@@ -142,33 +142,36 @@ final class ObjectChanges<H> {
         });
     }
 
-    /** What the key holds that the disk does not know; null when the disk knows all. */
+    /** Returns the change of the key that is not on disk yet; null if there is none. */
     @Nullable
     PendingChange<H> pending(StoreKey key) {
         return pending.get(key);
     }
 
-    /** New heads. */
+    /** Returns the updates of heads. */
     HeadUpdates<H> heads() {
         return heads;
     }
 
-    /** Heads of what is in RAM. */
+    /** Returns the encoded heads of objects in RAM. */
     EncodedHeads<H> encodedHeads() {
         return encodedHeads;
     }
 
-    /** What becomes of objects that are not whole. */
+    /** Returns the changes of partial objects. */
     PartialChanges<H> partials() {
         return partials;
     }
 
-    /** The fills in flight. */
+    /** Returns the fills in flight. */
     FillRegister fills() {
         return fills;
     }
 
-    /** Whether the volume takes a new object of the key; what the volume knows of the key already is replaced. */
+    /**
+     * Returns true if the volume admits a new object of the key. A key with a pending change is always admitted,
+     * because the new object replaces it.
+     */
     boolean isAdmitted(FillTarget target, int number, @Nullable H head) {
         Volume volume = target.volume();
         return volume == null
@@ -177,11 +180,11 @@ final class ObjectChanges<H> {
     }
 
     /**
-     * Makes the object, which fits one record, what its key holds, unless the key was removed since the fill began. If its
-     * volume does not take it, it stays in RAM at most.
+     * Stores the object, which fits in one record, under its key, unless the key was removed since the fill began. If
+     * the volume does not admit the object, it is stored in RAM only.
      *
-     * @param head the object's, which it may have as bytes only
-     * @return whether it did
+     * @param head the decoded head; the object itself may hold it in encoded form only
+     * @return whether the object was stored
      */
     boolean publishResident(FillTarget target, ResidentObject<H> object, H head) {
         int heapBytes = codec.heapBytes(head);
@@ -190,19 +193,19 @@ final class ObjectChanges<H> {
     }
 
     /**
-     * Makes the object, which its volume is known to take, what its key holds, unless the key was removed since the fill
-     * began.
+     * Stores the object, which its volume has already admitted, under its key, unless the key was removed since the
+     * fill began.
      *
-     * @return whether it did
+     * @return whether the object was stored
      */
     boolean publishInBlocks(FillTarget target, FillingObject<H> object, PendingWrite.VolumeWrite write) {
         return publish(target, object, null, new PendingWrite.AtOnce(object.key(), write));
     }
 
     /**
-     * As both say.
+     * Implements {@link #publishResident} and {@link #publishInBlocks}.
      *
-     * @param toAdmit head of an object of which the volume is to be asked whether it takes it; null when it does
+     * @param toAdmit head of an object that the volume must still admit; null if it is admitted already
      */
     private boolean publish(FillTarget target, StoreObject<H> object, @Nullable H toAdmit, PendingWrite write) {
         StoreKey key = target.key();
@@ -240,12 +243,15 @@ final class ObjectChanges<H> {
         return volumes.policies().admits(object.volume(), volume, key, pinnedUntil(head));
     }
 
-    /** Until when an object of that head is pinned, in seconds since the epoch; 0 when it is not or has none yet. */
+    /**
+     * Returns the time until which an object with this head is pinned, in seconds since the epoch; 0 for no pin or a
+     * null head.
+     */
     long pinnedUntil(@Nullable H head) {
         return head == null ? 0 : codec.pinnedUntilSeconds(head);
     }
 
-    /** As {@link CacheStore#remove}. */
+    /** Implements {@link CacheStore#remove}. */
     void remove(StoreKey key, Executor replyOn, RemoveCallback reply) {
         CompletionStage<?> after = repliesAfter;
         removeAtOnce(
@@ -254,7 +260,7 @@ final class ObjectChanges<H> {
                         (nothing, failed) -> Replies.deliver(replyOn, () -> reply.onRemove(present, failure))));
     }
 
-    /** As {@link #remove}; the reply comes on any thread, as soon as the removal is durable. */
+    /** Like {@link #remove}, but replies on any thread, as soon as the removal is durable. */
     void removeAtOnce(StoreKey key, RemoveCallback reply) {
         counters.removals.increment();
         Removal<H> removal = new Removal<>(pending, key, Runnable::run, reply);
@@ -265,13 +271,13 @@ final class ObjectChanges<H> {
     private void end(Removal<H> removal) {
         if (removal.isPassedOn()) {
             Successor next = successor;
-            // Without one the volumes came back just now, and may have missed it.
+            // Null if the volumes were taken back in the meantime; they may have missed the removal.
             removal.tell(next == null ? StoreEngine::refuse : next);
         }
         removal.done();
     }
 
-    /** As {@link CacheStore#discard}. */
+    /** Implements {@link CacheStore#discard}. */
     void discard(StoredObject<H> object) {
         if (!(object instanceof StoreObject<H> given)) {
             throw new IllegalArgumentException("not an object of this store: " + object);
@@ -292,7 +298,7 @@ final class ObjectChanges<H> {
         end(removal);
     }
 
-    /** Whether RAM or the index tells that the key holds the object. */
+    /** Returns true if the key holds the object according to RAM or the index. */
     private boolean isKnown(StoreObject<H> given) {
         StoreKey key = given.key();
         Volume volume = volumes.working(given.volume());
@@ -301,7 +307,7 @@ final class ObjectChanges<H> {
                 || (volume != null && volume.find(key.hashHigh(), key.hashLow()) == given.location());
     }
 
-    /** Has the volume look whether the object is still what the key holds, before it is removed there. */
+    /** Removes the object on the volume's thread, if the key still holds it there. */
     private void dropIfHeld(StoreObject<H> given) {
         Volume volume = volumes.working(given.volume());
         boolean taken = volume != null
@@ -318,7 +324,7 @@ final class ObjectChanges<H> {
         }
     }
 
-    /** Whether the key is known to hold another object, or none. Inside a change of the key. */
+    /** Returns true if the key is known to hold another object, or none. Called inside a change of the key. */
     private boolean isSuperseded(StoreObject<H> given, @Nullable PendingChange<H> before) {
         if (given instanceof FillingObject<H> filling) {
             FillRegister.Ticket ticket = filling.body().ticket();
@@ -372,7 +378,10 @@ final class ObjectChanges<H> {
         return needed || removal.isUnderWay() ? removal.change() : null;
     }
 
-    /** The change's object, retained, with its head decoded; null when it has none any more. */
+    /**
+     * Returns the change's object, retained and with a decoded head; null if it has been released or the head cannot be
+     * decoded.
+     */
     @Nullable
     StoreObject<H> retained(PendingChange<H> change) {
         StoreObject<H> object = change.object();
@@ -387,8 +396,9 @@ final class ObjectChanges<H> {
     }
 
     /**
-     * Keeps in RAM what was read, unless it is no longer what the key holds; answers with what the key holds. Null for a
-     * partial object that was read from a record which is not the newest any more: that may know less than is stored.
+     * Stores an object read from disk in RAM, unless its key no longer holds it. Returns the current object of the key.
+     * Null for a partial object read from a record that is no longer the newest, because that record may lack blocks
+     * stored later.
      */
     @Nullable
     StoreObject<H> promote(Volume volume, long location, StoreObject<H> object) {
@@ -398,7 +408,7 @@ final class ObjectChanges<H> {
             if (change != null) {
                 result.add(retained(change));
             } else {
-                // A volume that leaves answers until it is closed, but is told of no change any more.
+                // A volume going offline still answers lookups until it is closed, but receives no changes any more.
                 boolean current = volume.find(key.hashHigh(), key.hashLow()) == location && !volumes.isOut(volume);
                 if (current
                         && object instanceof ResidentObject<H> resident

@@ -26,7 +26,7 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes an object of what a volume's index points to, after checking that it is what it should be.
+ * Loads an object from the location in a volume's index, after checks of its record.
  *
  * <p>Thread-safe. Blocks on the disk.
  */
@@ -54,9 +54,10 @@ final class ObjectLoader<H> {
     }
 
     /**
-     * The object at {@code location}, retained for the caller; null when its segment is gone or it is another key's.
+     * Returns the object at {@code location}, retained for the caller; null if its segment was reclaimed or the record
+     * has another key.
      *
-     * @throws DamagedRecordException when it is there and not sound
+     * @throws DamagedRecordException if the record is present but damaged
      */
     @Nullable
     StoreObject<H> load(Volume volume, int number, long location, StoreKey key) throws IOException {
@@ -86,7 +87,10 @@ final class ObjectLoader<H> {
         }
     }
 
-    /** Key of the object at {@code location}; null when its segment is gone or it is none. */
+    /**
+     * Returns the key of the object at {@code location}; null if its segment was reclaimed or the record is not an
+     * object.
+     */
     static byte @Nullable [] keyAt(Volume volume, long location) throws IOException {
         int segment = Location.segment(location);
         long tag = volume.pin(segment);
@@ -145,7 +149,7 @@ final class ObjectLoader<H> {
         return inBlocks(volume, body, key, head, place);
     }
 
-    /** Whole, partial, or none when not a block is there. */
+    /** Returns a whole or partial object; null if no block of it is stored. */
     private @Nullable StoreObject<H> inBlocks(Volume volume, BodyPlace body, StoreKey key, H head, ObjectPlace place)
             throws IOException {
         BlockMap map = BlockMap.ofBlocks(volume, place.objectId(), body.blockBytes());
@@ -153,7 +157,7 @@ final class ObjectLoader<H> {
         if (all && body.isWhole()) {
             return withBlocks(map, true, key, head, body.bodyLength(), place);
         }
-        // As long as the index is being rebuilt a block not found says nothing.
+        // While the index is being rebuilt, a missing block may still be found later.
         if (map.count() == 0 || (!all && volume.state() == VolumeState.OPENING)) {
             map.unpin();
             return null;
@@ -161,7 +165,7 @@ final class ObjectLoader<H> {
         return new FillingObject<>(bodies.open(key, place.objectId(), map, body.bodyLength()), place, head);
     }
 
-    /** Takes over the map. Without all of its blocks the object is none. */
+    /** Takes over the map. Returns null if {@code there} is false, because a block is missing. */
     private @Nullable StoreObject<H> withBlocks(
             BlockMap map, boolean there, StoreKey key, H head, long length, ObjectPlace place) throws IOException {
         if (!there) {
@@ -195,8 +199,8 @@ final class ObjectLoader<H> {
     }
 
     /**
-     * The record of the key's present object, without its content, if that is the representation asked for; null
-     * otherwise. The caller releases it.
+     * Returns the record of the key's current object, without its content, if its object id matches; otherwise null.
+     * The caller releases it.
      */
     @Nullable
     DiskRecord currentHead(Volume volume, StoreKey key, long objectId) throws IOException {
@@ -218,7 +222,7 @@ final class ObjectLoader<H> {
         }
     }
 
-    /** Where the body of the key's present object lies, if that is the representation asked for; null otherwise. */
+    /** Returns the place of the body of the key's current object, if its object id matches; otherwise null. */
     @Nullable
     BodyPlace bodyPlace(Volume volume, StoreKey key, long objectId) throws IOException {
         DiskRecord record = currentHead(volume, key, objectId);

@@ -22,13 +22,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks on the volumes for what keys hold, on I/O threads, with memory set aside for what is read.
+ * Opens objects from the volumes on I/O threads, with memory reserved for the content read.
  *
  * <p>Thread-safe.
  */
 final class ObjectOpening<H> {
     private static final int LOAD_TRIES = 3;
-    /** Looks for a partial object that grows while it is opened. */
+    /** Limit of lookups of a partial object that grows while it is opened. */
     private static final int LOOKS_MAX = 3;
 
     private static final Logger LOG = LoggerFactory.getLogger(ObjectOpening.class);
@@ -41,7 +41,7 @@ final class ObjectOpening<H> {
     private final ObjectChanges<H> changes;
     private final ReadPool reads;
     private final WaitingOpens waiting;
-    /** Set aside for each open while it runs. */
+    /** Bytes reserved for each open while it runs. */
     private final long admittedBytes;
 
     ObjectOpening(
@@ -65,7 +65,7 @@ final class ObjectOpening<H> {
         admittedBytes = config.ramObjectBytesMax();
     }
 
-    /** Queues an open of a key of which nothing is in RAM; it is answered on {@code replyOn}, with an object or null. */
+    /** Queues an open of a key that has no object in RAM. Replies on {@code replyOn}, with an object or null. */
     void start(StoreKey key, Executor replyOn, OpenCallback<H> reply) {
         if (!reads.execute(new Opening(key, replyOn, reply, waiting.deadlineNanos()))) {
             counters.opensRefused.increment();
@@ -74,8 +74,8 @@ final class ObjectOpening<H> {
     }
 
     /**
-     * An open on an I/O thread. It answers once whatever happens: a fault of a mapped page shows in the thread that met
-     * it some time after the access, and is a miss.
+     * An open on an I/O thread. It replies exactly once. A fault of a memory-mapped page raises InternalError in the
+     * accessing thread, possibly after the access; it counts as a miss.
      */
     private final class Opening implements Runnable {
         private final StoreKey key;
@@ -97,7 +97,7 @@ final class ObjectOpening<H> {
             look();
         }
 
-        /** The first time, and again when an index is whole that was not. */
+        /** Performs the lookup: initially, and again when an index that was being rebuilt is complete. */
         private void look() {
             try {
                 admitted();
@@ -119,7 +119,7 @@ final class ObjectOpening<H> {
             try {
                 lookOnVolumes();
             } finally {
-                // What was read is counted by itself.
+                // The content read has its own reservation.
                 budget.release(MemoryBudget.Part.READING, admittedBytes);
             }
         }
@@ -131,7 +131,7 @@ final class ObjectOpening<H> {
                     found.object().release();
                 }
                 if (!volumes.isOpening()) {
-                    // It became whole just before it was told of this one.
+                    // The index became complete just before this open was added to the waiting ones.
                     waiting.retry();
                 }
                 return;
@@ -139,7 +139,7 @@ final class ObjectOpening<H> {
             answer(found == null ? null : promoted(key, found));
         }
 
-        /** Whether a volume whose index is not whole may have the object, or a newer one. */
+        /** Returns true if a volume with an incomplete index may hold the object, or a newer version. */
         private boolean mustWait(@Nullable Found<H> found) {
             return volumes.isOpening()
                     && !changes.isSuspended()
@@ -147,7 +147,7 @@ final class ObjectOpening<H> {
         }
 
         private boolean waits() {
-            // From here on the one that waits answers, or the opening that it makes.
+            // From here on the waiting entry replies, or the Opening that it creates.
             answered = true;
             boolean taken = waiting.add(
                     deadlineNanos,
@@ -177,10 +177,10 @@ final class ObjectOpening<H> {
         }
     }
 
-    /** What a volume holds of a key, retained. */
+    /** An object that a volume holds for the key, retained. */
     private record Found<H>(Volume volume, long location, StoreObject<H> object) {}
 
-    /** What the key holds, retained, if it is not in RAM and may be; null else. Blocks. */
+    /** Returns the object of the key, retained, if it is not in RAM and may be loaded there; otherwise null. Blocks. */
     @Nullable
     StoreObject<H> loadForRam(StoreKey key) {
         boolean wanted = !changes.isClosed()
@@ -199,8 +199,8 @@ final class ObjectOpening<H> {
     }
 
     /**
-     * What the key holds now, retained. A partial object whose head was replaced since it was looked up is looked up again: the
-     * newer head knows more blocks.
+     * Returns the key's current object, retained. If the head of a partial object was replaced since the lookup,
+     * repeats the lookup, because the newer head lists more blocks.
      */
     private @Nullable StoreObject<H> promoted(StoreKey key, Found<H> first) {
         Found<H> found = first;
@@ -236,8 +236,8 @@ final class ObjectOpening<H> {
     }
 
     /**
-     * There is a newer one elsewhere: the tombstone of this one is under way, or was lost with its process. Should the
-     * newer one go first it would be found again.
+     * Removes an object for which another volume holds a newer one. Its tombstone is in progress or was lost with its
+     * process. Otherwise a lookup would find the old object after the newer one is evicted.
      */
     private void supersede(Found<H> older, StoreKey key) {
         older.object().release();
@@ -251,7 +251,7 @@ final class ObjectOpening<H> {
             if (found != null) {
                 return new Found<>(volume, location, found);
             }
-            // A new head may have been appended, and the old one's segment given up, in between.
+            // In between, a new head may have been appended and the segment of the old one reclaimed.
             long now = volume.find(key.hashHigh(), key.hashLow());
             location = now == location ? Location.NONE : now;
         }

@@ -23,8 +23,8 @@ import java.io.IOException;
 import java.util.BitSet;
 
 /**
- * Changes of objects of which only some blocks are there: they are published while they grow, their head record follows
- * the blocks on disk, and what cannot be kept is given up.
+ * Changes of partial objects. Publishes them while they grow, updates their head record after blocks are on disk, and
+ * removes objects that cannot be kept.
  *
  * <p>Thread-safe.
  */
@@ -58,9 +58,9 @@ final class PartialChanges<H> {
     }
 
     /**
-     * Makes the object, of which some blocks are on their way to disk, what its key holds, if that holds nothing.
+     * Stores the object, of which some blocks are being written to disk, under its key if the key holds no object.
      *
-     * @return whether it did
+     * @return whether the object was stored
      */
     boolean publishPartial(FillTarget target, FillingObject<H> object) {
         StoreKey key = target.key();
@@ -92,19 +92,20 @@ final class PartialChanges<H> {
     }
 
     /**
-     * Has the head record of a partial object say which blocks are on disk, once those queued are. Without effect when
-     * the key holds another object.
+     * Rewrites the head record of a partial object with the list of blocks on disk, after the queued blocks are
+     * written. No effect if the key holds another object.
      *
-     * @return whether it will be tried
+     * @return whether the rewrite was queued
      */
     boolean refreshHead(FillTarget target, FillingObject<H> object) {
         return onVolume(target, object, volume -> refreshNow(volume, object));
     }
 
     /**
-     * Takes blocks of a partial object back: out of the index and out of the head record. Empty ones take their place in the
-     * log: should the good ones that follow be lost with the power, the head may say all the same that a block is there, and it
-     * must not be the bad one. So it is once the volume was synced. Where it cannot be done the whole object goes.
+     * Removes blocks of a partial object from the index and from the head record. Empty blocks replace them in the log.
+     * A later block with the same number may be lost in a power failure while a head that lists it survives. A rebuild
+     * then finds the empty block and not the removed content. This holds once the volume was synced. If the blocks
+     * cannot be removed, the whole object is removed.
      */
     void takeBack(FillTarget target, FillingObject<H> object, BitSet blocks) {
         boolean taken = onVolume(target, object, volume -> {
@@ -161,9 +162,10 @@ final class PartialChanges<H> {
     }
 
     /**
-     * Gives up a new object: its blocks leave the index, and its key holds nothing if it held the partial object.
+     * Withdraws a new object: removes its blocks from the index, and the partial object from its key if it was stored
+     * there.
      *
-     * @param published whether the key was given the object
+     * @param published whether the partial object was stored under the key
      */
     void withdraw(FillTarget target, FillingObject<H> object, boolean published) {
         if (target.volume() == null) {
@@ -184,7 +186,7 @@ final class PartialChanges<H> {
             if (target.ticket().isInvalidated() || target.ticket().isReplaced()) {
                 return before;
             }
-            // The volume may have been out and be back, as another one, since the fill began.
+            // Since the fill began, the volume may have gone offline and returned as another Volume instance.
             Volume now = volumes.working(object.volume());
             if (now != null && pending.enqueueAtOnce(now, key, change, working -> dropNow(working, object))) {
                 pending.takeOver(key, now, before, change);
@@ -192,7 +194,7 @@ final class PartialChanges<H> {
                 return change;
             }
             volumes.missed(key, object.volume(), now);
-            // As with a removal, at least this process sees it until the volume can be told.
+            // As with a removal, at least this process treats the object as removed until the volume has the tombstone.
             boolean later = (life.isSuspended() || now != null) && pending.size() < ObjectChanges.DEFERRED_REMOVALS_MAX;
             return later ? change : before;
         });
@@ -201,7 +203,7 @@ final class PartialChanges<H> {
         }
     }
 
-    /** On the volume's thread: the key holds nothing there, if it holds that object. */
+    /** Removes the object from its key on this volume, if the key still holds it. Called on the volume's thread. */
     void dropNow(Volume volume, StoreObject<H> object) throws IOException {
         DiskRecord record = loader.currentHead(volume, object.key(), object.objectId());
         if (record != null) {

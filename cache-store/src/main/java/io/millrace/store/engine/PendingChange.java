@@ -5,43 +5,44 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a key holds while the disk does not know it yet: an object on its way to disk, or nothing because a tombstone is.
+ * The content of a key while the volumes' indexes do not contain it yet. It is an object being written to disk, or
+ * empty while a tombstone is being written.
  *
- * <p>Thread-safe; holds a reference to its object, which whoever settles the change gives up.
+ * <p>Thread-safe. Holds a reference to its object, which is released when the change is settled.
  *
  * @param <H> the decoded head
  */
 final class PendingChange<H> {
     private final @Nullable StoreObject<H> object;
-    /** What must be through before the volumes' indexes say the same as this does. */
+    /** Number of writes that must end before the volumes' indexes match this change. */
     private final AtomicInteger outstanding = new AtomicInteger();
 
     private PendingChange(@Nullable StoreObject<H> object) {
         this.object = object;
     }
 
-    /** The key holds the object; takes over a reference to it. */
+    /** Creates a change to this object; takes over a reference to it. */
     static <H> PendingChange<H> stored(StoreObject<H> object) {
         return new PendingChange<>(object);
     }
 
-    /** The key holds nothing. */
+    /** Creates a change that removes the key. */
     static <H> PendingChange<H> removed() {
         return new PendingChange<>(null);
     }
 
-    /** The object, borrowed; null when the key was removed. */
+    /** Returns the object, borrowed; null if the key was removed. */
     @Nullable
     StoreObject<H> object() {
         return object;
     }
 
-    /** One more volume is to be told. */
+    /** Adds an outstanding write. */
     void begin() {
         outstanding.incrementAndGet();
     }
 
-    /** One of those that were to be told is; whether it was the last, so that the change is settled. */
+    /** Ends an outstanding write. Returns true if it was the last one, so that the change is settled. */
     boolean end() {
         return outstanding.decrementAndGet() == 0;
     }

@@ -12,12 +12,12 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What keys hold that the disk does not know yet.
+ * Changes of keys that are not in the volumes' indexes yet.
  *
- * <p>The index of a volume knows a change only when the log has it. Until then the change stands here, where every lookup
- * asks first. All changes of one key are made inside {@link #change}, which orders them, and are queued to the volumes
- * there, so that memory, log and index see them in the same order. A change is taken out when all volumes concerned have
- * it, unless a newer one has taken its place.
+ * <p>The index of a volume contains a change only after the log does. Until then the change is kept here, and every
+ * lookup searches here first. All changes of one key run inside {@link #change}, which serializes them. They are queued
+ * to the volumes there, so that memory, log and index apply them in the same order. A change is removed when all
+ * volumes concerned have applied it, unless a newer change has replaced it.
  *
  * <p>Thread-safe.
  *
@@ -35,7 +35,7 @@ final class PendingChanges<H> {
         this.writeQueueBytesMax = writeQueueBytesMax;
     }
 
-    /** What the key holds that the disk does not know; null when the disk knows all. */
+    /** Returns the pending change of the key; null if there is none. */
     @Nullable
     PendingChange<H> get(StoreKey key) {
         return changes.get(key);
@@ -45,13 +45,16 @@ final class PendingChanges<H> {
         return changes.size();
     }
 
-    /** One step in the order of the key's changes: given what is pending, null for nothing, answers with what is now. */
+    /**
+     * One step in the sequence of a key's changes: receives the pending change, or null for none, and returns the new
+     * one.
+     */
     interface Step<H> {
         @Nullable
         PendingChange<H> apply(@Nullable PendingChange<H> before);
     }
 
-    /** Makes a change of the key. Steps of other keys may wait for it: it must not block, nor change another key. */
+    /** Runs a change of the key. Steps of other keys may wait for it, so it must not block, nor change another key. */
     void change(StoreKey key, Step<H> step) {
         changes.compute(key, (k, before) -> step.apply(before));
     }
@@ -60,18 +63,19 @@ final class PendingChanges<H> {
         changes.forEach(each);
     }
 
-    /** Takes the change out if it still stands. */
+    /** Removes the change if it is still the current one. */
     void remove(StoreKey key, PendingChange<H> change) {
         changes.remove(key, change);
     }
 
     /**
-     * What other volumes hold of the key is superseded, also what is only on its way there, which no index tells. The
-     * change stays pending until they have it: should the object's own volume go meanwhile, the old one must not show.
+     * Hides older objects of the key on other volumes, including those that are queued and therefore in no index. The
+     * change stays pending until these volumes have applied it. Otherwise an old object would reappear if the new
+     * object's volume went offline.
      *
-     * <p>Inside a change of the key.
+     * <p>Call inside a change of the key.
      *
-     * @return whether any has to
+     * @return whether any volume has to hide an object
      */
     boolean hideElsewhere(StoreKey key, @Nullable Volume volume, boolean isPending, PendingChange<H> change) {
         boolean[] any = {false};
@@ -94,8 +98,8 @@ final class PendingChanges<H> {
     }
 
     /**
-     * The change takes the place of one that may be hiding older objects in other volumes still: it stays pending until they are
-     * hidden. Inside a change of the key.
+     * Lets the change replace a pending one, which may still be hiding older objects on other volumes. The new change
+     * stays pending until these are hidden. Call inside a change of the key.
      */
     void takeOver(StoreKey key, Volume volume, @Nullable PendingChange<H> before, PendingChange<H> change) {
         if (before != null) {
@@ -103,7 +107,10 @@ final class PendingChanges<H> {
         }
     }
 
-    /** Whether the volume works; one that does not is told what it missed if it returns. */
+    /**
+     * Returns true if the volume accepted the task. A volume that does not work receives the missed changes when it
+     * returns.
+     */
     private boolean hide(Volume volume, StoreKey key, PendingChange<H> change) {
         change.begin();
         boolean taken = volume.executeRemoval(() -> {
@@ -119,7 +126,7 @@ final class PendingChanges<H> {
         return taken;
     }
 
-    /** Part of the change is through. Never inside a change of a key. */
+    /** Ends one part of the change. Never call inside a change of a key. */
     void end(StoreKey key, PendingChange<H> change) {
         if (change.end()) {
             remove(key, change);
@@ -127,16 +134,21 @@ final class PendingChanges<H> {
         }
     }
 
-    /** Queues a write that is through when it has run; false when it was not taken. Inside a change of the key. */
+    /**
+     * Queues a write that ends when its task has run; false if the volume did not accept it. Call inside a change of
+     * the key.
+     */
     boolean enqueueAtOnce(Volume volume, StoreKey key, PendingChange<H> change, PendingWrite.VolumeWrite write) {
         return enqueue(volume, key, change, new PendingWrite.AtOnce(key, write));
     }
 
-    /** Queues the write that settles the change; false when it was not taken. Inside a change of the key. */
+    /**
+     * Queues the write that settles the change; false if the volume did not accept it. Call inside a change of the key.
+     */
     boolean enqueue(Volume volume, StoreKey key, PendingChange<H> change, PendingWrite write) {
         StoreObject<H> object = change.object();
         long bytes = write.heapBytes() + (object == null ? 0 : Math.max(0, object.length()));
-        // What gives something up adds nothing to the queue, and comes just when that is full.
+        // A removal adds no bytes to the queue, and is needed especially when the queue is full.
         if (object != null && volume.queuedBytes() > 2 * writeQueueBytesMax) {
             return false;
         }
@@ -150,7 +162,7 @@ final class PendingChanges<H> {
         return taken;
     }
 
-    /** On the volume's thread: the log and the index know the change, or cannot. */
+    /** Ends the write on the volume's thread, after the log and the index were updated or the update failed. */
     private void settle(
             Volume volume, StoreKey key, PendingChange<H> change, long bytes, @Nullable IOException failure) {
         try {

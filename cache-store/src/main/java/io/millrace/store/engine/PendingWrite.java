@@ -8,26 +8,26 @@ import io.millrace.store.engine.object.ResidentObject;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** The write that settles a pending change, and how it goes through the volume's queue. */
+/** The write that settles a pending change, and the way it passes through the volume's queue. */
 sealed interface PendingWrite {
-    /** What a change does to a volume's log and index, on the volume's thread. */
+    /** The effect of a change on a volume's log and index; runs on the volume's thread. */
     @FunctionalInterface
     interface VolumeWrite {
         void apply(Volume volume) throws IOException;
     }
 
     /**
-     * Queues it; {@code end} is called once, on the volume's thread, when it is through. False, and nothing will be called,
-     * when it was not taken.
+     * Queues the write; {@code end} is called once, on the volume's thread, when the write has ended. If the volume
+     * does not accept it, returns false and never calls {@code end}.
      */
     boolean queue(Volume volume, Appended end);
 
-    /** Heap that it keeps until then, besides the object's. */
+    /** Returns the heap bytes that the write retains until it ends, without those of the object. */
     default int heapBytes() {
         return 0;
     }
 
-    /** One that is through when its task has run. */
+    /** A write that ends when its task has run. */
     record AtOnce(StoreKey key, VolumeWrite write) implements PendingWrite {
         @Override
         public boolean queue(Volume volume, Appended end) {
@@ -37,7 +37,7 @@ sealed interface PendingWrite {
                     write.apply(volume);
                 } catch (IOException e) {
                     failure = e;
-                    // What was there before is superseded all the same.
+                    // The previous record is superseded even if the write failed.
                     volume.forget(ObjectAppender.diskKey(key));
                 } finally {
                     end.appended(failure);
@@ -46,7 +46,7 @@ sealed interface PendingWrite {
         }
     }
 
-    /** Is told what became of an object's record, and knows its head meanwhile. */
+    /** Receives the result of appending an object's record, and provides its head until then. */
     record ObjectAppended<H>(H head, Appended end) implements Appended {
         @Override
         public void appended(@Nullable IOException failure) {
@@ -54,7 +54,7 @@ sealed interface PendingWrite {
         }
     }
 
-    /** A whole object, which may go out together with those queued next; its head, until then. */
+    /** Writes a whole object, possibly in one batch with the next queued objects; retains its head until then. */
     record Gathering<H>(ObjectAppender<H> appender, ResidentObject<H> object, H head, int heapBytes)
             implements PendingWrite {
         @Override

@@ -15,9 +15,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One removal under way: replies when every volume concerned has its tombstone.
+ * A removal in progress. It replies when every volume concerned has appended its tombstone.
  *
- * <p>Made and started by one thread, ended by the volumes'.
+ * <p>Created and started by one thread, ended by the volumes' threads.
  */
 final class Removal<H> {
     private final PendingChanges<H> pending;
@@ -25,7 +25,7 @@ final class Removal<H> {
     private final Executor replyOn;
     private final RemoveCallback reply;
     private final PendingChange<H> change = PendingChange.removed();
-    /** Tombstones to come, and one for the start itself. */
+    /** Number of outstanding tombstones, plus one for the start itself. */
     private final AtomicInteger outstanding = new AtomicInteger(1);
 
     private final AtomicReference<@Nullable IOException> failure = new AtomicReference<>();
@@ -44,12 +44,15 @@ final class Removal<H> {
         return change;
     }
 
-    /** Something was found that is now gone. */
+    /** Records that the key held an object before the removal. */
     void wasPresent() {
         present = true;
     }
 
-    /** Whether the volume takes it; what one that does not means for the removal is for the caller to say. */
+    /**
+     * Queues a tombstone on the volume. Returns false if the volume does not accept it; the caller then decides about
+     * the removal.
+     */
     boolean appendTo(Volume volume, DiskKey diskKey) {
         outstanding.incrementAndGet();
         boolean taken = volume.executeRemoval(() -> {
@@ -74,34 +77,36 @@ final class Removal<H> {
         return taken;
     }
 
-    /** Whether any volume is yet to have its tombstone. */
+    /** Returns true if a tombstone of any volume is outstanding. */
     boolean isUnderWay() {
         return outstanding.get() > 1;
     }
 
-    /** A member did not take it. */
+    /** Records that a volume did not accept the tombstone. */
     void failed(Volume volume) {
         IOException reason = new IOException(volume.directory() + ": volume is " + volume.state());
         if (volume.state() == VolumeState.OFFLINE) {
-            // It finds nothing any more, and will not be trusted with what it missed.
+            // An offline volume serves no lookups. It starts empty when it returns, because it missed this removal.
             failure.compareAndSet(null, reason);
         } else {
             refuse(reason);
         }
     }
 
-    /** Whether the successor, which has the volumes, is to make it durable; here it stays pending. */
+    /**
+     * Returns true if the successor, which owns the volumes, makes the removal durable. It stays pending in this store.
+     */
     boolean isPassedOn() {
         return passedOn;
     }
 
-    /** Leaves it to the successor. Inside the change; {@link #tell} follows. */
+    /** Marks the removal for the successor. Call inside the change; a call of {@link #tell} must follow. */
     void passOn() {
         refused = true;
         passedOn = true;
     }
 
-    /** Passes it on. Never inside a change of the pending map. */
+    /** Passes the removal to the successor. Never call inside a change of the pending map. */
     void tell(Successor successor) {
         outstanding.incrementAndGet();
         successor.apply(PassedChange.removal(key.bytes()), problem -> {
@@ -112,13 +117,13 @@ final class Removal<H> {
         });
     }
 
-    /** It cannot be made durable: it stays pending, so that at least this process sees it. */
+    /** Records that the removal cannot be made durable. It stays pending, so that at least this process applies it. */
     void refuse(IOException reason) {
         refused = true;
         failure.compareAndSet(null, reason);
     }
 
-    /** One of those outstanding is through. Never inside a change of the pending map. */
+    /** Ends one outstanding part. Never call inside a change of the pending map. */
     void done() {
         if (outstanding.decrementAndGet() == 0) {
             if (!refused) {

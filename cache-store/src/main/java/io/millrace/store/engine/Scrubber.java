@@ -12,19 +12,19 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 /**
- * Verifies what lies on disk in the background: a slice at a time on an I/O thread, the volumes in turn, with pauses that
- * hold the rate. One slice is under way at most, so reads that somebody waits for never find more than one before them.
+ * Verifies the records on disk in the background, one slice at a time on an I/O thread. It alternates between the
+ * volumes and pauses to keep the rate. At most one slice runs, so a read of a request waits for at most one slice.
  *
- * <p>Thread-safe: {@link #rate} from any thread; slices follow each other.
+ * <p>Thread-safe: {@link #rate} may be called from any thread; slices run one after another.
  */
 final class Scrubber {
-    /** Bytes of a slice: a few milliseconds of a slow disk. */
+    /** Bytes per slice: a few milliseconds of a slow disk. */
     static final int SLICE_BYTES = 1 << 20;
-    /** Memory that a slice takes at once. */
+    /** Bytes of memory that a slice uses at a time. */
     private static final int BUFFER_BYTES = 512 * 1024;
-    /** How soon it looks again when nothing is due, it is turned off, or there is no room to read. */
+    /** Pause if no record is due, the scrubber is disabled, or there is no memory to read. */
     private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(10);
-    /** No pause. */
+    /** Value of {@link #pause} for no pause. */
     private static final long NONE = 0;
 
     private final VolumeGroup volumes;
@@ -32,10 +32,10 @@ final class Scrubber {
     private final Housekeeping timer;
     private final StoreCounters counters;
     private final LongSupplier epochSeconds;
-    /** Confined to the slices. */
+    /** Confined to the slices, which never overlap. */
     private final List<Turn> turns = new ArrayList<>();
 
-    /** The pause under way, by its number; {@link #NONE} while a slice is verified, and before the start. */
+    /** Number of the current pause; {@link #NONE} while a slice is verified, and before the start. */
     private final AtomicLong pause = new AtomicLong(NONE);
 
     private long pauses;
@@ -44,7 +44,7 @@ final class Scrubber {
 
     private record Turn(Volume volume, VolumeScrub scrub) {}
 
-    /** A scrubber that is off until it is given a {@link #rate}. */
+    /** Creates a scrubber that is disabled until {@link #rate} is set. */
     Scrubber(
             VolumeGroup volumes,
             ReadPool reads,
@@ -58,7 +58,10 @@ final class Scrubber {
         this.epochSeconds = epochSeconds;
     }
 
-    /** Sets the rate in bytes per second over all volumes; 0 for none. Another rate than before ends a pause; any thread. */
+    /**
+     * Sets the rate in bytes per second over all volumes; 0 to disable. A changed rate ends the current pause. Any
+     * thread.
+     */
     void rate(long value) {
         boolean isOther = bytesPerSecond != value;
         bytesPerSecond = value;
@@ -68,20 +71,20 @@ final class Scrubber {
         }
     }
 
-    /** Starts to look, for as long as the timer runs. */
+    /** Starts the scrubber, which runs as long as the timer. */
     void start() {
         again(IDLE_NANOS);
     }
 
-    /** One pause or slice after the other: whoever ends a pause begins what follows. */
+    /** Begins a pause. Pauses and slices alternate: the thread that ends a pause begins the next slice. */
     private void again(long delayNanos) {
         long current = ++pauses;
         pause.set(current);
-        // False at the end of the store: then no more slices are wanted.
+        // False when the store closes: no more slices are needed.
         var unused = timer.after(delayNanos, () -> end(current));
     }
 
-    /** Ends a pause, unless it has ended. */
+    /** Ends the pause with this number, unless it has already ended. */
     private void end(long current) {
         if (!pause.compareAndSet(current, NONE)) {
             return;
@@ -93,7 +96,7 @@ final class Scrubber {
         }
     }
 
-    /** Verifies a slice; returns the nanoseconds to pause before the next one. On an I/O thread, one at a time. */
+    /** Verifies a slice; returns the pause before the next one in nanoseconds. Runs on an I/O thread, one at a time. */
     long slice() {
         follow(volumes.slots());
         long rate = bytesPerSecond;
@@ -110,7 +113,7 @@ final class Scrubber {
         return IDLE_NANOS;
     }
 
-    /** Volumes come and go. */
+    /** Adds new volumes and removes closed ones. */
     private void follow(VolumeGroup.Slot[] slots) {
         List<Volume> present = new ArrayList<>();
         for (VolumeGroup.Slot slot : slots) {

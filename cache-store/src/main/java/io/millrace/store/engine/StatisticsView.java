@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Puts a store's statistics together. */
+/** Builds the statistics of a store. */
 final class StatisticsView {
     private StatisticsView() {}
 

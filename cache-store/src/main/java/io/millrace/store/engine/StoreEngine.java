@@ -66,7 +66,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store: RAM tier, volumes, and what is between them.
+ * The cache store: a RAM tier, the volumes, and the changes pending between them.
  *
  * <pre>
  *   caller ── complete/update/remove ──> pending changes ── one task each ──> volume's thread: log, then index
@@ -77,16 +77,19 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 public final class StoreEngine<H> implements CacheStore<H> {
-    /** Bits of an object id that count within one opening of the store; the rest counts openings. */
+    /** Low bits of an object id: a sequence number since the store was opened. The high bits are the open count. */
     private static final int OBJECT_ID_BITS = 40;
 
     private static final long RAM_RESIZE_NANOS = 500_000_000;
     private static final long STORAGE_WATCH_NANOS = TimeUnit.SECONDS.toNanos(10);
-    /** RAM hits per index update, once the hit counter of the object in the index is saturated. Before that, every hit updates the index. */
-    private static final int HITS_TOLD = 8;
+    /** RAM hits per index update, once the hit counter of the object in the index is saturated; 1 before. */
+    private static final int RAM_HITS_PER_INDEX_UPDATE = 8;
 
-    /** One object takes at most this part of its volume. Callers may set a smaller one: {@link ObjectWriter#bytesMax}. */
-    private static final int VOLUME_SHARE = 2;
+    /**
+     * Divisor: one object takes at most half of its volume. Callers may set a lower limit:
+     * {@link ObjectWriter#bytesMax}.
+     */
+    private static final int OBJECT_VOLUME_DIVISOR = 2;
 
     private final StoreConfig config;
     private final StoreMemory memory;
@@ -112,10 +115,10 @@ public final class StoreEngine<H> implements CacheStore<H> {
     private final ReentrantLock lifeCycle = new ReentrantLock();
 
     /**
-     * Opens the volumes (creating what does not exist yet) and starts the I/O threads. Volumes that cannot be opened for
-     * an I/O error are reported offline and left out; with none left the store works in RAM alone.
+     * Opens the volumes, creates missing ones, and starts the I/O threads. A volume that cannot be opened because of an
+     * I/O error is reported offline and not used. If no volume is left, the store works in RAM only.
      *
-     * @throws IOException when another store holds the lease of one of the paths; the message names both
+     * @throws IOException if another store holds the lease of one of the paths; the message names both
      */
     public static <H> CacheStore<H> open(StoreConfig config, HeadCodec<H> codec) throws IOException {
         return new StoreEngine<>(config, codec, new SystemFileIo());
@@ -126,9 +129,9 @@ public final class StoreEngine<H> implements CacheStore<H> {
         memory = new StoreMemory(config);
         reads = new ReadPool(config.ioThreads(), counters, memory.budget());
         housekeeping = new Housekeeping();
-        ram = new RamTier<>(config.ramBytes(), memory.budget(), this::keepHouse);
+        ram = new RamTier<>(config.ramBytes(), memory.budget(), this::runPolicyTask);
         heads = new EncodedHeads<>(codec, ram, config.ramObjectBytesMax());
-        pieces = new HotPieces(config.ramBytes(), memory.budget(), this::keepHouse);
+        pieces = new HotPieces(config.ramBytes(), memory.budget(), this::runPolicyTask);
         journal = new StoreJournal(io, !config.volumes().isEmpty());
         volumes = new VolumeGroup(io, config, memory.reading(), journal, new VolumeEvents());
         volumeSwitch = new VolumeSwitch(volumes);
@@ -168,20 +171,23 @@ public final class StoreEngine<H> implements CacheStore<H> {
         watch.check();
         housekeeping.every(STORAGE_WATCH_NANOS, () -> reads.execute(watch::check));
         housekeeping.every(RAM_RESIZE_NANOS, ram::resize);
-        housekeeping.every(RAM_RESIZE_NANOS, () -> memory.tellOfFullHeap(ram));
+        housekeeping.every(RAM_RESIZE_NANOS, () -> memory.warnOfFullHeap(ram));
         housekeeping.every(RAM_RESIZE_NANOS, pieces::grow);
         hot.start();
     }
 
     private static @Nullable String withoutInventory(StoreConfig config) {
         if (config.volumes().isEmpty()) {
-            return "there are no storage volumes, and what is in RAM alone is not listed";
+            return "no storage volumes are configured; objects that are only in RAM are not listed";
         }
         return config.inventoryDelayNanos() < 0 ? "it is switched off" : null;
     }
 
-    /** What the RAM tier's policy has to do. An I/O thread that put something in does it at once: waking another costs more. */
-    private void keepHouse(Runnable task) {
+    /**
+     * Runs a task of the RAM tier's eviction policy. An I/O thread runs it itself, which costs less than waking the
+     * housekeeping thread.
+     */
+    private void runPolicyTask(Runnable task) {
         if (ReadPool.isReadThread()) {
             housekeeping.executeHere(task);
         } else {
@@ -257,7 +263,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         return object;
     }
 
-    /** The object, whose reference is passed on; null, and given up, when its head cannot be decoded. */
+    /** Returns the object and passes its reference on. If its head cannot be decoded, releases it and returns null. */
     private @Nullable ResidentObject<H> decoded(@Nullable ResidentObject<H> object) {
         if (object == null || heads.isDecoded(object)) {
             return object;
@@ -305,10 +311,13 @@ public final class StoreEngine<H> implements CacheStore<H> {
         return !changes.isClosed() && ram.peek(key.hashLow(), key.bytes()) != null;
     }
 
-    /** A hit in RAM counts on disk too: there lies what RAM forgets. Off the event loops. */
+    /**
+     * Counts a RAM hit in the index of the disk too, so that reclaim keeps objects that RAM evicts later. Never called
+     * on an event loop.
+     */
     private void hitInRam(ResidentObject<H> object, int hits) {
         volumes.policies().requested(object.volume(), object.hashLow());
-        if (hits > MappedIndex.HITS_MAX && hits % HITS_TOLD != 0) {
+        if (hits > MappedIndex.HITS_MAX && hits % RAM_HITS_PER_INDEX_UPDATE != 0) {
             return;
         }
         Volume volume = volumes.working(object.volume());
@@ -328,7 +337,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         }
         boolean held = ram.peek(key.hashLow(), key.bytes()) != null || volumes.mayHold(key);
         if (!held) {
-            // Nothing will be opened that would count it.
+            // The policy counts requests in open(), which is not called for a miss.
             volumes.requested(key);
         }
         return held;
@@ -362,34 +371,37 @@ public final class StoreEngine<H> implements CacheStore<H> {
         return create(key, volumeName, 0);
     }
 
-    /** As {@link #create(StoreKey, String)}, but takes a body of {@code bytesAtLeast} however small the volume is. */
-    ObjectWriter<H> create(StoreKey key, String volumeName, long bytesAtLeast) {
-        boolean out = changes.isSuspended() || changes.isClosed();
-        int home = out ? StoreObject.NO_VOLUME : volumes.home(key, volumeName);
+    /**
+     * Like {@link #create(StoreKey, String)}, but accepts a body of up to {@code bodyBytesMin} bytes even on a small
+     * volume.
+     */
+    ObjectWriter<H> create(StoreKey key, String volumeName, long bodyBytesMin) {
+        boolean detached = changes.isSuspended() || changes.isClosed();
+        int home = detached ? StoreObject.NO_VOLUME : volumes.home(key, volumeName);
         Volume volume = volumes.working(home);
         ObjectPlace place = ObjectPlace.unwritten(objectIds.incrementAndGet(), home);
         int blockBytes;
-        long most;
+        long bytesMax;
         BlockMap blocks = null;
         if (changes.isClosed() || (changes.isSuspended() && volumes.isConfigured())) {
             blockBytes = config.blockBytes();
-            most = -1;
+            bytesMax = -1;
         } else if (volume == null) {
-            most = Math.min(config.ramObjectBytesMax(), config.objectBytesMax());
-            blockBytes = (int) Math.max(1, most);
+            bytesMax = Math.min(config.ramObjectBytesMax(), config.objectBytesMax());
+            blockBytes = (int) Math.max(1, bytesMax);
         } else {
             blockBytes = Math.min(config.blockBytes(), Integer.highestOneBit(volume.recordLengthMax() / 2));
-            most = Math.max(bytesAtLeast, bodyBytesMax(volume, blockBytes));
+            bytesMax = Math.max(bodyBytesMin, bodyBytesMax(volume, blockBytes));
             blocks = BlockMap.ofBlocks(volume, place.objectId(), blockBytes);
         }
         FillingBody<H> body = bodies.create(key, place.objectId(), blocks, blockBytes);
-        FillTarget target = new FillTarget(key, body.ticket(), volume, blockBytes, most);
+        FillTarget target = new FillTarget(key, body.ticket(), volume, blockBytes, bytesMax);
         return new FillWriter<>(changes, target, new FillingObject<>(body, place, null), false);
     }
 
     private long bodyBytesMax(Volume volume, int blockBytes) {
         long countable = (long) blockBytes * BodyPlace.blocksMax(volume.recordLengthMax());
-        return Math.min(countable, Math.min(config.objectBytesMax(), volume.bytesMax() / VOLUME_SHARE));
+        return Math.min(countable, Math.min(config.objectBytesMax(), volume.bytesMax() / OBJECT_VOLUME_DIVISOR));
     }
 
     @Override
@@ -402,13 +414,13 @@ public final class StoreEngine<H> implements CacheStore<H> {
         }
         FillingBody<H> body = filling.body();
         Volume volume = body.volume();
-        long most = body.blockBytes();
+        long bytesMax = body.blockBytes();
         if (changes.isSuspended() || changes.isClosed() || (volume != null && !volume.isWorking())) {
-            most = -1;
+            bytesMax = -1;
         } else if (volume != null) {
-            most = Math.max(body.length(), bodyBytesMax(volume, body.blockBytes()));
+            bytesMax = Math.max(body.length(), bodyBytesMax(volume, body.blockBytes()));
         }
-        FillTarget target = new FillTarget(filling.key(), body.ticket(), volume, body.blockBytes(), most);
+        FillTarget target = new FillTarget(filling.key(), body.ticket(), volume, body.blockBytes(), bytesMax);
         filling.retain();
         return new FillWriter<>(changes, target, filling, true);
     }
@@ -441,7 +453,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
             try {
                 volume.force();
             } catch (IOException e) {
-                // Counted by the volume, which is given up when it goes on.
+                // The volume counts its errors and goes offline after repeated ones.
                 counters.writesFailed.increment();
             }
         });
@@ -509,12 +521,12 @@ public final class StoreEngine<H> implements CacheStore<H> {
         if (PassedChange.isRemoval(change)) {
             StoreKey key = keyOver(PassedChange.key(change));
             removing.accept(key);
-            // Not by remove(), whose replies may wait for the store that passed this on.
+            // Not remove(): its reply may wait for the predecessor, which waits for this reply.
             changes.removeAtOnce(key, (present, failure) -> reply.accept(failure));
         } else if (PassedChange.isEntry(change)) {
             journal.append(PassedChange.entryOf(change), reply);
         } else {
-            reply.accept(new IOException("a change from the store before is not known here"));
+            reply.accept(new IOException("unknown kind of change from the predecessor"));
         }
     }
 
@@ -532,7 +544,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
                 return;
             }
             if (volumes.isConfigured() && !volumes.reopen() && !unchanged) {
-                // Another store had the volumes and may have removed or replaced what is in RAM here.
+                // Another store had the volumes and may have removed or replaced objects that are in RAM here.
                 ram.clear();
             }
             addInventories();
@@ -552,7 +564,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
             try {
                 return check.isHeld(key, codec.decode(head));
             } catch (CorruptHeadException | RuntimeException e) {
-                // Whoever asks for it finds that out.
+                // The next open of the object detects the corrupt head.
                 return true;
             }
         });
@@ -612,7 +624,8 @@ public final class StoreEngine<H> implements CacheStore<H> {
                 }
                 ram.clear();
                 pieces.clear();
-                // Threads that live longer may hold entries, and these their tier.
+                // Longer-lived threads may reference entries, and entries reference the tier: do not keep the store
+                // reachable.
                 ram.onHit((object, hits) -> {});
                 housekeeping.close();
                 try {

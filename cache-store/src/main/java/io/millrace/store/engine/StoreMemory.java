@@ -12,7 +12,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A store's memory: one budget, one pool, and an allocator for each use.
+ * The memory of a store: one budget, one pool, and an allocator per use.
  *
  * <p>Thread-safe.
  */
@@ -40,23 +40,23 @@ final class StoreMemory {
         return budget;
     }
 
-    /** For bodies being filled. */
+    /** Returns the allocator of bodies being filled. */
     CountingAllocator filling() {
         return filling;
     }
 
-    /** For what is read from disk. */
+    /** Returns the allocator of content read from disk. */
     CountingAllocator reading() {
         return reading;
     }
 
-    /** For heads on their way to the disk. */
+    /** Returns the allocator of heads being written to disk. */
     CountingAllocator writing() {
         return writing;
     }
 
-    /** Says once in the log that keys and heads are what fills RAM, not bodies; to be called now and then. */
-    void tellOfFullHeap(RamTier<?> ram) {
+    /** Logs once that keys and heads, not bodies, fill the RAM tier. Called periodically. */
+    void warnOfFullHeap(RamTier<?> ram) {
         long heap = budget.bytes(Part.ENTRIES);
         boolean full = heap / HEAP_FULL_SIXTEENTHS >= budget.entryBytesMax() / 16;
         if (full && heapToldOf.compareAndSet(false, true)) {
@@ -87,7 +87,7 @@ final class StoreMemory {
                 budget.refusedReads());
     }
 
-    /** Lets go of the pool. */
+    /** Closes the pool. */
     void close() {
         pool.close();
     }

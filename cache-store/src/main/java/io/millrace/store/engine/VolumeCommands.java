@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Runs what an operator orders for a volume: one command at a time, each on a thread of its own, as it waits for disks.
+ * Runs the operator's commands on volumes, one at a time. Each runs on a new thread, because it waits for disks.
  *
  * <p>Thread-safe.
  */
@@ -19,14 +19,14 @@ final class VolumeCommands {
     private final ObjectChanges<?> changes;
     private final AtomicBoolean busy = new AtomicBoolean();
 
-    /** What is done to volumes; blocks. */
+    /** A command on volumes. May block. */
     @FunctionalInterface
     interface Command {
-        /** Returns the paths of those that it changed. */
+        /** Returns the paths of the changed volumes. */
         List<Path> run() throws IOException;
     }
 
-    /** Commands that hold {@code lifeCycle} while they run. */
+    /** Creates a runner that holds {@code lifeCycle} while a command runs. */
     VolumeCommands(ReentrantLock lifeCycle, ObjectChanges<?> changes) {
         this.lifeCycle = lifeCycle;
         this.changes = changes;

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Lookups that wait for an index to be whole, each for a limited time, and a limited number of them.
+ * Lookups that wait until an index is complete, each for a limited time. Their number is limited.
  *
  * <p>Thread-safe.
  */
@@ -25,12 +25,12 @@ final class WaitingOpens {
         this.waitNanos = waitNanos;
     }
 
-    /** Until when a lookup that begins now may wait, in {@link System#nanoTime}. */
+    /** Returns the deadline of a lookup that begins now, in {@link System#nanoTime}. */
     long deadlineNanos() {
         return System.nanoTime() + waitNanos;
     }
 
-    /** Keeps the lookup; false when it cannot wait. Exactly one of the two will run, once. */
+    /** Adds a waiting lookup; false if it cannot wait. After true exactly one of the two callbacks runs, once. */
     boolean add(long deadlineNanos, Runnable retry, Runnable giveUp) {
         long left = deadlineNanos - System.nanoTime();
         Waiter waiter = new Waiter(retry, giveUp);
@@ -62,14 +62,14 @@ final class WaitingOpens {
         }
     }
 
-    /** An index became whole, or was lost: all look again. */
+    /** Retries all lookups, after an index became complete or its volume went offline. */
     void retry() {
         for (Waiter waiter : takeAll(false)) {
             waiter.retry().run();
         }
     }
 
-    /** No more waiting. */
+    /** Ends all waiting; further lookups cannot wait. */
     void close() {
         for (Waiter waiter : takeAll(true)) {
             waiter.giveUp().run();

@@ -9,7 +9,7 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The extension of an object that is complete: there is nothing to fill, and what is written was there before.
+ * The extension of a complete object: no block is missing, so written content is released unused.
  *
  * <p>Confined to one thread.
  */
@@ -34,12 +34,12 @@ final class WholeObjectWriter<H> implements ObjectWriter<H> {
 
     @Override
     public void length(long length) {
-        // It is known.
+        // The length is already known.
     }
 
     @Override
     public void allowPartial() {
-        // It is whole.
+        // The object is complete.
     }
 
     @Override

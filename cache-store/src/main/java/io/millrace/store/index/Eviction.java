@@ -1,19 +1,19 @@
 package io.millrace.store.index;
 
 /**
- * Chooses what goes when a table is full: of some entries one whose record is gone, else one
- * that expired, else the one with the fewest hits, else the one in the oldest segment. Never a tombstone.
+ * Selects the entry to evict when a table is full. Among some candidates it prefers an entry whose record is gone, then
+ * an expired one. Next it prefers fewer hits, and then the older segment. It never selects a tombstone.
  *
- * <p>The slot freed must make up for the one taken, else marks would fill the table. So the victim is in the new entry's
- * way, which then inherits its slot; or, where nothing is in its way, one whose slot becomes empty, as nothing behind was
- * put there because of it.
+ * <p>The evicted entry must free the slot that the new entry takes; otherwise deletion marks would fill the table.
+ * Therefore the victim is in the probe sequence of the new entry, which reuses its slot. If that sequence has no entry,
+ * the victim is one whose slot becomes empty, because no later entry was displaced by it.
  *
  * <p>Confined to the volume's writer thread.
  */
 final class Eviction {
-    /** Entries compared. */
+    /** Limit of entries compared. */
     private static final int CANDIDATES_MAX = 16;
-    /** Slots looked at. */
+    /** Limit of slots scanned. */
     private static final int SLOTS_MAX = 4096;
 
     private final SlotTable table;
@@ -30,13 +30,13 @@ final class Eviction {
         this.nowSeconds = nowSeconds;
     }
 
-    /** The slot to clear for an entry of this hash, -1 when there is none. */
+    /** Returns the slot to clear for an entry of this hash, -1 if there is none. */
     static long victim(SlotTable table, long hashLow, SegmentAges ages, long nowSeconds) {
         Eviction eviction = new Eviction(table, ages, nowSeconds);
         long home = hashLow & table.mask;
         eviction.inTheWay(home);
         if (eviction.best < 0) {
-            // Somewhere else: near by, the gaps of the table would run together, and so would what is between them.
+            // At another position: near the home slot, the gaps between runs would disappear, and the runs would merge.
             eviction.leavingNoMark(hashLow >>> 28 & table.mask);
         }
         return eviction.best;
@@ -50,7 +50,7 @@ final class Eviction {
         }
     }
 
-    /** Goes on to the end of a run and back, over the entries that no entry behind is put off by. */
+    /** Scans forward to the end of a run and back, and considers entries that displaced no later entry. */
     private void leavingNoMark(long home) {
         long slot = home;
         int length = 0;
@@ -64,7 +64,7 @@ final class Eviction {
         if (table.location(slot) != Location.NONE) {
             return;
         }
-        // So many slots, back from the one looked at, the entries behind it go over.
+        // Number of slots, backward from the current one, that later entries pass over.
         long reach = 0;
         for (int i = 0; i < Math.min(length, Probing.NEED_SLOTS_MAX) && candidates < CANDIDATES_MAX; i++) {
             slot = (slot - 1) & table.mask;

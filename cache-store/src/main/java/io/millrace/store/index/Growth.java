@@ -4,9 +4,9 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A table on its way to replace another, in small steps: its file is written, then the auxiliary area is copied, then slot
- * after slot. The old table stays complete and in use. Once the slots' turn has come, every change of the old table is
- * made in the new one too, so an entry that is met there already is as new as the one that is copied.
+ * A table that replaces another one, built in small steps. Its file is written, then the auxiliary area is copied, then
+ * the slots. The old table stays complete and in use. Once the copy of slots has begun, every change is made in both
+ * tables. An entry that already exists in the new table is therefore at least as new as the copied one.
  *
  * <p>Confined to the volume's writer thread.
  */
@@ -24,23 +24,23 @@ final class Growth {
         this.ages = ages;
     }
 
-    /** The table that takes changes of the auxiliary area, null while there is none. */
+    /** Returns the table that receives changes of the auxiliary area, null if there is none. */
     @Nullable
     SlotTable auxiliaryTarget() {
         return to;
     }
 
-    /** The table that takes changes of entries, null while there is none. */
+    /** Returns the table that receives changes of entries, null if there is none. */
     @Nullable
     SlotTable target() {
         return auxiliaryAt == from.auxiliaryWords ? to : null;
     }
 
     /**
-     * Goes on by this many bytes, or slots.
+     * Performs a step of this many bytes, or slots.
      *
      * @return the new table when it is in place, null before
-     * @throws IOException when the table cannot be made; {@link #discard} is next
+     * @throws IOException if the table cannot be created; the caller must then {@link #discard}
      */
     @Nullable
     SlotTable step(int bytes, int slots) throws IOException {
@@ -78,7 +78,7 @@ final class Growth {
         for (; slot < end; slot++) {
             long location = from.location(slot);
             if (!from.isSound(slot)) {
-                // The copy would look sound.
+                // Record the damage, because the copied slot would have a valid checksum.
                 table.damaged();
             }
             if (!Probing.isEntry(location)) {

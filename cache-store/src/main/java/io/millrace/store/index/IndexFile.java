@@ -13,10 +13,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The file of a table: when it may be trusted, and how another takes its place.
+ * The file of a table: decides whether it can be trusted, and replaces it by a new table.
  *
- * <p>A new table is made in {@value #NEW_NAME}, filled while the old one goes on, and renamed at the end. A process that
- * is killed meanwhile leaves an old table that knows everything.
+ * <p>A new table is created in {@value #NEW_NAME}, filled while the old one remains in use, and renamed at the end. A
+ * process that is killed meanwhile leaves the old table, which is complete.
  *
  * <p>Confined to one thread.
  */
@@ -42,7 +42,7 @@ final class IndexFile implements TableSource {
         this.auxiliaryBytes = auxiliaryBytes;
     }
 
-    /** Makes an empty table in place of whatever is there. */
+    /** Creates an empty table that replaces any existing one. */
     SlotTable create(int shift) throws IOException {
         NewTable making = begin(shift);
         SlotTable table = null;
@@ -53,7 +53,7 @@ final class IndexFile implements TableSource {
         return table;
     }
 
-    /** Maps the table that is there and marks it unclean. */
+    /** Maps the existing table and marks it unclean. */
     SlotTable open() throws IOException {
         deleteNew();
         SlotTable table = map();
@@ -70,12 +70,12 @@ final class IndexFile implements TableSource {
         }
         table.field(SlotTable.CLEAN_AT, 0);
         writeHeader(table, boot);
-        // Else the mark of the last close might be all that a power failure leaves of this page.
+        // Otherwise a power failure might preserve the clean mark of the last close on this page.
         table.forceHead();
         return table;
     }
 
-    /** Maps the table that is there and changes nothing. */
+    /** Maps the existing table without a change. */
     SlotTable view() throws IOException {
         SlotTable table = map();
         checkComplete(table);
@@ -90,7 +90,7 @@ final class IndexFile implements TableSource {
         try {
             io.delete(directory.resolve(NEW_NAME));
         } catch (IOException e) {
-            // It takes room and does no harm; the next one that is begun replaces it.
+            // The file uses space but has no other effect; the next begin() deletes it.
             LOG.debug("{}: {}", directory.resolve(NEW_NAME), e.toString());
         }
     }
@@ -195,7 +195,7 @@ final class IndexFile implements TableSource {
         @Override
         public @Nullable SlotTable step(int bytes) throws IOException {
             if (at < length) {
-                // Zeros are really written: a hole that the disk has no room for would be a signal at the first store.
+                // Zeros are really written: a hole without disk space would raise SIGBUS at the first store.
                 int count = (int) Math.min(Math.min(bytes, ZEROES_BYTES), length - at);
                 file.write(zeroes.clear().limit(count), at);
                 at += count;

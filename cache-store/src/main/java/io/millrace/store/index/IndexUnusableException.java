@@ -2,11 +2,14 @@ package io.millrace.store.index;
 
 import java.io.IOException;
 
-/** An index file that must not be trusted: damaged, another volume's, or written before the machine last went down. */
+/**
+ * Thrown for an index file that must not be used: damaged, from another volume, or written before the last reboot
+ * without a clean close.
+ */
 public final class IndexUnusableException extends IOException {
     private static final long serialVersionUID = 1L;
 
-    /** The message says what was found and what was expected. */
+    /** The message states the actual and the expected value. */
     public IndexUnusableException(String message) {
         super(message);
     }

@@ -1,7 +1,7 @@
 package io.millrace.store.index;
 
 /**
- * Where a record lies in its volume, packed into one long so that a table slot changes in one store.
+ * The place of a record in its volume, packed into one long, so that a table slot changes with one store.
  *
  * <pre>
  *  63               44 43                 20 19        8 7       0
@@ -11,30 +11,30 @@ package io.millrace.store.index;
  * +-------------------+---------------------+-----------+---------+
  * </pre>
  *
- * The length is that of the whole record and a hint for the first read: {@value #LENGTH_UNITS_MAX} units stand for
- * "that or more". The tag is the low byte of the segment's tag, so that an entry left behind by a reclaimed segment is
- * mostly recognised without a read. A record never starts at offset 0 (the segment's header is there), so no location
- * equals {@link #NONE} or {@link #DELETED}.
+ * <p>The length is that of the whole record, and a hint for the first read: {@value #LENGTH_UNITS_MAX} units mean that
+ * length or more. The tag is the low byte of the segment's tag, so that most entries of a reclaimed segment are
+ * recognized without a read. A record never starts at offset 0, because the segment's header is there. Therefore no
+ * location equals {@link #NONE} or {@link #DELETED}.
  */
 public final class Location {
     /** Bytes of a unit; records start and end at multiples of it. */
     public static final int UNIT_BYTES = 64;
-    /** Largest segment in bytes: 2^24 units. */
+    /** Maximum bytes of a segment: 2^24 units. */
     public static final long SEGMENT_BYTES_MAX = 1L << 30;
-    /** Most segments of a volume. */
+    /** Maximum number of segments of a volume. */
     public static final int SEGMENTS_MAX = 1 << 20;
-    /** Largest length that is told exactly, plus one. */
+    /** Maximum value of the length field; shorter lengths are exact. */
     public static final int LENGTH_UNITS_MAX = (1 << 12) - 1;
-    /** No location: the slot is empty, or nothing was found. */
+    /** No location: the slot is empty, or no record was found. */
     public static final long NONE = 0;
-    /** The mark of a slot whose entry was taken out of the middle of a probe sequence. */
+    /** Mark of a slot whose entry was removed from the middle of a probe sequence. */
     static final long DELETED = 1;
 
     private static final int UNIT_SHIFT = 6;
 
     private Location() {}
 
-    /** Packs a place; offset and length in bytes, multiples of a unit. */
+    /** Packs a place; offset and length are in bytes, multiples of a unit. */
     public static long pack(int segment, long offset, long length, long tag) {
         assert segment >= 0 && segment < SEGMENTS_MAX && offset > 0 && offset < SEGMENT_BYTES_MAX;
         assert offset % UNIT_BYTES == 0 && length % UNIT_BYTES == 0;
@@ -42,27 +42,27 @@ public final class Location {
         return ((long) segment << 44) | (offset >>> UNIT_SHIFT << 20) | (units << 8) | (tag & 0xFF);
     }
 
-    /** Number of the segment. */
+    /** Returns the number of the segment. */
     public static int segment(long location) {
         return (int) (location >>> 44);
     }
 
-    /** Offset in the segment in bytes. */
+    /** Returns the offset in the segment in bytes. */
     public static long offset(long location) {
         return (location >>> 20 & 0xFF_FFFF) << UNIT_SHIFT;
     }
 
-    /** Length of the record in bytes, or the largest that can be told. */
+    /** Returns the length of the record in bytes, or the maximum of the field. */
     public static int lengthHint(long location) {
         return (int) (location >>> 8 & 0xFFF) << UNIT_SHIFT;
     }
 
-    /** Low byte of the segment's tag. */
+    /** Returns the low byte of the segment's tag. */
     public static int tag(long location) {
         return (int) (location & 0xFF);
     }
 
-    /** The place as text. */
+    /** Returns the place as text. */
     public static String describe(long location) {
         return location == NONE ? "none" : "segment " + segment(location) + " offset " + offset(location);
     }

@@ -10,35 +10,38 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The index of one volume: 128-bit hash to {@link Location}, expiry, flags and hits, in the mapped file
- * {@value #FILE_NAME}.
+ * The index of one volume, in the mapped file {@value #FILE_NAME}. It maps a 128-bit hash to {@link Location}, expiry,
+ * flags and hits.
  *
- * <p>When three quarters of the table are used or marked, another one is made, of double the size if need be, a little in
- * each put and more in each {@link #step}: see {@link Growth}. No lookup waits for it, no change does more than a bounded
- * piece of it, and at 13/16, where the old table counts as full, it has long been in place. Where it cannot be
- * made, for want of disk space, a put evicts another entry: see {@link Eviction}.
+ * <p>When three quarters of the table are used or marked deleted, a new one is built, of double the size if needed.
+ * Each put performs a small part of the work, and each {@link #step} a larger part: see {@link Growth}. No lookup waits
+ * for it, and no change performs more than a bounded part. The old table counts as full at 13/16, and the new one is in
+ * place long before. If it cannot be created for lack of disk space, a put evicts another entry: see {@link Eviction}.
  *
- * <p>Writers only mark and fill slots after the log has the record, so the table is never ahead of the log, and
- * {@link #applied} says how far behind it may be after kill -9.
+ * <p>Writers change slots only after the log has the record, so the table is never ahead of the log. {@link #applied}
+ * returns how far the table was brought before kill -9.
  *
- * <p>Thread-safe: lookups and {@link #hit} from any thread; all that changes entries is confined to the volume's writer
+ * <p>Thread-safe: lookups and {@link #hit} from any thread; all changes of entries are confined to the volume's writer
  * thread.
  */
 public final class MappedIndex {
     /** Name of the file in the volume's directory. */
     public static final String FILE_NAME = IndexFile.NAME;
-    /** Where an entry's hits stop to be counted. */
+    /** Maximum of an entry's hit count. */
     public static final int HITS_MAX = SlotTable.HITS_MAX;
 
     private static final Logger LOG = LoggerFactory.getLogger(MappedIndex.class);
-    /** Slots of a new table at least: the puts between three quarters and 13/16 suffice to make a larger one. */
+    /**
+     * Log2 of the minimum slots of a new table. The puts between three quarters and 13/16 suffice to build a larger
+     * one.
+     */
     private static final int FIRST_SHIFT_MIN = 10;
-    /** And at most: it grows without a pause, but making it is one. */
+    /** Log2 of the maximum slots of a new table. Growing causes no pause, but creating a table does. */
     private static final int FIRST_SHIFT_MAX = 20;
 
     private static final int PUT_BYTES = 64 * 1024;
     private static final int PUT_SLOTS = 64;
-    /** Background steps may take longer: tasks come between them. */
+    /** Background steps may be larger than those of a put, because tasks run between them. */
     private static final int STEP_BYTES = 256 * 1024;
 
     private static final int STEP_SLOTS = 2048;
@@ -49,21 +52,21 @@ public final class MappedIndex {
     private final String name;
     private final AtomicLong evictions = new AtomicLong();
     private volatile SlotTable table;
-    /** The table that replaces the other soon and takes every change; null while there is none. */
+    /** The table that will replace the current one and receives every change; null if there is none. */
     private volatile @Nullable SlotTable growing;
 
-    // All below is confined to the writer thread.
+    // The following fields are confined to the writer thread.
     private int shiftMax = IndexFile.SHIFT_MAX;
     private int putSlots = PUT_SLOTS;
     private int stepSlots = STEP_SLOTS;
     private SegmentAges ages = location -> 0;
     private @Nullable Growth growth;
-    /** Puts that have to pass before growth is tried again after it failed. */
+    /** Number of puts before growth is tried again after a failure. */
     private long growthWait;
 
     private long growthPause;
     private boolean rebuilding;
-    /** During a rebuild: something newer was given up, so nothing older may come in. */
+    /** True if an entry was dropped during a rebuild, so that no older entry may be added. */
     private boolean overflowed;
 
     private @Nullable TableWalk finishing;
@@ -71,10 +74,10 @@ public final class MappedIndex {
     private @Nullable TableWalk nextSweep;
 
     /**
-     * An index over a table.
+     * Creates an index over a table.
      *
-     * @param name how messages name it
-     * @param rebuilding whether tombstones are kept until {@link #finishRebuildStep} is through
+     * @param name name in log messages
+     * @param rebuilding whether tombstones are kept until {@link #finishRebuildStep} has ended
      */
     MappedIndex(TableSource source, String name, SlotTable table, boolean rebuilding) {
         this.source = source;
@@ -83,19 +86,19 @@ public final class MappedIndex {
         this.rebuilding = rebuilding;
     }
 
-    /** Sees every entry of a table. */
+    /** Receives every entry of a table. */
     @FunctionalInterface
     public interface EntryVisitor {
-        /** One entry; {@code block} and {@code tombstone} are its flags. */
+        /** Called per entry; {@code block} and {@code tombstone} are its flags. */
         void entry(long hashHigh, long hashLow, long location, boolean block, boolean tombstone);
     }
 
     /**
-     * Makes a new, empty index, not yet complete, in place of whatever is there.
+     * Creates a new, empty and incomplete index that replaces any existing one.
      *
      * @param auxiliaryBytes size of the auxiliary area, a multiple of 8
-     * @param entriesExpected how many entries to have room for before the table grows, if that is not too much to begin
-     *     with
+     * @param entriesExpected number of entries to have room for before the table grows, limited by the maximum initial
+     *     size
      */
     public static MappedIndex create(FileIo io, Path directory, UUID volumeId, int auxiliaryBytes, long entriesExpected)
             throws IOException {
@@ -108,9 +111,9 @@ public final class MappedIndex {
     }
 
     /**
-     * Maps the index that is there and marks it unclean.
+     * Maps the existing index and marks it unclean.
      *
-     * @throws IndexUnusableException when it must be rebuilt from the segments; the message says why
+     * @throws IndexUnusableException if it must be rebuilt from the segments; the message states the reason
      */
     public static MappedIndex open(FileIo io, Path directory, UUID volumeId, int auxiliaryBytes) throws IOException {
         IndexFile file = new IndexFile(io, directory, volumeId, auxiliaryBytes);
@@ -118,39 +121,39 @@ public final class MappedIndex {
     }
 
     /**
-     * Maps the index as it is and changes nothing, whatever boot it is of: for looking at a volume that is not in use.
+     * Maps the existing index without a change, even after a reboot: for the inspection of a volume that is not in use.
      *
-     * @throws IndexUnusableException when it is missing, damaged or not complete
+     * @throws IndexUnusableException if it is missing, damaged or incomplete
      */
     public static MappedIndex view(FileIo io, Path directory, UUID volumeId, int auxiliaryBytes) throws IOException {
         IndexFile file = new IndexFile(io, directory, volumeId, auxiliaryBytes);
         return new MappedIndex(file, directory.toString(), file.view(), false);
     }
 
-    /** Says whom to ask about segments; before that all are equal. */
+    /** Sets the source of segment ages; before, all have the same age. */
     public void segmentAges(SegmentAges segmentAges) {
         ages = segmentAges;
     }
 
-    /** Largest log2 of the number of slots. */
+    /** Sets the maximum log2 of the number of slots. */
     void shiftMax(int shift) {
         shiftMax = shift;
     }
 
-    /** Slots that are copied in a put, and in a {@link #step}. */
+    /** Sets the numbers of slots that are copied per put, and per {@link #step}. */
     void slotsAtOnce(int put, int step) {
         putSlots = put;
         stepSlots = step;
     }
 
-    /** Where the newest record of the hash lies, or {@link Location#NONE}. Any thread. */
+    /** Returns the location of the newest record of the hash, or {@link Location#NONE}. Any thread. */
     public long find(long hashHigh, long hashLow) {
         return Probing.find(table, hashHigh, hashLow);
     }
 
     /**
-     * Whether the index cannot say for certain what the hash has: a slot that it may have had is damaged, as far as one
-     * can tell. Any thread; slower than {@link #find}.
+     * Returns true if a negative lookup of the hash is unreliable: a slot that may have contained it is damaged
+     * according to its checksum. Any thread; slower than {@link #find}.
      */
     public boolean isDoubtful(long hashHigh, long hashLow) {
         SlotTable current = table;
@@ -158,16 +161,16 @@ public final class MappedIndex {
     }
 
     /**
-     * Where the newest record of an object's key lies of which only the lower half of the hash is known; of several
-     * the first. {@link Location#NONE} when there is none. For the writer thread.
+     * Returns the location of the newest record of an object by the lower half of its key hash; of several the first.
+     * {@link Location#NONE} if there is none. For the writer thread.
      */
     public long findKey(long hashLow) {
         return Probing.findKey(table, hashLow);
     }
 
     /**
-     * Counts a read of the entry, up to {@link #HITS_MAX}; from there on it writes nothing. A count may get lost when
-     * others change the entry. Any thread.
+     * Counts a read of the entry, up to {@link #HITS_MAX}; beyond that it writes no memory. A count may be lost if the
+     * entry changes concurrently. Any thread.
      */
     public void hit(long hashHigh, long hashLow) {
         hit(table, hashHigh, hashLow);
@@ -184,7 +187,10 @@ public final class MappedIndex {
         }
     }
 
-    /** How often the entry was read since it was put, at most {@link #HITS_MAX}; 0 when there is none. Any thread. */
+    /**
+     * Returns the number of reads of the entry since it was put, at most {@link #HITS_MAX}; 0 if there is none. Any
+     * thread.
+     */
     public int hits(long hashHigh, long hashLow) {
         SlotTable current = table;
         long slot = Probing.slot(current, hashHigh, hashLow);
@@ -192,32 +198,31 @@ public final class MappedIndex {
     }
 
     /**
-     * Sets the entry of an object's key, with no hits yet. Where there is no room another entry goes.
+     * Sets the entry of an object's key, without hits. Evicts another entry if there is no room.
      *
-     * @throws IOException when there is no room and nothing but tombstones around
+     * @throws IOException if there is no room and only tombstones nearby
      */
     public void put(long hashHigh, long hashLow, long location, int expirySeconds) throws IOException {
         put(hashHigh, hashLow, location, expirySeconds, 0);
     }
 
-    /** As {@link #put(long, long, long, int)}, with hits that it brings along from another place. */
+    /** Like {@link #put(long, long, long, int)}, with the hits of the record's previous location. */
     public void put(long hashHigh, long hashLow, long location, int expirySeconds, int hits) throws IOException {
         set(hashHigh, hashLow, location, SlotTable.hitBits(hits) | Integer.toUnsignedLong(expirySeconds));
     }
 
-    /** Sets the entry of a block, with no hits yet. */
+    /** Sets the entry of a block, without hits. */
     public void putBlock(long hashHigh, long hashLow, long location) throws IOException {
         putBlock(hashHigh, hashLow, location, 0);
     }
 
-    /** As {@link #putBlock(long, long, long)}, with hits that it brings along from another place. */
+    /** Like {@link #putBlock(long, long, long)}, with the hits of the record's previous location. */
     public void putBlock(long hashHigh, long hashLow, long location, int hits) throws IOException {
         set(hashHigh, hashLow, location, SlotTable.hitBits(hits) | SlotTable.FLAG_BLOCK);
     }
 
     /**
-     * Remembers a tombstone, which hides what a rebuild finds in older segments; once it has found all there is, takes
-     * the entry out.
+     * During a rebuild, stores a tombstone that hides records in older segments. After the rebuild, removes the entry.
      */
     public void putTombstone(long hashHigh, long hashLow, long location) throws IOException {
         if (rebuilding) {
@@ -228,8 +233,8 @@ public final class MappedIndex {
     }
 
     /**
-     * As {@link #putTombstone}, for a tombstone that is in no log. Never fails: without room there is an entry to hide, or
-     * the rebuild brings in nothing more.
+     * Like {@link #putTombstone}, for a tombstone that is in no log. Never fails: without room it removes the entry,
+     * and the rebuild adds no further entries.
      */
     public void hide(long hashHigh, long hashLow) {
         try {
@@ -241,10 +246,10 @@ public final class MappedIndex {
     }
 
     /**
-     * As the three puts, but for older records: an entry that exists stays.
+     * Like the other puts, but for an older record: an existing entry stays.
      *
-     * @return false when there is no room, or was none once: nothing older can be entered any more, as it might be older
-     *     than what was left out
+     * @return false if there is no room, or was none before: no older entry can be added any more, because it might be
+     *     older than a dropped one
      */
     public boolean putOlder(
             long hashHigh, long hashLow, long location, int expirySeconds, boolean block, boolean tombstone) {
@@ -291,7 +296,10 @@ public final class MappedIndex {
         }
     }
 
-    /** Whether an entry may go to the place: marks are always free, empty slots up to 13/16 of the table. */
+    /**
+     * Returns true if an entry may be added at the place. Deletion marks may always be reused, empty slots up to 13/16
+     * of the table.
+     */
     private boolean hasRoom(long place) {
         SlotTable current = table;
         long count = current.slotCount();
@@ -310,7 +318,7 @@ public final class MappedIndex {
         evictions.incrementAndGet();
     }
 
-    /** Takes the entry out, whatever it says; true when there was one and no tombstone. */
+    /** Removes the entry; returns true if there was one other than a tombstone. */
     public boolean remove(long hashHigh, long hashLow) {
         SlotTable current = table;
         long slot = Probing.slot(current, hashHigh, hashLow);
@@ -323,7 +331,9 @@ public final class MappedIndex {
         return !tombstone;
     }
 
-    /** What was not found may be in a slot that is damaged: said once, and mended by the next opening. */
+    /**
+     * Records that a negative lookup may be caused by a damaged slot. Logged once; the next open rebuilds the index.
+     */
     private void noteDamage(SlotTable current, long hashHigh, long hashLow) {
         if (!current.isDamaged() && Probing.isDoubtful(current, hashHigh, hashLow)) {
             current.damaged();
@@ -331,7 +341,7 @@ public final class MappedIndex {
         }
     }
 
-    /** Changes where an entry points to if it still says {@code from}; all else of it stays. */
+    /** Changes the location of an entry if it is still {@code from}; its other fields stay. */
     public void moveIf(long hashHigh, long hashLow, long from, long to) {
         SlotTable current = table;
         long slot = Probing.slot(current, hashHigh, hashLow);
@@ -342,7 +352,7 @@ public final class MappedIndex {
         }
     }
 
-    /** Takes the entry out if it still says {@code location}. */
+    /** Removes the entry if it still has this location. */
     public void removeIf(long hashHigh, long hashLow, long location) {
         SlotTable current = table;
         long slot = Probing.slot(current, hashHigh, hashLow);
@@ -351,7 +361,7 @@ public final class MappedIndex {
         }
     }
 
-    /** Takes out what the slot of the table in use holds. */
+    /** Removes the entry in a slot of the current table. */
     void clear(SlotTable current, long slot) {
         SlotTable next = growing;
         if (next != null) {
@@ -364,8 +374,8 @@ public final class MappedIndex {
     }
 
     /**
-     * Takes out, in steps from now on, every entry that points into the segment as it was under the tag: for when its own
-     * summary cannot be read. The segment's next tag must differ in its low byte.
+     * Removes, in later steps, every entry with this segment and tag; used if the segment's summary cannot be read. The
+     * segment's next tag must differ in its low byte.
      */
     public void removeSegment(int segment, long tag) {
         TableWalk walk = sweep;
@@ -383,9 +393,9 @@ public final class MappedIndex {
     }
 
     /**
-     * Takes a step of what ends a rebuild: tombstones are kept no more and go, and the table is complete.
+     * Performs a step of the end of a rebuild: removes the tombstones and marks the table complete.
      *
-     * @return false when that is done
+     * @return false when done
      */
     public boolean finishRebuildStep() {
         SlotTable current = table;
@@ -403,14 +413,14 @@ public final class MappedIndex {
         return false;
     }
 
-    /** All that {@link #finishRebuildStep} does, at once. */
+    /** Performs all steps of {@link #finishRebuildStep}. */
     public void finishRebuild() {
         while (finishRebuildStep()) {
-            // The step did it.
+            // The condition performs the step.
         }
     }
 
-    /** Does a little of what is to be done between changes; false when there is nothing at the moment. */
+    /** Performs a step of growth or removal between changes; false if there is no work now. */
     public boolean step() {
         if (growth != null) {
             grow(STEP_BYTES, stepSlots);
@@ -446,7 +456,7 @@ public final class MappedIndex {
         beginGrowth(Math.min(shift, shiftMax));
     }
 
-    /** Begins to make a table of another size, unless one is being made. */
+    /** Begins to build a table of another size, unless one is being built. */
     void beginGrowth(int shift) {
         try {
             if (growth == null) {
@@ -492,7 +502,7 @@ public final class MappedIndex {
         }
     }
 
-    /** Shows every entry to the visitor; the table must not change meanwhile. */
+    /** Passes every entry to the visitor; the table must not change meanwhile. */
     public void forEach(EntryVisitor visitor) {
         SlotTable current = table;
         for (long slot = 0; slot < current.slotCount(); slot++) {
@@ -509,23 +519,23 @@ public final class MappedIndex {
         }
     }
 
-    /** Number of objects (blocks not counted). Any thread. */
+    /** Returns the number of objects, without blocks. Any thread. */
     public long objects() {
         SlotTable current = table;
         return Math.max(0, current.field(SlotTable.USED_AT) - current.field(SlotTable.BLOCKS_AT));
     }
 
-    /** Number of slots. Any thread. */
+    /** Returns the number of slots. Any thread. */
     public long capacity() {
         return table.slotCount();
     }
 
-    /** Entries that had to go because the table was full and could not grow. Any thread. */
+    /** Returns the number of entries evicted because the table was full and could not grow. Any thread. */
     public long evictions() {
         return evictions.get();
     }
 
-    /** A word of the area for the owner's own use, which is kept with the index. */
+    /** Returns a word of the auxiliary area, which the owner of the index defines. */
     public long auxiliary(int word) {
         return table.auxiliary(word);
     }
@@ -540,17 +550,17 @@ public final class MappedIndex {
         }
     }
 
-    /** Sequence of the last record that the table knows. */
+    /** Returns the sequence of the last record in the table. */
     public long applied() {
         return table.field(SlotTable.APPLIED_AT);
     }
 
-    /** Says that every record up to {@code sequence} is in the table. */
+    /** Records that every record up to {@code sequence} is in the table. */
     public void applied(long sequence) {
         table.field(SlotTable.APPLIED_AT, sequence);
     }
 
-    /** Forces the table to the device and marks it clean, so that it is good after a reboot too. */
+    /** Forces the table to the device and marks it clean, so that it is valid after a reboot too. */
     public void close() throws IOException {
         Growth current = growth;
         if (current != null) {

@@ -9,15 +9,15 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Words of a mapped file, little-endian.
+ * The words of a mapped file, little-endian.
  *
- * <p>When the file was cut off under the mapping, or its device cannot be read, a load or store raises an
- * {@link InternalError}, perhaps a little later in the same thread. A compare-and-set would end the process where the
- * virtual machine runs it as a call: so there is none.
+ * <p>If the mapped file was truncated, or its device cannot be read, a load or store raises an {@link InternalError},
+ * possibly later in the same thread. A compare-and-set is not used, because such a fault inside a compare-and-set
+ * compiled as a call would end the process.
  */
 final class MappedMemory extends TableMemory {
     private static final VarHandle LONGS = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
-    /** Words of one mapping: a ByteBuffer ends at 2 GiB, a power of two below it is 1 GiB. */
+    /** Log2 of the words of one mapping. A ByteBuffer ends at 2 GiB; the next lower power of two is 1 GiB. */
     private static final int REGION_SHIFT = 27;
 
     private static final long REGION_BYTES = (long) Long.BYTES << REGION_SHIFT;
@@ -33,7 +33,7 @@ final class MappedMemory extends TableMemory {
         }
     }
 
-    /** Maps a part of the file; it outlives the file's closing. */
+    /** Maps a part of the file; the mapping remains valid after the file is closed. */
     static MappedMemory map(StoreFile file, long position, long length) throws IOException {
         MappedRegion[] regions = new MappedRegion[(int) ((length + REGION_BYTES - 1) / REGION_BYTES)];
         for (int i = 0; i < regions.length; i++) {

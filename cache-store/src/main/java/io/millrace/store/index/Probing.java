@@ -5,21 +5,22 @@ import java.lang.invoke.VarHandle;
 /**
  * Linear probing over a {@link SlotTable}.
  *
- * <p>An entry stays in its slot until it goes. One that is removed leaves a mark only where another entry was put beyond it
- * because of it; else its slot and the marks before it become empty again. So probe sequences stay short while a full
- * store trades old entries for new ones.
+ * <p>An entry stays in its slot until it is removed. A removal leaves a deletion mark only if another entry was
+ * displaced by it. Otherwise its slot and the marks before it become empty again. Therefore probe sequences stay short
+ * while a full store replaces old entries by new ones.
  *
- * <p>{@link #find}, {@link #slot} and {@link #isDoubtful} from any thread; the rest is confined to the thread that changes the table.
+ * <p>{@link #find}, {@link #slot} and {@link #isDoubtful} may be called from any thread; the rest is confined to the
+ * thread that changes the table.
  */
 final class Probing {
-    /** No place: every slot of the table is in use by others. */
+    /** No place: all slots of the table are in use by other entries. */
     static final long NO_PLACE = Long.MIN_VALUE;
-    /** Slots looked at to see whether a mark is needed. */
+    /** Limit of slots scanned to determine whether a deletion mark is needed. */
     static final int NEED_SLOTS_MAX = 64;
 
     private Probing() {}
 
-    /** Where the hash's record lies, {@link Location#NONE} when it has none or a tombstone. */
+    /** Returns the location of the hash's record, {@link Location#NONE} if there is none or a tombstone. */
     static long find(SlotTable table, long hashHigh, long hashLow) {
         long slot = hashLow & table.mask;
         for (long probes = 0; probes <= table.mask; probes++) {
@@ -43,7 +44,10 @@ final class Probing {
         return Location.NONE;
     }
 
-    /** The first object's location whose hash has the lower half, {@link Location#NONE} when there is none. */
+    /**
+     * Returns the location of the first object with this lower half of its hash, {@link Location#NONE} if there is
+     * none.
+     */
     static long findKey(SlotTable table, long hashLow) {
         long slot = hashLow & table.mask;
         for (long probes = 0; probes <= table.mask; probes++) {
@@ -60,7 +64,7 @@ final class Probing {
         return Location.NONE;
     }
 
-    /** The slot that holds the hash, -1 when none does. */
+    /** Returns the slot of the hash, -1 if there is none. */
     static long slot(SlotTable table, long hashHigh, long hashLow) {
         long slot = hashLow & table.mask;
         for (long probes = 0; probes <= table.mask; probes++) {
@@ -77,7 +81,7 @@ final class Probing {
     }
 
     /**
-     * Whether it cannot be told that the hash has no entry: a slot on the way to where that would be is damaged, or being
+     * Returns true if a negative lookup of the hash is unreliable: a slot in its probe sequence is damaged, or is being
      * changed by another thread.
      */
     static boolean isDoubtful(SlotTable table, long hashHigh, long hashLow) {
@@ -95,14 +99,14 @@ final class Probing {
         return false;
     }
 
-    /** Notes damage before the slot is written over, which would hide it. */
+    /** Records damage before the slot is overwritten, which would hide it. */
     private static void inspect(SlotTable table, long slot) {
         if (!table.isSound(slot)) {
             table.damaged();
         }
     }
 
-    /** The slot that holds the hash, or the complement of the one that is to take it, or {@link #NO_PLACE}. */
+    /** Returns the slot of the hash, or the complement of the free slot for it, or {@link #NO_PLACE}. */
     static long place(SlotTable table, long hashHigh, long hashLow) {
         long reusable = NO_PLACE;
         long slot = hashLow & table.mask;
@@ -121,7 +125,7 @@ final class Probing {
         return reusable;
     }
 
-    /** Puts an entry into a slot that {@link #place} named as free. */
+    /** Writes an entry into a slot that {@link #place} returned as free. */
     static void fill(SlotTable table, long slot, long hashHigh, long hashLow, long location, long meta) {
         boolean reused = table.location(slot) == Location.DELETED;
         inspect(table, slot);
@@ -133,14 +137,14 @@ final class Probing {
         }
     }
 
-    /** Changes the entry that the slot holds. */
+    /** Changes the entry in the slot. */
     static void move(SlotTable table, long slot, long location, long meta) {
         countBlocks(table, table.meta(slot), -1);
         countBlocks(table, meta, 1);
         table.move(slot, location, meta);
     }
 
-    /** Sets the entry, whether it was there or not; false when the table is full. */
+    /** Sets the entry, new or existing; false if the table is full. */
     static boolean set(SlotTable table, long hashHigh, long hashLow, long location, long meta) {
         long place = place(table, hashHigh, hashLow);
         if (place >= 0) {
@@ -151,7 +155,7 @@ final class Probing {
         return place != NO_PLACE;
     }
 
-    /** Takes out the entry that the slot holds. */
+    /** Removes the entry in the slot. */
     static void clear(SlotTable table, long slot) {
         long meta = table.meta(slot);
         inspect(table, slot);
@@ -171,7 +175,7 @@ final class Probing {
         table.add(SlotTable.USED_AT, -1);
     }
 
-    /** Whether the probe sequence of an entry behind goes over the slot, for all one can tell. */
+    /** Returns true if the probe sequence of a later entry passes over the slot, or if the scan limit is reached. */
     private static boolean isNeeded(SlotTable table, long slot) {
         for (int distance = 1; distance <= NEED_SLOTS_MAX; distance++) {
             long behind = (slot + distance) & table.mask;
@@ -186,7 +190,7 @@ final class Probing {
         return true;
     }
 
-    /** How many slots behind the first of its probe sequence the entry in the slot lies. */
+    /** Returns the distance of the entry in the slot from the first slot of its probe sequence. */
     static long displacement(SlotTable table, long slot) {
         return (slot - table.hashLow(slot)) & table.mask;
     }

@@ -1,8 +1,8 @@
 package io.millrace.store.index;
 
-/** What the index asks about segments when it chooses what to drop. Called on the volume's writer thread. */
+/** The ages of segments, used to select entries for eviction. Called on the volume's writer thread. */
 @FunctionalInterface
 public interface SegmentAges {
-    /** The sequence of the segment that the location names, -1 when it does not hold that record any more. */
+    /** Returns the sequence of the segment of the location, -1 if the segment no longer holds that record. */
     long age(long location);
 }

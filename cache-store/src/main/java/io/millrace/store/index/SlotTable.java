@@ -4,7 +4,8 @@ import java.io.IOException;
 import java.lang.invoke.VarHandle;
 
 /**
- * One table of the index: its header page, the auxiliary area, the slots. Knows the layout, not the probing.
+ * One table of the index: its header page, the auxiliary area and the slots. Defines the layout; {@link Probing}
+ * defines the search.
  *
  * <pre>
  * header page, 4096 bytes                                  slot, 32 bytes
@@ -14,25 +15,25 @@ import java.lang.invoke.VarHandle;
  *   16 16  volume id                                        24  4  expiry, seconds since the epoch, unsigned
  *   32  8  bytes of the auxiliary area                      28  1  flags: 1 block, 2 tombstone
  *   40 16  boot id (first 16 bytes of a UUID's bits)        29  1  hits, 0 to 3
- *   56  4  CRC32C of bytes 0 to 55                          30  2  check of all of the slot but the hits
+ *   56  4  CRC32C of bytes 0 to 55                          30  2  check of the slot without the hits
  *   64  8  clean marker
  *   72  8  complete marker (0 while it is being built)
  *   80  8  slots in use
  *   88  8  slots in use by blocks and tombstones
- *   96  8  slots deleted
+ *   96  8  slots marked deleted
  *  104  8  sequence of the last record applied
- *  112  8  not 0 once a damaged slot was found
+ *  112  8  not 0 after a damaged slot was found
  * 4096     auxiliary area, whole pages
  *    …     slots
  * </pre>
  *
- * All integers are little-endian. A slot is written by one thread; its location is stored last with release, so a
- * reader that sees a location sees the rest, and re-reads it to know that the slot was not reused meanwhile. The three
- * counts may be too high after kill -9, never too low.
+ * <p>All integers are little-endian. One thread writes slots. The location of a slot is stored last with release
+ * semantics, so that a reader of the location also reads the other fields. The reader then reads the location again, to
+ * detect that the slot was reused meanwhile. After kill -9 the three counts may be too high, never too low.
  *
- * <p>The check is the exclusive or of all 16-bit groups of hash, location, expiry and flags, each word turned by another
- * number of bits, so that any single bit that flips shows; that of an empty slot is 0, that of a deleted one
- * {@code DE1E} (hexadecimal). Lookups do not look at it: what they find is verified by its key.
+ * <p>The check is the exclusive or of all 16-bit groups of hash, location, expiry and flags. Each word is rotated by a
+ * different number of bits, so that any single-bit error is detected. The check of an empty slot is 0; a deleted slot
+ * has {@code DE1E} (hexadecimal). Lookups do not verify it, because the key of the record found is verified.
  */
 final class SlotTable {
     static final int FORMAT_VERSION = 4;
@@ -56,7 +57,7 @@ final class SlotTable {
     static final int APPLIED_AT = 104;
     static final int DAMAGED_AT = 112;
 
-    /** Where an entry's hits stop to be counted. */
+    /** Maximum of an entry's hit count. */
     static final int HITS_MAX = 3;
 
     static final long FLAG_BLOCK = 1L << 32;
@@ -77,7 +78,7 @@ final class SlotTable {
     final long mask;
 
     /**
-     * A table over its two parts.
+     * Creates a table over its two parts.
      *
      * @param head header page and auxiliary area
      * @param slots the slots
@@ -90,12 +91,12 @@ final class SlotTable {
         this.mask = (1L << shift) - 1;
     }
 
-    /** Bytes before the slots. */
+    /** Returns the bytes before the slots. */
     static long headBytes(int auxiliaryBytes) {
         return PAGE_BYTES + (auxiliaryBytes + PAGE_BYTES - 1L) / PAGE_BYTES * PAGE_BYTES;
     }
 
-    /** Bytes of the slots. */
+    /** Returns the bytes of the slots. */
     static long slotBytes(int shift) {
         return (long) SLOT_BYTES << shift;
     }
@@ -104,7 +105,7 @@ final class SlotTable {
         return mask + 1;
     }
 
-    /** A header field, at a multiple of 8. */
+    /** Returns a header field, at a multiple of 8. */
     long field(int at) {
         return head.getOpaque(at >>> WORD_SHIFT);
     }
@@ -121,7 +122,7 @@ final class SlotTable {
         return field(USED_AT);
     }
 
-    /** Slots that are not empty. */
+    /** Returns the number of slots that are not empty. */
     long taken() {
         return field(USED_AT) + field(DELETED_AT);
     }
@@ -155,17 +156,17 @@ final class SlotTable {
         return slots.get(word(slot) + 1);
     }
 
-    /** Expiry, flags and hits in one word. */
+    /** Returns expiry, flags and hits in one word. */
     long meta(long slot) {
         return slots.getOpaque(word(slot) + 3);
     }
 
-    /** The hits that a word of {@link #meta} tells. */
+    /** Returns the hits in a word of {@link #meta}. */
     static int hits(long meta) {
         return (int) (meta >>> HITS_SHIFT) & HITS_MAX;
     }
 
-    /** The bits that say {@code hits} in a word of {@link #meta}. */
+    /** Returns the bits for {@code hits} in a word of {@link #meta}. */
     static long hitBits(int hits) {
         return (long) Math.min(hits, HITS_MAX) << HITS_SHIFT;
     }
@@ -175,8 +176,8 @@ final class SlotTable {
     }
 
     /**
-     * Counts a hit, nothing when the count is at its largest. It stores the byte of the hits alone: a hit that is lost to
-     * another change is lost, and an entry that takes the slot at this moment may begin with the count of the last one.
+     * Counts a hit, up to the maximum. Stores only the byte of the hits. A hit may be lost in a concurrent change. An
+     * entry that takes the slot at this moment may begin with the count of the previous one.
      */
     void hit(long slot) {
         long meta = meta(slot);
@@ -186,7 +187,7 @@ final class SlotTable {
         }
     }
 
-    /** The word of {@link #meta} with the check of the slot. */
+    /** Returns the word of {@link #meta} with the check of the slot. */
     private static long checked(long hashHigh, long hashLow, long location, long meta) {
         long said = meta & ~(HIT_BITS | CHECK_BITS);
         long all = hashHigh ^ Long.rotateLeft(hashLow, 5) ^ Long.rotateLeft(location, 11) ^ Long.rotateLeft(said, 14);
@@ -195,8 +196,8 @@ final class SlotTable {
     }
 
     /**
-     * Whether the slot is as it was written. On another thread than the one that changes the table, false is also the
-     * answer for a slot that is being changed. Of a table left by a process that was killed it may stay false.
+     * Returns true if the check of the slot is correct. False also for a slot that another thread is changing. After a
+     * process was killed, it may stay false for a slot.
      */
     boolean isSound(long slot) {
         long location = location(slot);
@@ -210,21 +211,21 @@ final class SlotTable {
         return ((checked(hashHigh(slot), hashLow(slot), location, meta) ^ meta) & CHECK_BITS) == 0;
     }
 
-    /** Remembers that a slot was damaged: nobody knows what it held. */
+    /** Records that a slot was damaged, so that its content is unknown. */
     void damaged() {
         field(DAMAGED_AT, 1);
     }
 
-    /** Whether a damaged slot was found since the table was made. */
+    /** Returns true if a damaged slot was found since the table was created. */
     boolean isDamaged() {
         return field(DAMAGED_AT) != 0;
     }
 
-    /** Changes what the entry that the slot holds says. */
+    /** Changes location and meta of the entry in the slot. */
     void move(long slot, long location, long newMeta) {
         long word = word(slot);
         long meta = checked(hashHigh(slot), hashLow(slot), location, newMeta);
-        // No reader may see a tombstone's place without the flag: the flag comes first and goes last.
+        // No reader may read a tombstone's location without the flag: the flag is set first and removed last.
         if (isTombstone(meta)) {
             slots.setOpaque(word + 3, meta);
             slots.setRelease(word + 2, location);
@@ -234,7 +235,7 @@ final class SlotTable {
         }
     }
 
-    /** Fills a slot that is empty or deleted. */
+    /** Writes an entry into an empty or deleted slot. */
     void fill(long slot, long hashHigh, long hashLow, long location, long meta) {
         long word = word(slot);
         VarHandle.storeStoreFence();
@@ -244,14 +245,14 @@ final class SlotTable {
         slots.setRelease(word + 2, location);
     }
 
-    /** Marks a slot empty or deleted. */
+    /** Marks a slot as empty or deleted. */
     void clear(long slot, long mark) {
         long word = word(slot);
         slots.setRelease(word + 2, mark);
         slots.setRelease(word + 3, mark == Location.DELETED ? DELETED_META : 0);
     }
 
-    /** Writes a word of the header page's fixed part. */
+    /** Writes a word of the fixed part of the header page. */
     void header(int at, long value) {
         head.set(at >>> WORD_SHIFT, value);
     }

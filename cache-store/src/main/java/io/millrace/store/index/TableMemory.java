@@ -3,10 +3,10 @@ package io.millrace.store.index;
 import java.io.IOException;
 
 /**
- * 64-bit words that a table lies in, read and written in the modes of {@link java.lang.invoke.VarHandle}: a mapped file,
- * or an array where a test wants to see every access.
+ * The 64-bit words of a table, accessed in the modes of {@link java.lang.invoke.VarHandle}. The memory is a mapped
+ * file, or an array in tests that observe every access.
  *
- * <p>Thread-safe as far as the modes say.
+ * <p>Thread-safe within the guarantees of the modes.
  */
 abstract class TableMemory {
     abstract long get(long word);
@@ -22,11 +22,11 @@ abstract class TableMemory {
     abstract void setRelease(long word, long value);
 
     /**
-     * Sets one byte of a word, the lowest being number 0. Never a compare-and-set: see {@link MappedMemory}. What others
-     * store into the word at the same time may be lost in that byte, and only there.
+     * Sets one byte of a word, the lowest being number 0. Never a compare-and-set: see {@link MappedMemory}. A
+     * concurrent store of another thread into the word may lose that byte only.
      */
     abstract void setByte(long word, int number, byte value);
 
-    /** Forces what was written to the device. */
+    /** Forces stored words to the device. */
     abstract void force() throws IOException;
 }

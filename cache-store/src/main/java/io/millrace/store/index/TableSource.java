@@ -3,22 +3,22 @@ package io.millrace.store.index;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** Makes tables that are to replace the one in use. */
+/** Creates tables that replace the current one. */
 @FunctionalInterface
 interface TableSource {
-    /** Begins an empty table of 2^shift slots, beside the one in use and instead of one begun before. */
+    /** Begins an empty table of 2^shift slots beside the current one; discards a table begun before. */
     NewTable begin(int shift) throws IOException;
 
-    /** A table in the making. Confined to one thread. */
+    /** A table being created. Confined to one thread. */
     interface NewTable {
-        /** Does some {@code bytes} of the work; the table once it is ready, null before. */
+        /** Performs {@code bytes} of the work; returns the table when it is ready, null before. */
         @Nullable
         SlotTable step(int bytes) throws IOException;
 
-        /** Makes the ready table the one that is found when the index is opened next. */
+        /** Replaces the file, so that the next open of the index finds the new table. */
         void replace() throws IOException;
 
-        /** Gives it up. */
+        /** Discards the table. */
         void discard();
     }
 }

@@ -4,14 +4,14 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * A walk over all slots in small steps, which begins again when another table took the place of the one it was in. It
- * looks for tombstones or for entries of segments that were given up.
+ * A scan of all slots in small steps, which restarts if the table was replaced meanwhile. It removes tombstones, or
+ * entries of reclaimed segments.
  *
  * <p>Confined to the volume's writer thread.
  */
 final class TableWalk {
     private final boolean tombstones;
-    /** Segment and low byte of the tag that it had. */
+    /** Segments with the low byte of their former tag. */
     private final Map<Integer, Integer> segments = new HashMap<>();
 
     private SlotTable table;
@@ -30,7 +30,7 @@ final class TableWalk {
         return new TableWalk(table, false);
     }
 
-    /** Looks for entries of the segment too; only before the first step. */
+    /** Adds a segment whose entries are removed; only before the first step. */
     void add(int segment, int tag) {
         segments.put(segment, tag);
     }
@@ -39,7 +39,7 @@ final class TableWalk {
         return slot > 0;
     }
 
-    /** Walks on by this many slots, and takes out what it finds; false at the end of the table. */
+    /** Scans this many slots and removes matching entries; false at the end of the table. */
     boolean step(MappedIndex index, SlotTable current, int slots) {
         if (current != table) {
             table = current;

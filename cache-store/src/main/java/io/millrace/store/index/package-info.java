@@ -1,7 +1,7 @@
 /**
- * The index of a volume: an open-addressing table in a mapped file that says for a 128-bit hash where its newest record
- * lies. It outlives the process in the page cache, so that a store is back in milliseconds after kill -9; the records
- * themselves stay the truth, and every entry is only a place to look.
+ * The index of a volume: an open-addressing table in a mapped file, from a 128-bit hash to the location of its newest
+ * record. The table survives the process in the page cache, so that a store restarts within milliseconds after kill -9.
+ * The records are authoritative; every entry is only a hint where to read.
  */
 @NullMarked
 package io.millrace.store.index;

@@ -20,31 +20,31 @@ import org.slf4j.LoggerFactory;
 /**
  * The inventory of one volume: key hash to {@link InventoryEntry}, in a Chronicle Map in a file of fixed size.
  *
- * <p>The map's locks lie in its file and outlive a process that was killed. So only one thread of one process ever
- * touches it, and what was not closed in order is deleted and rebuilt, never recovered.
+ * <p>The map's locks are in its file and survive a killed process. Therefore only one thread of one process uses the
+ * map, and a map that was not closed in order is deleted and rebuilt, never recovered.
  *
  * <p>An entry that does not fit is dropped and counted.
  *
- * <p>Confined to one thread, but for the counters.
+ * <p>Confined to one thread, except the counters.
  */
 public final class Inventory {
     /** Name of the map's file in the volume's directory. */
     public static final String FILE_NAME = "inventory";
 
-    /** Fewest entries that a map is made for. */
+    /** Minimum number of entries of a map. */
     public static final long ENTRIES_MIN = 4096;
 
     private static final Logger LOG = LoggerFactory.getLogger(Inventory.class);
     private static final int HASH_BYTES = 16;
-    /** Fixed part, a URL of usual length, what its owner says of it. */
+    /** Expected bytes of a value: the fixed part, a URL of usual length, and the owner's text. */
     private static final int VALUE_BYTES_EXPECTED = 200;
-    /** A listing goes on by segment: this many entries wait for it at most, about. */
+    /** Approximate entries per map segment; a listing processes one segment at a time. */
     private static final long ENTRIES_PER_SEGMENT = 2048;
 
     private static final int SEGMENTS_MIN = 16;
     private static final int SEGMENTS_MAX = 8192;
     private static final int CHUNK_BYTES = 1 << 20;
-    /** The packages of java.base that Chronicle reaches into. */
+    /** The packages of java.base that Chronicle accesses by reflection. */
     private static final List<String> OPENED = List.of("java.lang", "java.lang.reflect", "sun.nio.ch");
 
     private final FileIo io;
@@ -57,13 +57,14 @@ public final class Inventory {
     private volatile long dropped;
     private volatile long entries;
 
-    /** Sees the entries of a segment. */
+    /** Receives the entries of a segment. */
     @FunctionalInterface
     public interface Visitor {
         /**
-         * One entry, encoded: {@link Inventory#location} and the like read it. The bytes are borrowed.
+         * Called per entry, in encoded form: {@link Inventory#location} and the similar methods read it. The bytes are
+         * borrowed.
          *
-         * @return whether the entry stays
+         * @return true to keep the entry, false to remove it
          */
         boolean entry(long hashHigh, long hashLow, byte[] encoded);
     }
@@ -86,7 +87,7 @@ public final class Inventory {
         entries = map.longSize();
     }
 
-    /** Why there can be no inventory in this JVM; null when there can. */
+    /** Returns the reason why this JVM cannot have an inventory; null if it can. */
     public static @Nullable String obstacle() {
         Module own = Inventory.class.getModule();
         for (String opened : OPENED) {
@@ -98,11 +99,12 @@ public final class Inventory {
     }
 
     /**
-     * Opens the inventory that was closed in order, else makes an empty one, its space on the device claimed.
+     * Opens the inventory that was closed in order; otherwise creates an empty one and allocates its space on the
+     * device.
      *
-     * @param entriesExpected for how many entries to make it, at least
-     * @param goesOn asked now and then whether it is still wanted
-     * @throws InventoryException when there can be none; nothing is left behind then
+     * @param entriesExpected minimum number of entries to have room for
+     * @param goesOn called periodically; returns false to cancel
+     * @throws InventoryException if there can be none; no file is left then
      */
     public static Inventory open(FileIo io, Path directory, UUID volumeId, long entriesExpected, BooleanSupplier goesOn)
             throws InventoryException {
@@ -110,7 +112,7 @@ public final class Inventory {
         if (obstacle != null) {
             throw new InventoryException(obstacle);
         }
-        // Whatever else is on the class path: nothing is reported to anybody.
+        // Disabled even if the analytics library is on the class path: no data is reported.
         System.setProperty("chronicle.analytics.disable", "true");
         try {
             InventoryState state = InventoryState.take(io, directory, volumeId);
@@ -176,8 +178,8 @@ public final class Inventory {
                     .entries(entriesMax)
                     .actualSegments(segments(entriesMax))
                     .allowSegmentTiering(false)
-                    // claim() writes the whole file. Without this, Chronicle Map asks for the file's mount point first,
-                    // and a chroot whose root directory is no mount point has none.
+                    // claim() writes the whole file. Without this, Chronicle Map looks up the file's mount point, which
+                    // does not exist in a chroot whose root directory is no mount point.
                     .sparseFile(true)
                     .createPersistedTo(directory.resolve(FILE_NAME).toFile());
         } catch (IOException | RuntimeException | LinkageError | AssertionError | InternalError e) {
@@ -191,8 +193,8 @@ public final class Inventory {
     }
 
     /**
-     * Writes the new file over with what it holds: its holes get blocks, or a full disk says so here and not as a fault
-     * in mapped memory.
+     * Overwrites the new file with its own content, so that its holes get blocks. A full disk then fails here and not
+     * as a fault in mapped memory.
      */
     private static void claim(FileIo io, Path directory, BooleanSupplier goesOn) throws IOException {
         try (StoreFile file = io.open(directory.resolve(FILE_NAME))) {
@@ -241,41 +243,44 @@ public final class Inventory {
         io.delete(directory.resolve(InventoryState.FILE_NAME));
     }
 
-    /** Whether it was closed in order, with every object in it, when the volume had appended {@code sequence} last. */
+    /**
+     * Returns true if the inventory was closed in order and complete, when {@code sequence} was the volume's last
+     * record.
+     */
     public boolean isUpTo(long sequence) {
         return before != null && before.isWhole() && before.applied() == sequence;
     }
 
-    /** Entries that it was made for. */
+    /** Returns the number of entries that the map has room for. */
     public long entriesMax() {
         return entriesMax;
     }
 
-    /** Entries that it holds, those included that nothing counts any more. Any thread. */
+    /** Returns the number of entries, including obsolete ones. Any thread. */
     public long entries() {
         return entries;
     }
 
-    /** Entries that did not fit. Any thread. */
+    /** Returns the number of entries that did not fit. Any thread. */
     public long dropped() {
         return dropped;
     }
 
-    /** Bytes of its file, all of them mapped. Any thread. */
+    /** Returns the bytes of its file, all of them mapped. Any thread. */
     public long fileBytes() {
         return fileBytes;
     }
 
-    /** Number of parts that {@link #forEach} goes through. */
+    /** Returns the number of segments for {@link #forEach}. */
     public int segments() {
         return map.segments();
     }
 
-    /** Enters what is known of an object in place of what was; false, and counted, when it does not fit. */
+    /** Adds or replaces the entry of an object; false, and counted, if it does not fit. */
     public boolean put(long hashHigh, long hashLow, InventoryEntry entry) {
         try {
             if (map.put(hash(hashHigh, hashLow), entry.encode()) == null) {
-                // The map would add up all its segments to tell.
+                // The map would sum over all its segments to return its size.
                 long more = entries + 1;
                 entries = more;
             }
@@ -290,13 +295,13 @@ public final class Inventory {
         }
     }
 
-    /** Location in the hash's entry, 0 when it has none. */
+    /** Returns the location in the hash's entry, 0 if there is none. */
     public long location(long hashHigh, long hashLow) {
         byte[] encoded = map.get(hash(hashHigh, hashLow));
         return encoded == null ? 0 : InventoryEntry.location(encoded);
     }
 
-    /** Shows the entries of a segment. */
+    /** Passes the entries of a segment to the visitor. */
     public void forEach(int segment, Visitor visitor) {
         try (MapSegmentContext<byte[], byte[], ?> context = map.segmentContext(segment)) {
             context.forEachSegmentEntry(entry -> {
@@ -311,17 +316,17 @@ public final class Inventory {
         entries = map.longSize();
     }
 
-    /** Location in an encoded entry. */
+    /** Returns the location in an encoded entry. */
     public static long location(byte[] encoded) {
         return InventoryEntry.location(encoded);
     }
 
-    /** The key in an encoded entry, copied; null when it is damaged. */
+    /** Returns a copy of the key in an encoded entry; null if it is damaged. */
     public static byte @Nullable [] key(byte[] encoded) {
         return InventoryEntry.key(encoded);
     }
 
-    /** The entry of the bytes; null when it is damaged. */
+    /** Decodes an entry; null if it is damaged. */
     public static @Nullable InventoryEntry decode(byte[] encoded) {
         return InventoryEntry.decode(encoded);
     }
@@ -335,11 +340,11 @@ public final class Inventory {
     }
 
     /**
-     * Closes it in order, so that it is there at the next opening.
+     * Closes the inventory in order, so that the next open can use it.
      *
      * @param applied sequence of the volume's last record
      * @param whole whether every stored object has an entry
-     * @param forced whether to force it to the device, so that it is good after a reboot too
+     * @param forced whether to force it to the device, so that it is valid after a reboot too
      */
     public void close(long applied, boolean whole, boolean forced) throws IOException {
         map.close();
@@ -352,7 +357,7 @@ public final class Inventory {
         new InventoryState(entriesMax, applied, whole, forced, crc).leave(io, directory, volumeId);
     }
 
-    /** Closes it and deletes it. */
+    /** Closes and deletes the inventory. */
     public void abandon() throws IOException {
         try {
             map.close();

@@ -8,7 +8,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the inventory says of one object.
+ * The entry of one object in the inventory.
  *
  * <pre>
  *    0  8  location of its newest record
@@ -25,14 +25,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Immutable; the arrays are borrowed and never changed.
  *
- * @param location where its newest record lies
+ * @param location location of its newest record
  * @param bodyLength length of the whole body in bytes, -1 while unknown
  * @param headLength length of the encoded head in bytes
  * @param expiry seconds since the epoch, unsigned
  * @param storedAt seconds since the epoch, unsigned
- * @param isWhole whether all of the body is stored
+ * @param isWhole whether the whole body is stored
  * @param key the key's bytes
- * @param text what its owner says of it
+ * @param text the owner's description
  * @param tags its tags
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
@@ -49,10 +49,10 @@ public record InventoryEntry(
     /** Bytes before the key. */
     static final int FIXED_BYTES = 36;
 
-    /** Longest text in bytes; a longer one is cut. */
+    /** Maximum bytes of the text; a longer one is truncated. */
     static final int TEXT_BYTES_MAX = 1024;
 
-    /** Most tags that are kept; longest tag in bytes, a longer one is left out. */
+    /** Maximum number of tags, and maximum bytes of a tag; a longer tag is omitted. */
     static final int TAGS_MAX = 64;
 
     static final int TAG_BYTES_MAX = 255;
@@ -83,12 +83,12 @@ public record InventoryEntry(
         return out.array();
     }
 
-    /** Location in an encoded entry; 0 when it is none. */
+    /** Returns the location in an encoded entry; 0 if it is invalid. */
     static long location(byte[] encoded) {
         return encoded.length < FIXED_BYTES ? 0 : little(encoded).getLong(0);
     }
 
-    /** The key in an encoded entry; null when it is none. */
+    /** Returns the key in an encoded entry; null if it is invalid. */
     static byte @Nullable [] key(byte[] encoded) {
         if (encoded.length < FIXED_BYTES) {
             return null;
@@ -102,7 +102,7 @@ public record InventoryEntry(
         return key;
     }
 
-    /** The entry that the bytes stand for; null when they stand for none. */
+    /** Decodes an entry; null if it is invalid. */
     static @Nullable InventoryEntry decode(byte[] encoded) {
         byte[] key = key(encoded);
         if (key == null) {

@@ -12,8 +12,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The mark that an inventory was closed in order, in a file of its own: the map's file cannot say it, as its locks lie
- * in it and outlive a process that was killed.
+ * The mark of an inventory that was closed in order, in its own file. The map's file cannot contain it, because the
+ * locks are in that file and survive a killed process.
  *
  * <pre>
  *    0  8  magic "MRINVEN\0"
@@ -27,13 +27,13 @@ import org.jspecify.annotations.Nullable;
  *   68  4  CRC32C of bytes 0 to 67
  * </pre>
  *
- * <p>It counts when it was forced, or when the machine still runs since: the page cache then has what the device lacks.
- * It is overwritten with zeros, and that is forced, before the map is opened again.
+ * <p>The mark is valid if the map was forced, or if the machine was not rebooted since: the page cache then has the
+ * pages that the device lacks. It is overwritten with zeros and forced before the map is opened again.
  *
  * <p>Immutable.
  *
- * @param entriesMax entries that the map was made for
- * @param applied sequence of the last record of the volume when it was closed
+ * @param entriesMax number of entries that the map has room for
+ * @param applied sequence of the volume's last record at the close
  * @param isWhole whether every stored object had an entry
  * @param isForced whether it was forced to the device, and has a checksum
  * @param crc CRC32C of the map's file
@@ -47,7 +47,7 @@ record InventoryState(long entriesMax, long applied, boolean isWhole, boolean is
     private static final int FLAG_FORCED = 1;
     private static final int FLAG_WHOLE = 2;
 
-    /** Reads the mark and wipes it out; null when there is none that counts. */
+    /** Reads the mark and erases it; null if there is no valid one. */
     static @Nullable InventoryState take(FileIo io, Path directory, UUID volumeId) throws IOException {
         Path path = directory.resolve(FILE_NAME);
         if (!io.exists(path)) {
@@ -79,7 +79,7 @@ record InventoryState(long entriesMax, long applied, boolean isWhole, boolean is
                 : null;
     }
 
-    /** Leaves the mark. */
+    /** Writes the mark. */
     void leave(FileIo io, Path directory, UUID volumeId) throws IOException {
         ByteBuffer out = ByteBuffer.allocate(BYTES).order(ByteOrder.LITTLE_ENDIAN);
         UUID boot = boot(io);

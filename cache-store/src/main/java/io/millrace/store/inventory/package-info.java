@@ -1,6 +1,7 @@
 /**
- * What is stored, as people ask for it: one Chronicle Map per volume, off every request path, and the only place that
- * knows that library. Knows neither volumes nor records: the engine says what goes in and what of it still counts.
+ * The inventory of stored objects for listings and searches: one Chronicle Map per volume, outside every request path,
+ * and the only user of that library. It depends neither on volumes nor on records: the engine adds entries and removes
+ * obsolete ones.
  */
 @NullMarked
 package io.millrace.store.inventory;

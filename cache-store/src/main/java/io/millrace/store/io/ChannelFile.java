@@ -9,10 +9,11 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 
 /**
- * A file behind a {@link FileChannel}: a full disk or a bad sector is an {@link IOException}, never a signal.
+ * A file accessed with a {@link FileChannel}: a full disk or a bad sector raises an {@link IOException}, never a
+ * signal.
  *
- * <p>Thread-safe. An interrupt of a thread that is inside closes the channel for all, so the store's threads are ended
- * by a message and never interrupted.
+ * <p>Thread-safe. An interrupt of a thread during I/O closes the channel for all threads. Therefore the store's threads
+ * are ended by a message and never interrupted.
  */
 final class ChannelFile implements StoreFile {
     private final Path path;
@@ -25,10 +26,10 @@ final class ChannelFile implements StoreFile {
     }
 
     /**
-     * A file whose channel others may use.
+     * Creates a file whose channel may be shared.
      *
      * @param fixed whether its length cannot change
-     * @param closing what closing it does
+     * @param closing runs when the file is closed
      */
     ChannelFile(Path path, FileChannel channel, boolean fixed, Closeable closing) {
         this.path = path;
@@ -88,7 +89,7 @@ final class ChannelFile implements StoreFile {
     @Override
     public MappedRegion map(long position, long length) throws IOException {
         if (position + length > channel.size()) {
-            // Mapping past the end would make the file longer, or fault on access.
+            // Mapping past the end would extend the file, or fault on access.
             throw new EOFException(
                     path + ": mapping ends at " + (position + length) + ", file ends at " + channel.size());
         }

@@ -9,11 +9,11 @@ import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** Says of an I/O error what is the matter with a storage path and what an operator can do about it. */
+/** Explains an I/O error of a storage path and what an operator can do about it. */
 public final class FileFaults {
     private FileFaults() {}
 
-    /** The error in words, with the path, the cause and a remedy; as it is when nothing better is known. */
+    /** Returns an error with the path, the cause and a remedy; the original error if there is no better explanation. */
     public static IOException explain(Path path, IOException fault) {
         if (fault instanceof LeaseHeldException) {
             return fault;
@@ -26,7 +26,7 @@ public final class FileFaults {
         return meaning == null ? fault : new IOException(path + ": " + meaning + " (" + said + ")", fault);
     }
 
-    /** The error's message, or its name when it has none. */
+    /** Returns the error's message, or its class and name if it has none. */
     public static String words(IOException fault) {
         String message = fault.getMessage();
         return message == null ? fault.toString() : message;

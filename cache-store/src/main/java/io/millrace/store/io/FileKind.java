@@ -12,9 +12,10 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * What a path names, looked at without opening it: opening a pipe would block, and opening a device twice has effects.
+ * The kind of a file, determined without opening it: opening a pipe would block, and opening a device twice has
+ * effects.
  *
- * @param key the same for all paths of one file or device
+ * @param key equal for all paths of one file or device
  * @param device number of the block device as the kernel writes it, such as {@code 8:17}; empty for a file
  */
 record FileKind(Object key, String device) {
@@ -26,9 +27,9 @@ record FileKind(Object key, String device) {
     private static final Path SWAPS = Path.of("/proc/swaps");
 
     /**
-     * What the path names.
+     * Determines the kind of the file at the path.
      *
-     * @throws IOException also when it is neither a file nor a block device
+     * @throws IOException also if it is neither a file nor a block device
      */
     static FileKind of(Path file) throws IOException {
         Map<String, Object> found = Files.readAttributes(file, "unix:mode,rdev,fileKey");
@@ -47,7 +48,10 @@ record FileKind(Object key, String device) {
         return new FileKind(Objects.requireNonNull(found.get("fileKey")), "");
     }
 
-    /** As in Linux' {@code dev_t}: 12 bits of the major and 8 of the minor number, then the upper parts of the minor and major. */
+    /**
+     * Formats a device number. As in Linux' {@code dev_t}: 12 bits of the major and 8 of the minor number, then the
+     * upper parts of the minor and major.
+     */
     static String number(long rdev) {
         long major = (rdev >>> 8 & 0xfff) | (rdev >>> 32 & 0xffff_f000L);
         long minor = (rdev & 0xff) | (rdev >>> 12 & 0xffff_ff00L);
@@ -58,7 +62,10 @@ record FileKind(Object key, String device) {
         return !device.isEmpty();
     }
 
-    /** Refuses a device that is read-only, and one that is mounted, swapped to or part of another, or a part of which is. */
+    /**
+     * Refuses a device if it is read-only, or if it or a part of it is mounted, used for swap or part of another
+     * device.
+     */
     void checkUnused(Path file) throws IOException {
         if (!isDevice()) {
             return;
@@ -85,7 +92,7 @@ record FileKind(Object key, String device) {
         }
     }
 
-    /** Numbers of the device and its partitions, none of which another device is made of. */
+    /** Returns the numbers of the device and its partitions; fails if another device is built on any of them. */
     private Set<String> numbers(Path file, Path about) throws IOException {
         Set<String> numbers = new HashSet<>();
         numbers.add(device);

@@ -4,15 +4,15 @@ import java.io.Closeable;
 import java.io.IOException;
 
 /**
- * A small file that tells other processes something for as long as this one lives and keeps it.
+ * A small file that informs other processes as long as this process lives and holds it.
  *
  * <p>Thread-safe.
  */
 public interface HeldFile extends Closeable {
-    /** Replaces the content. Who reads meanwhile may see parts of both: the content carries its own checksum. */
+    /** Replaces the content. A concurrent reader may read parts of both, so the content must contain a checksum. */
     void content(byte[] bytes) throws IOException;
 
-    /** Deletes the file and lets go of it. */
+    /** Deletes the file and releases its lock. */
     @Override
     void close() throws IOException;
 }

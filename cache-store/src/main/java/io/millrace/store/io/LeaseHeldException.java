@@ -2,7 +2,7 @@ package io.millrace.store.io;
 
 import java.io.IOException;
 
-/** Another store works on the same directory. */
+/** Thrown when another store uses the same directory, file or device. */
 public final class LeaseHeldException extends IOException {
     private static final long serialVersionUID = 1L;
 

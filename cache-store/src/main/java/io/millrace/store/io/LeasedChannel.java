@@ -17,12 +17,13 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one channel that this process has to a file or block device with a lock on itself.
+ * The only channel of this process to a file or block device with a lock on the file itself.
  *
- * <p>POSIX drops all of a process's locks on a file as soon as the process closes any descriptor of it. So all who open
- * the file share a channel, which is closed by the last of them. A device is known by its number, not by its path.
+ * <p>POSIX releases all locks of a process on a file when the process closes any descriptor of the file. Therefore all
+ * users in this process share a channel, which the last of them closes. A device is identified by its number, not by
+ * its path.
  *
- * <p>Thread-safe: one lock for all.
+ * <p>Thread-safe: one lock for all instances.
  */
 final class LeasedChannel {
     private static final Path DEVICES = Path.of("/dev");

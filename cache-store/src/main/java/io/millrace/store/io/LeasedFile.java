@@ -3,9 +3,9 @@ package io.millrace.store.io;
 import java.io.Closeable;
 
 /**
- * An open file that this process alone may write.
+ * An open file that only this process may write.
  *
- * @param file the file; it stays readable after the lease was given back
- * @param lease gives it back
+ * @param file the file; it stays readable after the lease was released
+ * @param lease closing it releases the lease
  */
 public record LeasedFile(StoreFile file, Closeable lease) {}

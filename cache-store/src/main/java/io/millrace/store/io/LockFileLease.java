@@ -12,10 +12,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * The lease of a directory: a lock on its file {@value #LOCK_FILE}, which nothing else ever opens.
+ * The lease of a directory: a lock on its file {@value #LOCK_FILE}, which no other code opens.
  *
- * <p>POSIX drops all of a process's locks on a file as soon as the process closes any descriptor of it. So the holder's
- * pid is kept in a second file, and a list of this process's own leases is asked before the lock file is opened.
+ * <p>POSIX releases all locks of a process on a file when the process closes any descriptor of the file. Therefore the
+ * holder's pid is kept in a second file, and a list of this process's leases is checked before the lock file is opened.
  *
  * <p>Thread-safe.
  */
@@ -71,7 +71,7 @@ final class LockFileLease implements Closeable {
         }
     }
 
-    /** Whether this process has the lease. */
+    /** Returns true if this process holds the lease. */
     static boolean isHeldHere(Path directory) throws IOException {
         return HELD_HERE.contains(directory.toRealPath());
     }

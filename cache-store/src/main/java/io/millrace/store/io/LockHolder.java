@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The process that holds the lease of a directory or the lock of a file.
  *
- * @param pid its process id, 0 when not known
- * @param host the machine it runs on, null when not known
+ * @param pid its process id, 0 if not known
+ * @param host the machine it runs on, null if not known
  */
 public record LockHolder(long pid, @Nullable String host) {
     private static final LockHolder UNKNOWN = new LockHolder(0, null);
@@ -26,19 +26,19 @@ public record LockHolder(long pid, @Nullable String host) {
     private static final String PID = "pid ";
     private static final String ON_HOST = " on host ";
 
-    /** This process. */
+    /** Returns this process. */
     static LockHolder self() {
         return new LockHolder(ProcessHandle.current().pid(), hostName());
     }
 
     /**
-     * The process that holds the lease of a directory; null when no other process does. It takes the lease for a moment and
-     * creates nothing.
+     * Returns the process that holds the lease of a directory; null if no other process does. Acquires the lease
+     * briefly and creates no file.
      */
     public static @Nullable LockHolder ofDirectory(Path directory) {
         Path lock = directory.resolve(LockFileLease.LOCK_FILE);
         try {
-            // Closing a second channel would drop the lock.
+            // Closing a second channel would release the lock.
             if (!Files.isRegularFile(lock) || LockFileLease.isHeldHere(directory)) {
                 return null;
             }
@@ -47,12 +47,15 @@ public record LockHolder(long pid, @Nullable String host) {
                 return free == null ? read(directory) : null;
             }
         } catch (IOException | OverlappingFileLockException e) {
-            // What cannot be opened is reported by the store, which opens it next.
+            // The store opens the file next and reports the error.
             return null;
         }
     }
 
-    /** The process that has a lock on a file or device, as far as the kernel tells; null when none is known. It opens nothing. */
+    /**
+     * Returns the process that has a lock on a file or device according to the kernel; null if none is known. Opens no
+     * file.
+     */
     public static @Nullable LockHolder ofFile(Path file) {
         try {
             Map<String, Object> found = Files.readAttributes(file, "unix:dev,ino");
@@ -71,7 +74,10 @@ public record LockHolder(long pid, @Nullable String host) {
         }
     }
 
-    /** The line is {@code 1: POSIX  ADVISORY  WRITE 4711 fd:01:1234567 0 EOF}, the device in hexadecimal digits. */
+    /**
+     * Parses a line like {@code 1: POSIX  ADVISORY  WRITE 4711 fd:01:1234567 0 EOF}, with the device in hexadecimal
+     * digits.
+     */
     private static @Nullable LockHolder ofLine(String line, String device, long inode) {
         List<String> words = new ArrayList<>();
         for (String word : line.split(" ", -1)) {
@@ -93,7 +99,7 @@ public record LockHolder(long pid, @Nullable String host) {
                 : null;
     }
 
-    /** What the holder wrote of itself. */
+    /** Reads the text that the holder wrote about itself. */
     static LockHolder read(Path directory) {
         try {
             String text = Files.readString(directory.resolve(LockFileLease.OWNER_FILE), StandardCharsets.UTF_8);
@@ -119,7 +125,7 @@ public record LockHolder(long pid, @Nullable String host) {
         }
     }
 
-    /** {@code pid 4711 on host cache1}. */
+    /** Returns a text like {@code pid 4711 on host cache1}. */
     @Override
     public String toString() {
         return (pid == 0 ? "pid unknown" : PID + pid) + (host == null ? "" : ON_HOST + host);

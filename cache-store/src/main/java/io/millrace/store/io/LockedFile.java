@@ -14,10 +14,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A file held under an exclusive lock, which the system drops when the process dies.
+ * A file under an exclusive lock, which the system releases when the process dies.
  *
- * <p>POSIX drops all of a process's locks on a file as soon as the process closes any descriptor of it. So a file that
- * this process holds is never opened a second time here: its content is answered from a list.
+ * <p>POSIX releases all locks of a process on a file when the process closes any descriptor of the file. Therefore a
+ * file held by this process is never opened a second time here: its content is taken from a list.
  *
  * <p>Thread-safe.
  */
@@ -58,7 +58,7 @@ final class LockedFile implements HeldFile {
         }
     }
 
-    /** The content of the file if any process holds it; else null, and the file is deleted. */
+    /** Returns the content of the file if any process holds it; otherwise deletes the file and returns null. */
     static byte @Nullable [] contentIfHeld(Path file) throws IOException {
         Path path = real(file);
         LockedFile here = HELD_HERE.get(path);
@@ -108,7 +108,7 @@ final class LockedFile implements HeldFile {
 
     @Override
     public void close() throws IOException {
-        // Deleted while still locked: nobody takes the name for a list left behind.
+        // Deleted while still locked, so that no process finds an unlocked file.
         try (channel) {
             if (channel.isOpen()) {
                 Files.deleteIfExists(path);

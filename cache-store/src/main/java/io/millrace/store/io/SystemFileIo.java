@@ -18,7 +18,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The file system of the machine.
+ * The file system of the operating system.
  *
  * <p>Thread-safe.
  */

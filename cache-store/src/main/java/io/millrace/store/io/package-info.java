@@ -1,7 +1,6 @@
 /**
- * The seam to the file system: everything that the store asks of it goes through {@link io.millrace.store.io.FileIo},
- * so that tests can put one in its place that fails, tears writes and forgets what was not synced. No other package of
- * the store touches files.
+ * The store's access to the file system. All operations use {@link io.millrace.store.io.FileIo}, so that tests can
+ * replace it by one that fails, tears writes and loses unsynced data. No other package of the store accesses files.
  */
 @NullMarked
 package io.millrace.store.io;

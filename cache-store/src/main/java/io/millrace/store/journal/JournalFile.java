@@ -12,14 +12,14 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * The file {@code journal} of a storage path: a header, and records that are appended and forced, until the whole is written
- * again beside it and renamed. Little-endian.
+ * The file {@code journal} of a storage path: a header and records. Records are appended and forced; a rewrite writes a
+ * new file and renames it. Little-endian.
  *
  * <pre>
  *    0  8  magic "MRJOURN\0"
  *    8  4  version
  *   12  4  zero
- *   16  8  tag, random: each record of the file has it
+ *   16  8  tag, random, repeated in each record of the file
  *   24  4  zero
  *   28  4  CRC32C of bytes 0 to 27
  *   32  records, each at a multiple of 8:
@@ -34,8 +34,8 @@ import java.util.concurrent.ThreadLocalRandom;
  *       40     content, padded with zeros to a multiple of 8
  * </pre>
  *
- * A record that was not answered may be torn: the file then ends within it, or has zeros in its place, and the record is
- * dropped. Anything else that does not fit is damage, and what the file does not tell any more is not known.
+ * <p>A record without a reply may be partly written: the file then ends within it, or has zeros in its place, and the
+ * record is dropped. Any other inconsistency is damage, and the records after it are lost.
  *
  * <p>Confined to one thread at a time.
  */
@@ -43,7 +43,7 @@ public final class JournalFile {
     /** Name of the file in a volume's directory. */
     public static final String FILE_NAME = "journal";
 
-    /** Longest content of a record, in bytes. */
+    /** Maximum content of a record, in bytes. */
     public static final int CONTENT_LENGTH_MAX = 4 * 1024;
 
     static final int HEADER_BYTES = 32;
@@ -52,14 +52,14 @@ public final class JournalFile {
     private static final long MAGIC = 0x004E_5255_4F4A_524DL;
     private static final int RECORD_MAGIC = 0x524A_524D;
     private static final int VERSION = 1;
-    /** More than twice what the largest table of invalidations needs; a longer file is none of ours. */
+    /** Limit of the file's length, more than twice the largest table of invalidations; a longer file is damaged. */
     private static final long LENGTH_MAX = 128L << 20;
 
-    /** How a file was found. */
+    /** The state of a file when it was read. */
     public enum State {
-        /** There is none. */
+        /** There is no file. */
         MISSING,
-        /** Every record that was answered is there. */
+        /** Every record with a reply is present. */
         SOUND,
         /** Records may be lost. */
         DAMAGED
@@ -80,7 +80,7 @@ public final class JournalFile {
         this.directory = directory;
     }
 
-    /** Reads the file of a directory. One that cannot be read counts as damaged. */
+    /** Reads the file of a directory. An unreadable file counts as damaged. */
     public static JournalFile read(FileIo io, Path directory) {
         JournalFile journal = new JournalFile(io, directory);
         Path path = journal.path();
@@ -95,34 +95,34 @@ public final class JournalFile {
         return journal;
     }
 
-    /** Where it is. */
+    /** Returns the path. */
     public Path path() {
         return directory.resolve(FILE_NAME);
     }
 
-    /** How it was found. */
+    /** Returns the state. */
     public State state() {
         return state;
     }
 
-    /** What is the matter with a damaged one. */
+    /** Returns the problem of a damaged file. */
     public String problem() {
         return problem;
     }
 
-    /** Hands over the records found, of a damaged file those before the damage. */
+    /** Returns and forgets the records read; of a damaged file those before the damage. */
     public List<JournalEntry> takeEntries() {
         List<JournalEntry> found = List.copyOf(entries);
         entries.clear();
         return found;
     }
 
-    /** Whether records may be appended: else it must be {@link #rewrite rewritten} first. */
+    /** Returns true if records may be appended; otherwise the file must be {@link #rewrite rewritten} first. */
     public boolean isAppendable() {
         return state == State.SOUND && !torn;
     }
 
-    /** Length of the file in bytes. */
+    /** Returns the length of the file in bytes. */
     public long length() {
         return end;
     }
@@ -193,9 +193,9 @@ public final class JournalFile {
     }
 
     /**
-     * Appends records and forces them. When it fails the file must be rewritten.
+     * Appends records and forces them. After a failure the file must be rewritten.
      *
-     * @throws IOException when they may not be there
+     * @throws IOException if the records may not be on the device
      */
     public void append(List<JournalEntry> added) throws IOException {
         if (!isAppendable()) {
@@ -212,9 +212,9 @@ public final class JournalFile {
         torn = false;
     }
 
-    /** Replaces the file by one with these records, durably: until it has, the old one is there. */
+    /** Replaces the file by one with these records, durably; the old file remains until the new one is complete. */
     public void rewrite(List<JournalEntry> all) throws IOException {
-        // Until it is through nobody knows which of the two is there.
+        // Until the rename is durable, it is unknown which of the two files is present.
         torn = true;
         long fresh = ThreadLocalRandom.current().nextLong();
         ByteBuffer out = encoded(all, HEADER_BYTES, 0, fresh);

@@ -1,4 +1,4 @@
-/** The journal of a storage path: short facts that outlive the process. Knows files and nothing of objects. */
+/** The journal of a storage path: short durable entries. It depends on files only, not on objects. */
 @NullMarked
 package io.millrace.store.journal;
 

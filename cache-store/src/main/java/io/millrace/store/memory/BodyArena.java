@@ -7,9 +7,10 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Direct memory that bodies of any length are cut from, to their length: regions that are allocated when they are needed, in which
- * neighbours that are free become one, and of what is free the list is searched in which all fit well. Both take constant time
- * (two-level segregated fit: Masmano, Ripoll, Crespo and Real, "TLSF: a new dynamic memory allocator for real-time systems", 2004).
+ * An arena of direct memory for bodies of any length. It allocates regions on demand, splits them into blocks of the
+ * requested length, and merges adjacent free blocks. Allocation searches the list of free blocks in which every block
+ * fits well. Both operations take constant time (two-level segregated fit: Masmano, Ripoll, Crespo and Real, "TLSF: a
+ * new dynamic memory allocator for real-time systems", 2004).
  *
  * <pre>
  *   region  | block | block | block                   | block |
@@ -17,10 +18,10 @@ import org.jspecify.annotations.Nullable;
  *           | length 31, free 1 | length before 32 | next 64 | previous 64 | ... free
  * </pre>
  *
- * Lengths are those of whole blocks in bytes, multiples of {@value #GRANULE}; the length before the first block of a region is 0. A place
- * is the region's number in the upper half and the block's offset in the lower one.
+ * <p>Lengths are those of whole blocks in bytes, multiples of {@value #GRANULE}; the length before the first block of a
+ * region is 0. A place contains the region's number in the upper half and the block's offset in the lower half.
  *
- * <p>Thread-safe: one lock, held for some loads and stores; regions are allocated and released outside of it.
+ * <p>Thread-safe: one lock, held for a few loads and stores. Regions are allocated and released outside the lock.
  */
 final class BodyArena {
     private static final int GRANULE = 16;
@@ -29,9 +30,9 @@ final class BodyArena {
 
     private static final int NEXT = HEADER;
     private static final int PREVIOUS = NEXT + Long.BYTES;
-    /** A free block has two places in it. */
+    /** Minimum length: a free block contains two places. */
     private static final int BLOCK_MIN = 32;
-    /** What is left of a block is cut off only when it is of use to somebody. */
+    /** Minimum length of the rest that is split off a block. */
     private static final int REST_MIN = 64;
 
     private static final int FREE = 1;
@@ -40,7 +41,7 @@ final class BodyArena {
     private static final int SUBLISTS = 1 << SUBLISTS_LOG2;
     private static final int LEVEL_MIN = 5;
     private static final int LEVELS = Integer.SIZE - 1 - LEVEL_MIN;
-    /** Blocks of the list in which some fit that are looked at before the next one, in which all do. */
+    /** Number of blocks checked in the list where only some fit, before the next list, in which all fit. */
     private static final int LOOKS_MAX = 8;
 
     private static final long NONE = -1;
@@ -49,22 +50,22 @@ final class BodyArena {
     private final IntFunction<ByteBuf> source;
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** By number; written under the lock, never over a region that is in use. */
+    /** Regions by number; written under the lock, never over a region in use. */
     private volatile @Nullable ByteBuf[] regions = new ByteBuf[16];
 
-    // Under the lock.
+    // Guarded by the lock.
     private int levels;
     private final int[] sublists = new int[LEVELS];
     private final long[] heads = new long[LEVELS * SUBLISTS];
-    /** Regions in which nothing is used. */
+    /** Number of regions without a used block. */
     private int empty;
 
     private long regionBytes;
     private boolean closed;
 
     /**
-     * @param regionLength bytes of a region; a body that does not fit has one of its own
-     * @param source makes regions: direct buffers of at least the length, which the arena releases
+     * @param regionLength bytes of a region; a longer body has a region of its own
+     * @param source allocates regions: direct buffers of at least the length, which the arena releases
      */
     BodyArena(int regionLength, IntFunction<ByteBuf> source) {
         this.regionLength = regionLength / GRANULE * GRANULE;
@@ -72,7 +73,10 @@ final class BodyArena {
         Arrays.fill(heads, NONE);
     }
 
-    /** A block for this many bytes; the region's memory is the caller's from {@link #offset} on until it gives the place back. */
+    /**
+     * Allocates a block for this number of bytes. The caller owns the region's memory from {@link #offset} on until
+     * {@link #free}.
+     */
     long allocate(int length) {
         int need = blockLength(length);
         long place = cut(need);
@@ -90,37 +94,39 @@ final class BodyArena {
         return Math.max(BLOCK_MIN, (length + HEADER + GRANULE - 1) / GRANULE * GRANULE);
     }
 
-    /** The region's number. */
+    /** Returns the region's number. */
     static int regionNumber(long place) {
         return (int) (place >>> Integer.SIZE);
     }
 
-    /** The place of which these are {@link #regionNumber} and {@link #offset}. */
+    /** Returns the place with this {@link #regionNumber} and {@link #offset}. */
     static long place(int regionNumber, int offset) {
         return ((long) regionNumber << Integer.SIZE) | (offset - HEADER);
     }
 
-    /** Where the content of a block begins in its region. */
+    /** Returns the offset of a block's content in its region. */
     static int offset(long place) {
         return (int) place + HEADER;
     }
 
-    /** The region of a place in use, for the thread that allocated it, and those to which that has handed it. */
+    /**
+     * Returns the region of a place in use. Only for the thread that allocated it, and threads that received it safely.
+     */
     ByteBuf region(long place) {
         return regionOf(place);
     }
 
-    /** Bytes that a place in use takes; who may ask is as with {@link #region}. */
+    /** Returns the bytes of a place in use; the threads of {@link #region} may call it. */
     int bytes(long place) {
         return length(regionOf(place), (int) place);
     }
 
-    /** What a block for this many bytes takes at least. */
+    /** Returns the minimum bytes of a block for this content length. */
     static int bytesFor(int length) {
         return blockLength(length);
     }
 
-    /** Gives a block back. */
+    /** Frees a block. */
     void free(long place) {
         ByteBuf unused;
         lock.lock();
@@ -134,7 +140,7 @@ final class BodyArena {
         }
     }
 
-    /** Bytes of all regions. */
+    /** Returns the bytes of all regions. */
     long regionBytes() {
         lock.lock();
         try {
@@ -144,7 +150,7 @@ final class BodyArena {
         }
     }
 
-    /** Keeps no region from now on in which nothing is used. */
+    /** Releases all regions without a used block, now and in future. */
     void close() {
         ByteBuf[] unused;
         lock.lock();
@@ -169,7 +175,10 @@ final class BodyArena {
         }
     }
 
-    /** Not from another, though one may have room meanwhile: the new one would stay empty, even after the arena was closed. */
+    /**
+     * Uses the new region even if another one has room in the meantime. Otherwise the new one would stay empty, even
+     * after the arena was closed.
+     */
     private long cutFromNew(ByteBuf region, int bytes, int need) {
         lock.lock();
         try {
@@ -183,7 +192,7 @@ final class BodyArena {
         }
     }
 
-    /** Returns the region's number. */
+    /** Adds a region and returns its number. */
     private int add(ByteBuf region, int bytes) {
         int number = 0;
         while (number < regions.length && regions[number] != null) {
@@ -223,7 +232,7 @@ final class BodyArena {
         }
     }
 
-    /** Makes a used block of a free one that is in no list; what it does not need of it becomes a free one. */
+    /** Turns a free block that is in no list into a used one; the rest becomes a free block. */
     private void cutOff(ByteBuf region, long place, int need) {
         int at = (int) place;
         int length = length(region, at);
@@ -337,7 +346,7 @@ final class BodyArena {
         }
     }
 
-    /** The list of a length: sixteen to each power of two. */
+    /** Returns the list of a length: sixteen lists per power of two. */
     private static int list(int length) {
         int level = Integer.SIZE - 1 - Integer.numberOfLeadingZeros(length);
         return ((level - LEVEL_MIN) << SUBLISTS_LOG2) + ((length >>> (level - SUBLISTS_LOG2)) & (SUBLISTS - 1));

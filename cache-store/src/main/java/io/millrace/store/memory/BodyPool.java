@@ -7,27 +7,28 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The direct memory that a store's buffers are cut from: some arenas, which threads share by their number, of regions that are
- * allocated when they are needed and given back when nothing is left in them. With an allocator that is given, that one's buffers.
+ * The pool of direct memory for a store's buffers. It has several arenas, which threads share by their number. Their
+ * regions are allocated on demand and released when they are empty. If an allocator is configured, buffers are
+ * allocated there instead.
  *
- * <p>After {@link #close} regions go as they become empty.
+ * <p>After {@link #close} regions are released as soon as they are empty.
  *
  * <p>Thread-safe.
  */
 public final class BodyPool {
-    /** Short regions become empty. */
+    /** Minimum bytes of a region; short regions become empty sooner. */
     private static final int REGION_BYTES = 512 << 10;
-    /** A longer one is allocated too long, on an event loop. */
+    /** Usual maximum: the allocation of a longer region would block an event loop too long. */
     private static final int REGION_BYTES_USUALLY_MAX = 4 << 20;
 
     private static final int REGION_BYTES_MAX = 128 << 20;
     private static final int REGIONS_WANTED = 512;
-    /** A process has 65,530 mappings. */
+    /** Limit, because a Linux process has 65,530 mappings by default. */
     private static final int REGIONS_MAX = 16 << 10;
 
     private static final int ARENAS_MAX = 4;
 
-    /** Whose leaks show in what was cut from them. */
+    /** Allocator of regions; leak detection reports the buffers allocated from them. */
     private static final UnpooledByteBufAllocator REGIONS = new UnpooledByteBufAllocator(true, true, true);
 
     private final @Nullable ByteBufAllocator given;
@@ -35,16 +36,16 @@ public final class BodyPool {
     private final int regionLength;
 
     /**
-     * A pool.
+     * Creates a pool.
      *
-     * @param given to be used instead of a pool of its own; null for that
-     * @param bytesMax how much will be allocated at most
+     * @param given the configured allocator to use instead of arenas; null for arenas
+     * @param bytesMax maximum bytes that will be allocated
      */
     public BodyPool(@Nullable ByteBufAllocator given, long bytesMax) {
         this(given, bytesMax, bytes -> REGIONS.directBuffer(bytes, bytes));
     }
 
-    /** As above, with what makes regions. */
+    /** Like the other constructor, with the allocator of regions. */
     BodyPool(@Nullable ByteBufAllocator given, long bytesMax, IntFunction<ByteBuf> regions) {
         this.given = given;
         regionLength = given == null ? regionLength(bytesMax) : 0;
@@ -64,33 +65,33 @@ public final class BodyPool {
         return length;
     }
 
-    /** The allocator that buffers come from; null when they come from arenas. */
+    /** Returns the configured allocator; null if buffers come from arenas. */
     @Nullable
     ByteBufAllocator given() {
         return given;
     }
 
-    /** Where this thread's next block comes from. */
+    /** Returns the arena for this thread's next block. */
     BodyArena arena() {
         return arenas[(int) (Thread.currentThread().getId() % arenas.length)];
     }
 
-    /** What a buffer of that capacity takes. */
+    /** Returns the bytes that a buffer of that capacity uses. */
     long bytesFor(int capacity) {
         if (given == null) {
             return BodyArena.bytesFor(capacity);
         }
-        // What Netty's pool sets aside: there are four sizes to each power of two.
+        // The size classes of Netty's pool: four per power of two.
         long step = Math.max(16, Long.highestOneBit(Math.max(1, capacity - 1)) / 4);
         return (capacity + step - 1) / step * step;
     }
 
-    /** Length of a region; 0 when the pool is not its own. */
+    /** Returns the length of a region; 0 with a configured allocator. */
     int regionLength() {
         return regionLength;
     }
 
-    /** Bytes of all regions, used or not; 0 when the pool is not its own. */
+    /** Returns the bytes of all regions, used or not; 0 with a configured allocator. */
     public long chunkBytes() {
         long bytes = 0;
         for (BodyArena arena : arenas) {
@@ -99,7 +100,7 @@ public final class BodyPool {
         return bytes;
     }
 
-    /** Keeps nothing that is not in use. */
+    /** Releases all memory that is not in use. */
     public void close() {
         for (BodyArena arena : arenas) {
             arena.close();

@@ -21,45 +21,47 @@ import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A direct buffer that the budget counts for as long as anybody holds it or a slice of it: all that was set aside for it, which is
- * more than the capacity.
+ * A direct buffer that is counted in the memory budget until it and all of its slices are released. The counted size is
+ * the size of its block, which exceeds the capacity.
  *
- * <p>Its memory is a block of an arena, among others' in one region; only this buffer leads there. Where the pool is given, it is a buffer of that.
+ * <p>The memory is a block of a {@link BodyArena} region, which other buffers share. If an allocator is configured, the
+ * memory is a buffer of that allocator instead.
  *
- * <p>Each object in RAM has one, so it has its references in itself, and nothing that its allocator knows.
+ * <p>Every object in RAM has such a buffer, so it is small: the reference count is a field, and values known to the
+ * allocator are not copied.
  */
 final class CountedBuffer extends AbstractByteBuf {
     private static final AtomicIntegerFieldUpdater<CountedBuffer> REFERENCES =
             AtomicIntegerFieldUpdater.newUpdater(CountedBuffer.class, "references");
-    private static final AtomicIntegerFieldUpdater<CountedBuffer> TENANCIES =
-            AtomicIntegerFieldUpdater.newUpdater(CountedBuffer.class, "tenancies");
+    private static final AtomicIntegerFieldUpdater<CountedBuffer> RESIDENCIES =
+            AtomicIntegerFieldUpdater.newUpdater(CountedBuffer.class, "residencies");
 
     static final ResourceLeakDetector<CountedBuffer> LEAKS =
             ResourceLeakDetectorFactory.instance().newResourceLeakDetector(CountedBuffer.class);
 
     private final CountingAllocator allocator;
-    /** What it was cut from, which others share; its own where the pool is given. */
+    /** The region that contains the block, shared with other buffers; an own buffer if an allocator is configured. */
     private ByteBuf memory;
-    /** Where it begins in that. */
+    /** Start of the block in {@link #memory}. */
     private int offset;
 
     private int capacity;
-    /** Null where the memory is its own. */
+    /** The arena of the block; null if an allocator is configured. */
     private @Nullable BodyArena arena;
     /** Number of the region in the arena. */
     private int region;
 
     private int bytes;
     private volatile int references = 1;
-    /** Entries of the RAM tier that have it as their body. */
-    private volatile int tenancies;
-    /** Null unless somebody is told when it is forgotten. */
+    /** Number of entries of the RAM tier with this buffer as their body. */
+    private volatile int residencies;
+    /** Leak tracker; null unless leak detection samples this buffer. */
     private final @Nullable ResourceLeakTracker<CountedBuffer> leak;
 
     /**
-     * An empty buffer.
+     * Creates an empty buffer.
      *
-     * @param reserved what the budget has set aside for it already
+     * @param reserved bytes that were already reserved in the budget for this buffer
      */
     CountedBuffer(int capacity, int maxCapacity, CountingAllocator allocator, long reserved) {
         super(maxCapacity);
@@ -69,12 +71,12 @@ final class CountedBuffer extends AbstractByteBuf {
         leak = LEAKS.track(this);
     }
 
-    /** What it is when it is not resident: where it came from. */
+    /** Returns the part of the budget that counts the buffer while it is not in the RAM tier. */
     private Part part() {
         return allocator.part();
     }
 
-    /** Takes memory, and says in the other fields what it is. */
+    /** Allocates memory and sets the fields that describe it. */
     private ByteBuf take(int wanted) {
         BodyPool pool = allocator.pool();
         ByteBufAllocator given = pool.given();
@@ -95,21 +97,21 @@ final class CountedBuffer extends AbstractByteBuf {
         return taken;
     }
 
-    /** What is counted. */
+    /** Returns the bytes that the budget counts for this buffer. */
     long bytes() {
         return bytes;
     }
 
-    /** An entry of the RAM tier has it as its body from now on. */
-    void moveIn() {
-        if (TENANCIES.getAndIncrement(this) == 0) {
+    /** Called when an entry of the RAM tier begins to use this buffer as its body. */
+    void addResidency() {
+        if (RESIDENCIES.getAndIncrement(this) == 0) {
             allocator.budget().move(part(), Part.RESIDENT, bytes);
         }
     }
 
-    /** Such an entry has left. */
-    void moveOut() {
-        if (TENANCIES.decrementAndGet(this) == 0) {
+    /** Called when such an entry leaves the tier. */
+    void removeResidency() {
+        if (RESIDENCIES.decrementAndGet(this) == 0) {
             allocator.budget().move(Part.RESIDENT, part(), bytes);
         }
     }
@@ -167,7 +169,7 @@ final class CountedBuffer extends AbstractByteBuf {
     }
 
     private void deallocate() {
-        assert tenancies == 0;
+        assert residencies == 0;
         if (leak != null) {
             leak.close(this);
         }
@@ -201,7 +203,7 @@ final class CountedBuffer extends AbstractByteBuf {
         return this;
     }
 
-    /** To a larger block. */
+    /** Moves the content to a larger block. */
     private void move(BodyArena oldArena, int newCapacity) {
         long oldPlace = BodyArena.place(region, offset);
         ByteBuf oldMemory = memory;
@@ -212,7 +214,7 @@ final class CountedBuffer extends AbstractByteBuf {
         oldArena.free(oldPlace);
     }
 
-    /** Bytes that are not for content. */
+    /** Returns the bytes of the block that cannot hold content. */
     private int slack() {
         return arena == null ? 0 : BodyArena.HEADER;
     }
@@ -234,14 +236,14 @@ final class CountedBuffer extends AbstractByteBuf {
     }
 
     @Override
-    @SuppressWarnings("deprecation") // has no successor, and is abstract
+    @SuppressWarnings("deprecation") // deprecated without a replacement, but abstract
     public ByteOrder order() {
         return ByteOrder.BIG_ENDIAN;
     }
 
-    /** None: a slice of this is to hold this, not what is inside. */
+    /** Null, so that slices retain this buffer and not the memory behind it. */
     @Override
-    @SuppressWarnings("NullAway") // as the method says
+    @SuppressWarnings("NullAway") // null is allowed: see ByteBuf.unwrap
     public ByteBuf unwrap() {
         return null;
     }
@@ -338,7 +340,7 @@ final class CountedBuffer extends AbstractByteBuf {
 
     @Override
     public ByteBuf getBytes(int index, ByteBuf target, int targetIndex, int length) {
-        // Not from the region: without Unsafe, Netty 4.2.18 does not do that where the target has several parts.
+        // Through an NIO view: without Unsafe, Netty 4.2.18 cannot copy from the region to a composite target.
         target.setBytes(targetIndex, nioBuffer(index, length));
         return this;
     }
@@ -376,8 +378,8 @@ final class CountedBuffer extends AbstractByteBuf {
         return memory.getBytes(offset + index, out, position, length);
     }
 
-    // A region has one view for all who write more to it than a long, unless Netty has Unsafe: so each write has its
-    // own.
+    // Writes through an own view. Without Unsafe, bulk writes to a region share one internal NIO view, which is not
+    // thread-safe.
 
     @Override
     public ByteBuf setBytes(int index, ByteBuf source, int sourceIndex, int length) {
@@ -446,7 +448,7 @@ final class CountedBuffer extends AbstractByteBuf {
 
     @Override
     public ByteBuffer internalNioBuffer(int index, int length) {
-        // The memory's own would be everybody's who shares it.
+        // The internal view of the region is shared with other buffers.
         return nioBuffer(index, length);
     }
 

@@ -8,8 +8,8 @@ import io.netty.buffer.UnpooledByteBufAllocator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Allocates direct buffers that the budget counts for one part. Only {@link #tryDirectBuffer} may say no: for those who
- * are free to do without.
+ * An allocator of direct buffers that are counted in one part of the budget. Only {@link #tryDirectBuffer} may fail
+ * because of the budget; its callers can continue without a buffer.
  *
  * <p>Thread-safe.
  */
@@ -18,7 +18,7 @@ public final class CountingAllocator extends AbstractByteBufAllocator {
     private final MemoryBudget budget;
     private final Part part;
 
-    /** Buffers come from {@code pool}. */
+    /** Creates an allocator with memory from {@code pool}. */
     public CountingAllocator(BodyPool pool, MemoryBudget budget, Part part) {
         super(true);
         this.pool = pool;
@@ -34,12 +34,15 @@ public final class CountingAllocator extends AbstractByteBufAllocator {
         return budget;
     }
 
-    /** What its buffers are for. */
+    /** Returns the part of the budget for its buffers. */
     Part part() {
         return part;
     }
 
-    /** A buffer of that capacity, the caller's; null, and counted as a no, when the budget has none. */
+    /**
+     * Returns a buffer of that capacity, owned by the caller. Null if the budget has no room, which counts as a
+     * refusal.
+     */
     public @Nullable ByteBuf tryDirectBuffer(int capacity) {
         long reserved = pool.bytesFor(capacity);
         if (!budget.reserve(part, reserved)) {

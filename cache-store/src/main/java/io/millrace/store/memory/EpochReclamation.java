@@ -10,31 +10,36 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets threads read entries of a table without counting themselves on them: each says in a number of its own when it begins and when it
- * ends, and what is taken out of the table meanwhile is let go when those have ended who may have found it before.
+ * Epoch-based reclamation for entries of a table. Threads read entries without reference counts. Each thread has its
+ * own number, which it changes when it begins and ends a read section. An entry that was removed from the table is
+ * released when all threads that may have found it have ended their section.
  *
  * <pre>
- *   reader                              who takes an entry out
- *   number := odd                       entry is linked no more
- *   finds the entry, is it linked?      numbers that are odd: waits until each has changed
- *   reads it                            lets the entry go
+ *   reader                              remover of an entry
+ *   number := odd                       unlinks the entry
+ *   finds the entry, is it linked?      queues the entry until each odd number has changed
+ *   reads it                            releases the entry
  *   number := even
  * </pre>
  *
- * Either the reader's number is seen, or the reader sees that the entry is linked no more: each writes its own in full order before it
- * reads the other's. (Epochs as in Fraser, Practical lock-freedom, 2004, s5.2.3, each reader with its own.)
+ * <p>Either the remover reads the reader's number as odd, or the reader reads that the entry is unlinked: each writes
+ * its own value in full order before it reads the other one. (Epochs as in Fraser, Practical lock-freedom, 2004,
+ * s5.2.3, one per reader.)
  *
- * <p>Thread-safe; nobody waits.
+ * <p>Thread-safe; no method waits.
  */
 final class EpochReclamation {
-    /** One thread's. Confined to it, but for being looked at. */
+    /** The read section of one thread. Confined to it, except reads of the number. */
     static final class Section {
-        /** Longs on either side of the number that keep it alone on its cache line, and on the one that is fetched along. */
+        /**
+         * Number of longs on either side of the number, so that it shares no cache line, nor the adjacent one that is
+         * prefetched.
+         */
         private static final int PAD = 16;
 
         private final AtomicLongArray numbers = new AtomicLongArray(2 * PAD + 1);
 
-        /** Odd while its thread reads. */
+        /** Returns the number: odd while the thread reads. */
         private long number() {
             return numbers.get(PAD);
         }
@@ -58,7 +63,7 @@ final class EpochReclamation {
         }
     }
 
-    /** A section that was under way, with its number then. */
+    /** A section that was in progress, with its number at that time. */
     private record Reader(Section section, long number) {
         boolean mayStillRead() {
             return section.number() == number;
@@ -79,14 +84,14 @@ final class EpochReclamation {
     private final ReentrantLock changing = new ReentrantLock();
     /** Written under {@link #changing}. */
     private volatile Section[] sections = {};
-    /** Under {@link #changing}. */
+    /** Guarded by {@link #changing}. */
     private final ArrayDeque<Waiting> queue = new ArrayDeque<>();
     /** Size of {@link #queue}; written under {@link #changing}. */
     private volatile int waiting;
-    /** Of the bodies in {@link #queue}. */
+    /** Bytes of the bodies in {@link #queue}. */
     private final AtomicLong waitingBytes = new AtomicLong();
 
-    /** The section of a thread that will read. */
+    /** Creates the section of a thread that will read. */
     Section open() {
         changing.lock();
         try {
@@ -100,10 +105,10 @@ final class EpochReclamation {
         }
     }
 
-    /** The section is not used any more; it ends if it is under way. On its thread. */
+    /** Removes a section; ends it if it is in progress. Call on its thread. */
     void close(Section section) {
         if (section.isUnderWay()) {
-            // Else what was taken out meanwhile would wait for good, and all that is taken out later behind it.
+            // Otherwise entries removed in the meantime, and all later ones after them, would never be released.
             section.end();
         }
         changing.lock();
@@ -117,7 +122,7 @@ final class EpochReclamation {
         letGo();
     }
 
-    /** Gives up a reference to an entry that is linked no more, once nobody reads it who has none. */
+    /** Releases a reference to an unlinked entry, as soon as no thread can read it without a reference. */
     void releaseAfterReaders(RamEntry entry) {
         List<Reader> readers = readersNow();
         if (readers == null) {
@@ -157,22 +162,25 @@ final class EpochReclamation {
         return readers;
     }
 
-    /** Lets go what nobody can be reading any more. To be called now and then: when nothing is taken out, nothing else does it. */
+    /**
+     * Releases entries that no thread can be reading any more. Must be called periodically, because otherwise only a
+     * removal calls it.
+     */
     void letGo() {
         if (waiting == 0) {
             return;
         }
-        // One at a time: a lock is not held for long, and what fails for one costs no other.
+        // One entry at a time: the lock is held briefly, and an exception for one entry does not affect the others.
         for (RamEntry free = next(); free != null; free = next()) {
             free.releaseEntry();
         }
     }
 
-    /** One that nobody can be reading any more, not waiting from now on; null when the first still may be read. */
+    /** Removes and returns an entry that no thread can be reading any more; null if the first one may still be read. */
     private @Nullable RamEntry next() {
         changing.lock();
         try {
-            // Who comes after one that waits can wait too.
+            // Entries after a waiting one may wait longer than needed.
             Waiting first = queue.peek();
             if (first == null || first.mayBeRead()) {
                 return null;
@@ -185,12 +193,12 @@ final class EpochReclamation {
         }
     }
 
-    /** How many entries wait for their readers. */
+    /** Returns the number of entries that wait for their readers. */
     int waiting() {
         return waiting;
     }
 
-    /** Bytes of the bodies of entries that wait for their readers. */
+    /** Returns the bytes of the bodies of entries that wait for their readers. */
     long waitingBytes() {
         return waitingBytes.get();
     }

@@ -1,19 +1,20 @@
 package io.millrace.store.memory;
 
 /**
- * How much of a budget is kept for chunks that are not full, so that chunks and not only what is in them stay within it.
+ * The part of a budget that is reserved for chunks that are not full. It keeps the chunks, not only the buffers in
+ * them, within the budget.
  *
- * <p>A chunk goes back when the last buffer in it does. So the share grows no faster than buffers are replaced: those who
- * hold what they have would give it up for nothing. And it is at most half: there are mixtures of lengths of which more
- * than that is idle, and a tier that gave way to all of it would end empty.
+ * <p>A chunk is released with its last buffer. Therefore the share grows no faster than buffers are replaced; a faster
+ * growth would evict entries without a gain. It is at most half of the budget. Some mixtures of lengths leave more than
+ * half idle, and a tier that released all of that would end up empty.
  *
  * <p>Confined to one thread at a time.
  */
 final class IdleShare {
     private static final int SHARE_MAX = 2;
-    /** Below the budget by more than that part of it the share shrinks. */
+    /** Divisor: the share shrinks if usage is below the budget by more than this fraction. */
     private static final int SLACK_SHARE = 32;
-    /** Of what is replaced, by how much the share grows, or shrinks, at most. */
+    /** Divisors of the replaced bytes: maximum growth and maximum shrinking of the share. */
     private static final int GROWTH_SHARE = 2;
 
     private static final int SHRINKING_SHARE = 8;
@@ -21,16 +22,16 @@ final class IdleShare {
     private final long bytesMax;
     private long bytes;
 
-    /** Nothing yet, of that budget. */
+    /** Creates an empty share of that budget. */
     IdleShare(long bytesMax) {
         this.bytesMax = bytesMax;
     }
 
     /**
-     * What is kept from now on.
+     * Returns the new size of the share.
      *
-     * @param usedBytes of the budget, idle or not
-     * @param replacedBytes of buffers that were put in since this was last asked
+     * @param usedBytes used bytes of the budget, including idle ones
+     * @param replacedBytes bytes of buffers added since the last call
      */
     long next(long usedBytes, long replacedBytes) {
         long over = usedBytes - bytesMax;

@@ -8,34 +8,32 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How much memory the store has, and who has it.
+ * The memory budget of a store: limits and usage by {@link Part}.
  *
  * <pre>
  *   0                                                                   bytesMax
  *   ├── RESIDENT + ENTRIES ──────────────┤ kept free ├─ READING ─┼─ FILLING ─┤
- *       what the RAM tier holds;             1/32      at most     at most
- *       gives way to the others                          1/4         1/4
+ *       content of the RAM tier;             1/32      at most     at most
+ *       evicted for other parts                          1/4         1/4
  * </pre>
  *
- * Chunks of the pool that are not full take a share of it too, at most half: see {@link IdleShare}.
+ * <p>Partly used chunks of the pool also reserve a share of the budget, at most half: see {@link IdleShare}. Every
+ * buffer is counted in one part from its allocation to its release. Memory must be {@link #reserve reserved} before it
+ * is used. If a reservation is refused, the body is forwarded without being stored, or the read waits. Concurrent
+ * reservations never exceed the limits together.
  *
- *
- * Every buffer is counted from its allocation to its release, whoever holds it, by the part that it is of. Who wants
- * memory has it {@link #reserve set aside} first; a no means that the body is passed on without being stored, or that a
- * read waits. However many ask at the same time, those who are told yes stay within the limits together.
- *
- * <p>A hit in RAM touches none of this.
+ * <p>A hit in RAM does not use the budget.
  *
  * <p>Thread-safe.
  */
 public final class MemoryBudget {
-    /** Less than this would leave nothing to fill and read with, however small the RAM tier is. */
+    /** Minimum limit of FILLING and of READING, so that a store with a small RAM tier can still read and write. */
     private static final long PART_BYTES_MIN = 16L << 20;
 
     private static final int PART_SHARE = 4;
     private static final int FREE_SHARE = 32;
-    private static final int GIVE_WAY_TRIES = 4;
-    /** Of a part's limit, that many fourths make it tight. */
+    private static final int RELEASE_TRIES = 4;
+    /** A part is tight above this many fourths of its limit. */
     private static final int TIGHT_FOURTHS = 3;
 
     private final long bytesMax;
@@ -52,57 +50,62 @@ public final class MemoryBudget {
     private volatile LongSupplier chunkBytes = () -> 0;
     private final LongAdder refusedFills = new LongAdder();
     private final LongAdder refusedReads = new LongAdder();
-    /** Set while somebody waits for a release. */
+    /** Set while a caller waits for a release. */
     private final AtomicBoolean shortage = new AtomicBoolean();
 
-    /** In the order in which they give way. */
-    private volatile Tenant[] tenants = {};
-    /** Bytes of what tenants took in since {@link #countIdle} last looked. */
+    /** Consumers that can release memory, in the order in which they are asked. */
+    private volatile MemoryConsumer[] consumers = {};
+    /** Bytes of buffers that consumers added since the last {@link #countIdle}. */
     private final LongAdder replaced = new LongAdder();
 
     private volatile @Nullable Runnable onRoom;
 
-    /** What memory is used for. */
+    /** The uses of memory. */
     public enum Part {
-        /** Bodies in the RAM tier, with the encoded heads behind them. */
+        /** Bodies in the RAM tier, with the encoded heads after them. */
         RESIDENT,
-        /** Heap of the RAM tier's entries: keys, heads that are decoded, links. The only part that is not off the heap. */
+        /** Heap of the RAM tier's entries: keys, decoded heads, links. The only part on the heap. */
         ENTRIES,
-        /** Bodies being received or waiting for the disk; also those that left the RAM tier and are still being sent. */
+        /**
+         * Bodies being received or waiting for the disk; also those that left the RAM tier and are still being sent.
+         */
         FILLING,
-        /** What was read from disk, the same way. */
+        /**
+         * Bodies read from disk, until they have been sent or enter the RAM tier; also those that left it and are still
+         * being sent.
+         */
         READING,
-        /** Heads on their way to the disk: one for each volume's thread, so never refused. */
+        /** Encoded heads being written to disk: at most one per volume, so never refused. */
         WRITING
     }
 
-    /** Who gives memory back when others need it. */
-    interface Tenant {
-        /** Frees about this many bytes at once; false when there is nothing left to give. */
-        boolean giveWay(long bytes);
+    /** A consumer that can release memory when other parts need it. */
+    interface MemoryConsumer {
+        /** Releases about this many bytes immediately; false when no more can be released. */
+        boolean releaseBytes(long bytes);
 
-        /** Bytes that it gave up and that still are in use, once those that are not have been freed. */
-        long leavingBytes();
+        /** Frees evicted buffers that are no longer in use, and returns the bytes of those that still are. */
+        long freeUnused();
 
-        /** Evicts entries until {@link Part#ENTRIES} keeps within its limit, as far as they are this one's. */
-        void giveWayOnHeap();
+        /** Evicts its own entries until {@link Part#ENTRIES} is within its limit. */
+        void evictOverHeapLimit();
     }
 
     /**
-     * Everything is free.
+     * Creates an unused budget without a limit of {@link Part#ENTRIES}.
      *
-     * @param ramBytes what is configured for the RAM tier; where that is below 64 MiB, bodies in flight have up to 32 MiB
-     *     beside it
+     * @param ramBytes configured size of the RAM tier; if below 64 MiB, bodies in flight may use up to 32 MiB in
+     *     addition
      */
     public MemoryBudget(long ramBytes) {
         this(ramBytes, Long.MAX_VALUE);
     }
 
     /**
-     * Everything is free.
+     * Creates an unused budget.
      *
-     * @param ramBytes as above
-     * @param entryBytesMax the most that {@link Part#ENTRIES} may have of it: the heap has other uses
+     * @param ramBytes as for the other constructor
+     * @param entryBytesMax limit of {@link Part#ENTRIES}, because the heap has other uses
      */
     public MemoryBudget(long ramBytes, long entryBytesMax) {
         this.entryBytesMax = entryBytesMax;
@@ -111,12 +114,12 @@ public final class MemoryBudget {
         idleShare = new IdleShare(bytesMax);
     }
 
-    /** Says what tells the bytes of all chunks that buffers are cut from. */
+    /** Sets the supplier of the total bytes of all chunks that buffers are allocated from. */
     public void chunks(LongSupplier bytes) {
         chunkBytes = bytes;
     }
 
-    /** Looks how much of the chunks is idle; to be called now and then by one tenant, on one thread at a time. */
+    /** Updates the idle bytes of the chunks. Called periodically by one consumer, on one thread at a time. */
     void countIdle() {
         long replacedBytes = replaced.sumThenReset();
         long chunks = chunkBytes.getAsLong();
@@ -125,69 +128,75 @@ public final class MemoryBudget {
         }
     }
 
-    /** The most that all parts may have, less what is kept for idle chunks. */
+    /** Returns the current limit of all parts together: {@link #bytesMax} minus the bytes reserved for idle chunks. */
     long bytesNow() {
         return bytesMax - idle;
     }
 
-    /** A tenant took in buffers of this many bytes. */
+    /** Counts bytes of buffers that a consumer added. */
     void replaced(long bytes) {
         replaced.add(bytes);
     }
 
-    /** Adds one that gives way when those before it have nothing left to give. Before the budget is used. */
-    void tenant(Tenant newTenant) {
-        Tenant[] more = Arrays.copyOf(tenants, tenants.length + 1);
-        more[tenants.length] = newTenant;
-        tenants = more;
+    /**
+     * Adds a consumer. It is asked to release memory when the consumers before it cannot release more. Call before the
+     * budget is used.
+     */
+    void addConsumer(MemoryConsumer added) {
+        MemoryConsumer[] more = Arrays.copyOf(consumers, consumers.length + 1);
+        more[consumers.length] = added;
+        consumers = more;
     }
 
-    private boolean giveWay(long bytes) {
-        for (Tenant giving : tenants) {
-            if (giving.giveWay(bytes)) {
+    private boolean releaseBytes(long bytes) {
+        for (MemoryConsumer consumer : consumers) {
+            if (consumer.releaseBytes(bytes)) {
                 return true;
             }
         }
         return false;
     }
 
-    private long leavingBytes() {
+    private long freeUnused() {
         long bytes = 0;
-        for (Tenant giving : tenants) {
-            bytes += giving.leavingBytes();
+        for (MemoryConsumer consumer : consumers) {
+            bytes += consumer.freeUnused();
         }
         return bytes;
     }
 
-    /** Has tenants evict entries where these have more of the heap than they may. */
+    /** Makes consumers evict entries while {@link Part#ENTRIES} is over its limit. */
     void keepEntriesWithinHeap() {
-        for (Tenant giving : tenants) {
+        for (MemoryConsumer consumer : consumers) {
             if (entries.get() <= entryBytesMax) {
                 return;
             }
-            giving.giveWayOnHeap();
+            consumer.evictOverHeapLimit();
         }
     }
 
-    /** The most heap that {@link Part#ENTRIES} may have. */
+    /** Returns the limit of {@link Part#ENTRIES}. */
     public long entryBytesMax() {
         return entryBytesMax;
     }
 
-    /** Calls back once after each {@link #awaitRoom}, when memory was released; on the thread that did. Never blocks. */
+    /**
+     * Sets the callback for released memory. It is called once after each {@link #awaitRoom}, on the releasing thread.
+     * It must not block.
+     */
     public void onRoom(Runnable callback) {
         onRoom = callback;
     }
 
     /**
-     * Sets this many bytes more aside for the part, to be given back by {@link #release}; false when there are none. Makes
-     * the RAM tier give way when that is needed; does not block beyond that. A no is not counted.
+     * Reserves bytes for the part until {@link #release}; false if a limit would be exceeded. Evicts from the RAM tier
+     * if needed, and does not block otherwise. Does not count a refusal.
      */
     public boolean reserve(Part part, long bytes) {
         AtomicLong used = of(part);
         if (!addWithin(used, bytes, partBytesMax)) {
-            // What nobody uses any more may count for it only because nobody has looked.
-            var unused = leavingBytes();
+            // Evicted buffers may be unused but not freed yet: the call frees them.
+            var unused = freeUnused();
             if (!addWithin(used, bytes, partBytesMax)) {
                 return false;
             }
@@ -195,13 +204,16 @@ public final class MemoryBudget {
         makeRoom(bytes);
         boolean room = addWithin(total, bytes, bytesNow());
         if (!room) {
-            // Nobody is called back: nothing was there that another could have.
+            // No callback: no memory was released that a waiting reader could use.
             used.addAndGet(-bytes);
         }
         return room;
     }
 
-    /** Adds the bytes if that keeps within the limit. Never exceeds it for a moment: others would be refused for it. */
+    /**
+     * Adds the bytes if the limit allows. Never exceeds the limit even briefly, because concurrent reservations would
+     * be refused.
+     */
     private static boolean addWithin(AtomicLong counter, long bytes, long limit) {
         long now = counter.get();
         while (now + bytes <= limit) {
@@ -213,13 +225,13 @@ public final class MemoryBudget {
         return false;
     }
 
-    /** Has the RAM tier give way until the bytes fit and half of what is kept free stays so, as far as it can. */
+    /** Evicts from the RAM tier until the bytes fit and half of the free reserve remains, if possible. */
     private void makeRoom(long bytes) {
-        for (int tries = 0; tries < GIVE_WAY_TRIES && missingBytes(bytes) > 0; tries++) {
-            // Not once more what others before have made leave, and what cannot be freed yet.
-            long leaving = leavingBytes();
+        for (int tries = 0; tries < RELEASE_TRIES && missingBytes(bytes) > 0; tries++) {
+            // Do not evict again for bytes that were already evicted but cannot be freed yet.
+            long leaving = freeUnused();
             long missing = missingBytes(bytes) - leaving;
-            if (missing <= 0 || !giveWay(missing + freeBytes() / 2)) {
+            if (missing <= 0 || !releaseBytes(missing + freeBytes() / 2)) {
                 return;
             }
         }
@@ -229,18 +241,18 @@ public final class MemoryBudget {
         return total.get() + wanted - bytesNow() + freeBytes() / 2;
     }
 
-    /** Counts a no. */
+    /** Counts a refused reservation. */
     public void refused(Part part) {
         (part == Part.FILLING ? refusedFills : refusedReads).increment();
     }
 
-    /** Counts bytes that are used from now on; without asking. */
+    /** Adds bytes without checking a limit. */
     public void add(Part part, long bytes) {
         of(part).addAndGet(bytes);
         total.addAndGet(bytes);
     }
 
-    /** Ends what {@link #add} or {@link #reserve} began. */
+    /** Subtracts bytes that {@link #add} or {@link #reserve} added. */
     public void release(Part part, long bytes) {
         of(part).addAndGet(-bytes);
         total.addAndGet(-bytes);
@@ -250,12 +262,15 @@ public final class MemoryBudget {
         }
     }
 
-    /** Makes the next release call back; to be followed by another try, since one may just have passed. */
+    /**
+     * Requests a callback at the next release. Try again after this call, because a release may have happened just
+     * before it.
+     */
     public void awaitRoom() {
         shortage.set(true);
     }
 
-    /** Bytes become another part's. */
+    /** Moves bytes from one part to another. */
     void move(Part from, Part to, long bytes) {
         of(from).addAndGet(-bytes);
         of(to).addAndGet(bytes);
@@ -271,42 +286,42 @@ public final class MemoryBudget {
         };
     }
 
-    /** Bytes that a part has now. */
+    /** Returns the current bytes of a part. */
     public long bytes(Part part) {
         return of(part).get();
     }
 
-    /** Bytes of all parts. */
+    /** Returns the current bytes of all parts. */
     public long totalBytes() {
         return total.get();
     }
 
-    /** The most that all parts together may have. */
+    /** Returns the limit of all parts together. */
     public long bytesMax() {
         return bytesMax;
     }
 
-    /** The most that {@link Part#FILLING} may have, and {@link Part#READING}. */
+    /** Returns the limit of {@link Part#FILLING}, and of {@link Part#READING}. */
     public long partBytesMax() {
         return partBytesMax;
     }
 
-    /** Bytes that the RAM tier leaves free for what comes next. */
+    /** Returns the reserve that the RAM tier leaves free for new bodies. */
     long freeBytes() {
         return bytesMax / FREE_SHARE;
     }
 
-    /** Whether the part has most of what it may have: time to slow down. */
+    /** Returns true if the part is close to its limit, so that callers should slow down. */
     public boolean isTight(Part part) {
         return bytes(part) > partBytesMax / 4 * TIGHT_FOURTHS;
     }
 
-    /** Fills that were told no. */
+    /** Returns the number of refused reservations for fills. */
     public long refusedFills() {
         return refusedFills.sum();
     }
 
-    /** Reads and opens that were told no; a read that waited and went on counts too. */
+    /** Returns the number of refused reservations for reads and opens, including reads that later succeeded. */
     public long refusedReads() {
         return refusedReads.sum();
     }

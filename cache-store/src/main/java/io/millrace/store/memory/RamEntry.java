@@ -7,17 +7,19 @@ import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An object resident in RAM: its key, a body in one off-heap buffer, and a count of who holds it. Subclasses add what
- * the object is.
+ * An object in RAM: its key, a body in one off-heap buffer, and a reference count. Subclasses add the fields of the
+ * object.
  *
- * <p>The body is released when the last holder lets go; the RAM tier is one of them for as long as the entry is in its
- * table. Equality is identity, the hash code is that of the key: so the admission policy remembers a key across the
- * entries that carried it.
+ * <p>The body is released with the last reference; the RAM tier holds one while the entry is in its table. Equality is
+ * identity, but the hash code is that of the key. Therefore the admission policy counts a key across successive
+ * entries.
  *
  * <p>Thread-safe.
  */
 public abstract class RamEntry {
-    /** Heap of an entry besides key and head: its object, its buffer's, its place in the table, and that in the policy. */
+    /**
+     * Heap bytes of an entry without key and head: its object, its buffer, and its slots in the table and the policy.
+     */
     private static final int OVERHEAD_BYTES = 256;
 
     private static final AtomicIntegerFieldUpdater<RamEntry> REFERENCES =
@@ -25,10 +27,10 @@ public abstract class RamEntry {
     private static final AtomicIntegerFieldUpdater<RamEntry> STATE =
             AtomicIntegerFieldUpdater.newUpdater(RamEntry.class, "state");
 
-    /** Answer of {@link #link} and {@link #unlink} to who was not the one. */
+    /** Result of {@link #link} and {@link #unlink} if the call did not change the state. */
     static final int NOT = -1;
 
-    /** Of the state, bytes of heap. */
+    /** Number of low bits of the state that hold the heap bytes. */
     private static final int HEAP_BITS = 30;
 
     private static final int HEAP_BYTES_MAX = (1 << HEAP_BITS) - 1;
@@ -40,22 +42,22 @@ public abstract class RamEntry {
     private final byte[] keyBytes;
     private final long hashLow;
     private final ByteBuf body;
-    /** What was set aside for the body. */
+    /** Allocated bytes of the body. */
     private final int bodyBytes;
 
-    /** Hits that the policy heard of, halved each time that somebody asks who is hottest. Raced for: a rough figure. */
+    /** Hits that the policy received, halved at each call of {@link RamTier#hottest}. Racy: an approximate number. */
     int hits;
 
     private volatile int references = 1;
-    /** Whether it is linked, and below that what it has of the heap: so one sees what the other was when it changed. */
+    /** Phase in the upper bits and heap bytes in the lower bits, so that both change atomically. */
     private volatile int state;
-    /** Next entry of the table's chain; written under the chain's lock, kept when this one leaves it. */
+    /** Next entry of the table's chain; written under the chain's lock, kept when this entry leaves the chain. */
     volatile @Nullable RamEntry next;
 
     /**
      * Takes ownership of the body; the caller holds the first reference.
      *
-     * @param headBytes heap that the head retains, as far as it is there
+     * @param headBytes heap bytes that the decoded head retains; 0 if it is not decoded
      */
     protected RamEntry(byte[] keyBytes, long hashLow, ByteBuf body, int headBytes) {
         this.keyBytes = keyBytes;
@@ -69,7 +71,7 @@ public abstract class RamEntry {
         return phase << HEAP_BITS | (int) Math.min(HEAP_BYTES_MAX, heapBytes);
     }
 
-    /** What was set aside for a buffer, which is more than the capacity. */
+    /** Returns the allocated bytes of a buffer, which exceed its capacity. */
     private static long allocatedBytes(ByteBuf buffer) {
         if (buffer instanceof CountedBuffer counted) {
             return counted.bytes();
@@ -77,27 +79,27 @@ public abstract class RamEntry {
         return Math.max(buffer.capacity(), (long) buffer.writerIndex() + Math.max(0, buffer.maxFastWritableBytes()));
     }
 
-    /** The whole body; borrowed. */
+    /** Returns the whole body; borrowed. */
     protected final ByteBuf body() {
         return body;
     }
 
-    /** Bytes that it takes: allocated buffer, key, head and overhead. */
+    /** Returns the bytes that the entry uses: allocated buffer, key, head and overhead. */
     public final int weight() {
         return (int) Math.min(Integer.MAX_VALUE, (long) bodyBytes + heapBytes());
     }
 
-    /** Of the weight, key, head and overhead. */
+    /** Returns the heap part of the weight: key, head and overhead. */
     final int heapBytes() {
         return state & HEAP_BYTES_MAX;
     }
 
-    /** Of the weight, the body. */
+    /** Returns the body part of the weight. */
     final int bodyBytes() {
         return bodyBytes;
     }
 
-    /** The lower half of the key's hash. */
+    /** Returns the lower half of the key's hash. */
     public final long hashLow() {
         return hashLow;
     }
@@ -106,12 +108,12 @@ public abstract class RamEntry {
         return hashLow == low && Arrays.equals(keyBytes, bytes);
     }
 
-    /** The key's bytes; borrowed, never to be changed. */
+    /** Returns the key's bytes; borrowed, never to be changed. */
     protected final byte[] keyBytes() {
         return keyBytes;
     }
 
-    /** Adds a reference unless the last one is gone already. */
+    /** Adds a reference unless the last one was released. */
     public final boolean tryRetain() {
         int count = references;
         while (count > 0) {
@@ -123,14 +125,14 @@ public abstract class RamEntry {
         return false;
     }
 
-    /** Adds a reference; only for who holds one. */
+    /** Adds a reference; only a holder of a reference may call it. */
     protected final void retainEntry() {
         if (!tryRetain()) {
             throw new IllegalReferenceCountException("retain of an entry that was released");
         }
     }
 
-    /** Gives up a reference; true when it was the last. */
+    /** Releases a reference; returns true if it was the last. */
     public final boolean releaseEntry() {
         int left = REFERENCES.decrementAndGet(this);
         if (left < 0) {
@@ -143,20 +145,23 @@ public abstract class RamEntry {
         return false;
     }
 
-    /** Becomes linked; what it has of the heap then, {@link #NOT} when it ever was. */
+    /** Links the entry. Returns its heap bytes at that time, {@link #NOT} if it was linked before. */
     final int link() {
         int heapBytes = pass(NEW, LINKED);
         if (heapBytes != NOT && body instanceof CountedBuffer counted) {
-            counted.moveIn();
+            counted.addResidency();
         }
         return heapBytes;
     }
 
-    /** Stops being linked; what it had of the heap then for the one caller that made it so, {@link #NOT} else. */
+    /**
+     * Unlinks the entry. Returns its heap bytes at that time to the one caller that unlinked it, otherwise
+     * {@link #NOT}.
+     */
     final int unlink() {
         int heapBytes = pass(LINKED, UNLINKED);
         if (heapBytes != NOT && body instanceof CountedBuffer counted) {
-            counted.moveOut();
+            counted.removeResidency();
         }
         return heapBytes;
     }
@@ -173,7 +178,7 @@ public abstract class RamEntry {
         return NOT;
     }
 
-    /** It has so much more of the heap from now on; how much of that is to be counted: nothing when it is not linked. */
+    /** Adds heap bytes. Returns the number of bytes that the tier must count: 0 if the entry is not linked. */
     final int grow(int bytes) {
         while (true) {
             int now = state;

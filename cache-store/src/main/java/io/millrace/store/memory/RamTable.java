@@ -6,16 +6,17 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hash table of entries, chained through the entries themselves. Lookups take no lock and write nothing.
+ * A hash table of entries, chained through the entries themselves. Lookups take no lock and write no memory.
  *
- * <p>The number of chains is fixed by the budget: the table never moves. An entry that leaves a chain keeps its link, so
- * a lookup that stands on it finds its way on; a new entry goes in front before the one it replaces leaves.
+ * <p>The number of chains depends on the budget, and the table is never resized. An entry that leaves a chain keeps its
+ * link, so that a concurrent lookup can continue. A new entry is added at the front before the entry that it replaces
+ * is removed.
  *
- * <p>Thread-safe: changes of a chain under one of a few locks, held for some pointer steps.
+ * <p>Thread-safe: changes of a chain hold one of {@value #LOCKS} locks for a few pointer updates.
  */
 final class RamTable {
     private static final int LOCKS = 64;
-    /** One chain for this many bytes of budget: 4 bytes of heap for an entry of the smallest usual size. */
+    /** Bytes of budget per chain: 4 bytes of heap per entry of the smallest usual size. */
     static final int BYTES_PER_CHAIN = 1024;
 
     private static final int CHAINS_MIN = 1 << 6;
@@ -50,7 +51,7 @@ final class RamTable {
         return entry;
     }
 
-    /** Puts the entry in; returns the one of the same key that had to go, taken out of the chain. */
+    /** Adds the entry; returns the previous entry of the key, which is removed from the chain. */
     @Nullable
     RamEntry put(RamEntry entry) {
         int chain = chain(entry.hashLow());
@@ -76,7 +77,7 @@ final class RamTable {
         }
     }
 
-    /** Passes on every entry that is in from beginning to end, and perhaps others. */
+    /** Passes on every entry that is in the table during the whole call, and possibly others. */
     void forEach(Consumer<RamEntry> consumer) {
         for (int chain = 0; chain < chains.length(); chain++) {
             for (RamEntry entry = chains.get(chain); entry != null; entry = entry.next) {
@@ -85,7 +86,7 @@ final class RamTable {
         }
     }
 
-    /** Takes the entry out if it is in. */
+    /** Removes the entry if it is in the table. */
     void remove(RamEntry entry) {
         int chain = chain(entry.hashLow());
         ReentrantLock lock = locks[chain % LOCKS];

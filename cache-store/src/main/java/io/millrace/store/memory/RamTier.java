@@ -18,16 +18,17 @@ import org.jctools.queues.MpmcArrayQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Objects in RAM under a byte budget.
+ * The RAM tier: objects in RAM within a byte budget.
  *
  * <pre>
- *   get ──> RamTable (what is here) ──hits, some at a time─> Caffeine (what is worth keeping)
+ *   get ──> RamTable (resident entries) ──hits, in batches──> Caffeine (eviction policy)
  *                 ^                                                        │
- *                 └────────────── eviction takes it out ───────────────────┘
+ *                 └──────────── eviction removes an entry ─────────────────┘
  * </pre>
  *
- * The table alone says what is resident. An entry in it holds one reference of the tier's; the thread that unlinks it,
- * be it by eviction, replacement or removal, gives that up, and the buffer goes when the last reader does.
+ * <p>The table alone determines which objects are resident. An entry in the table holds one reference of the tier. The
+ * thread that unlinks the entry, by eviction, replacement or removal, releases that reference. The buffer is freed with
+ * its last reference.
  *
  * <p>Thread-safe. Lookups never block.
  *
@@ -35,28 +36,39 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RamTier<E extends RamEntry> {
     private static final int BATCH_SIZE_MAX = 32;
-    /** One hit of a batch for this many bytes: a small tier would not be what it was when a long batch is full. */
+    /** Bytes of the tier per hit in a batch. In a small tier a long batch would be outdated before it is full. */
     private static final int BYTES_PER_BATCHED = 1 << 20;
 
     private static final int BATCHES_MAX = 128;
-    /** Full batches that make the policy's thread get up, from and to: waking it takes the core from those who serve. */
+    /**
+     * Minimum and maximum number of full batches before the policy's thread is woken. A wake-up takes CPU time from
+     * request threads.
+     */
     private static final int BATCHES_PER_WAKE_MIN = 8;
 
     private static final int BATCHES_PER_WAKE_MAX = 32;
-    /** Between them, one hit of these for this many entries: where there are few, others would have gone before the policy hears. */
+    /**
+     * Number of entries per waiting hit, between these limits. In a tier with few entries a delayed hit would come too
+     * late.
+     */
     private static final int ENTRIES_PER_WAITING_HIT = 128;
 
-    /** Of the heap that entries may have, what is kept free when they have all of it: so that few of them have to go often. */
+    /** Divisor: fraction of the heap limit that is freed when entries reach it, so that evictions for heap are rare. */
     private static final int HEAP_FREE_SHARE = 32;
-    /** The same where who puts in evicts, since housekeeping has not come in time: the rest is left to that. */
+    /**
+     * Divisor: the same fraction if the inserting thread evicts, because housekeeping was too late. Housekeeping evicts
+     * the rest.
+     */
     private static final int HEAP_FREE_SHARE_AT_ONCE = 1024;
 
-    /** A tier may be over its limit of now by this part of it, in whole units, until housekeeping comes: evicting is not for who puts in. */
+    /**
+     * Divisor: allowed overshoot of the current limit, in whole units. Housekeeping evicts, not the inserting thread.
+     */
     private static final int OVERDRAFT_SHARE = 1024;
 
     private static final long OVERDRAFT_UNIT_BYTES = 64 * 1024;
 
-    /** Makes an entry one that was asked for more than once, for the policy's frequency sketch. */
+    /** Number of hits that mark an entry as requested more than once in the policy's frequency sketch. */
     private static final int WARM_HITS = 2;
 
     private final long bytesMax;
@@ -64,7 +76,7 @@ public final class RamTier<E extends RamEntry> {
     private volatile int batchesPerWake;
     private final MemoryBudget budget;
     private final ReentrantLock resizing = new ReentrantLock();
-    /** What it may have now: the budget less what others have. Written under {@link #resizing}. */
+    /** The current limit: the budget without the bytes of the other parts. Written under {@link #resizing}. */
     private volatile long bytesLimit;
 
     private final RamTable table;
@@ -72,16 +84,16 @@ public final class RamTier<E extends RamEntry> {
     private final Cache<RamEntry, RamEntry> policy;
     private final Executor housekeeping;
     private final AtomicLong bytes = new AtomicLong();
-    /** Of {@link #bytes}, what is heap. */
+    /** The heap part of {@link #bytes}. */
     private final AtomicLong heapBytes = new AtomicLong();
 
-    /** Whether the tier ever was. */
+    /** True once usage has reached half of the limit. */
     private volatile boolean halfFull;
 
     private final AtomicLong entries = new AtomicLong();
     private final LongAdder evictions = new LongAdder();
     private final MpmcArrayQueue<RamEntry[]> batches = new MpmcArrayQueue<>(BATCHES_MAX);
-    /** Entries that have more of the heap than the policy knows. */
+    /** Entries with more heap bytes than the policy has recorded. */
     private final Queue<RamEntry> grown = new ConcurrentLinkedQueue<>();
 
     private final AtomicBoolean drainQueued = new AtomicBoolean();
@@ -90,19 +102,22 @@ public final class RamTier<E extends RamEntry> {
     private volatile HitListener<? super E> onHit = (entry, hits) -> {};
     private final FastThreadLocal<Batch> hits;
 
-    /** Who hears of hits. */
+    /** Receives hits. */
     @FunctionalInterface
     public interface HitListener<E> {
         /**
-         * A hit.
+         * Called for a hit.
          *
-         * @param entry borrowed, and perhaps released already
-         * @param hits of the entry lately, this one included; a rough figure
+         * @param entry borrowed, and possibly already released
+         * @param hits number of recent hits of the entry, including this one; approximate
          */
         void onHit(E entry, int hits);
     }
 
-    /** A thread keeps this for good, so it leads to nothing: a tier that nobody else has can go, and what its policy runs on with it. */
+    /**
+     * Threads keep this object permanently. It has no reference to the tier, so that an unused tier and its executor
+     * can be garbage collected.
+     */
     private static final class Batches extends FastThreadLocal<Batch> {
         private final int capacity;
 
@@ -116,7 +131,7 @@ public final class RamTier<E extends RamEntry> {
         }
     }
 
-    /** Hits of one thread that the policy has not heard of. */
+    /** The hits of one thread that were not passed to the policy yet. */
     private static final class Batch {
         private RamEntry[] entries;
         private int size;
@@ -127,34 +142,34 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /**
-     * An empty tier with a budget of its own.
+     * Creates an empty tier with a budget of its own.
      *
-     * @param bytesMax the budget; with 0 nothing is kept
-     * @param housekeeping runs what the policy has to do
+     * @param bytesMax the budget; with 0 no object is kept
+     * @param housekeeping runs the tasks of the policy
      */
     public RamTier(long bytesMax, Executor housekeeping) {
         this(bytesMax, new MemoryBudget(bytesMax), housekeeping);
     }
 
     /**
-     * An empty tier, which gives way when others need the budget.
+     * Creates an empty tier, which evicts when other parts need the budget.
      *
-     * @param bytesMax the most that it has; with 0 nothing is kept
-     * @param budget counts its entries, and the others
-     * @param housekeeping runs what the policy has to do
+     * @param bytesMax limit of the tier; with 0 no object is kept
+     * @param budget counts the entries of this tier and the other parts
+     * @param housekeeping runs the tasks of the policy
      */
     public RamTier(long bytesMax, MemoryBudget budget, Executor housekeeping) {
         this(bytesMax, RamTable.BYTES_PER_CHAIN, budget, housekeeping);
     }
 
     /**
-     * An empty tier beside the one that was made first with this budget: it gives way when that one has nothing left to
-     * give, until {@link #grow}.
+     * Creates an empty tier beside the first tier of this budget. It evicts when the first tier cannot release more,
+     * and then stays smaller until {@link #grow}.
      *
-     * @param bytesMax the most that it has; with 0 nothing is kept
-     * @param entryBytes what most entries take
-     * @param budget counts its entries, and the others
-     * @param housekeeping runs what the policy has to do
+     * @param bytesMax limit of the tier; with 0 no object is kept
+     * @param entryBytes bytes of most entries
+     * @param budget counts the entries of this tier and the other parts
+     * @param housekeeping runs the tasks of the policy
      */
     public static <E extends RamEntry> RamTier<E> besideOthers(
             long bytesMax, int entryBytes, MemoryBudget budget, Executor housekeeping) {
@@ -168,7 +183,7 @@ public final class RamTier<E extends RamEntry> {
         this.bytesLimit = bytesMax;
         this.batchesPerWake = batchesPerWake();
         this.budget = budget;
-        budget.tenant(new Giving());
+        budget.addConsumer(new EvictingConsumer());
         this.housekeeping = housekeeping;
         this.table = new RamTable(bytesMax, bytesPerChain);
         this.policy = Caffeine.newBuilder()
@@ -195,17 +210,20 @@ public final class RamTier<E extends RamEntry> {
         return (int) Math.max(BATCHES_PER_WAKE_MIN, Math.min(batches, BATCHES_PER_WAKE_MAX));
     }
 
-    /** Sets who hears of hits, on the housekeeping's thread or one that reads disks; entries are borrowed and may be released already. */
+    /**
+     * Sets the listener of hits. It is called on the housekeeping thread or an I/O thread; entries are borrowed and may
+     * already be released.
+     */
     public void onHit(HitListener<? super E> listener) {
         onHit = listener;
     }
 
-    /** Whether a body of this many bytes may be kept at all. */
+    /** Returns true if the tier may keep any object. */
     public boolean isEnabled() {
         return bytesMax > 0;
     }
 
-    /** The entry of the key, retained for the caller; null when it is not here. */
+    /** Returns the entry of the key, retained for the caller; null if it is not in RAM. */
     public @Nullable E get(long hashLow, byte[] keyBytes) {
         E entry = peek(hashLow, keyBytes);
         if (entry == null || !entry.tryRetain()) {
@@ -216,7 +234,7 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /**
-     * One thread's way of reading entries without holding them, and so without writing to what other threads read. Confined to its
+     * A reader of entries without references, which therefore writes no memory that other threads read. Confined to one
      * thread.
      */
     public final class Reader implements AutoCloseable {
@@ -224,18 +242,18 @@ public final class RamTier<E extends RamEntry> {
 
         private Reader() {}
 
-        /** What is found from now on stays until {@link #end}. */
+        /** Begins a read section: entries found from now on stay valid until {@link #end}. */
         public void begin() {
             section.begin();
         }
 
-        /** The entry of the key, borrowed until {@link #end}; null when it is not here. */
+        /** Returns the entry of the key, borrowed until {@link #end}; null if it is not in RAM. */
         public @Nullable E get(long hashLow, byte[] keyBytes) {
             if (!section.isUnderWay()) {
                 throw new IllegalStateException("not begun");
             }
             E entry = peek(hashLow, keyBytes);
-            // What is linked now is let go after this section at the earliest.
+            // An entry that is linked now is released after this section at the earliest.
             if (entry == null || !entry.isLinked()) {
                 return null;
             }
@@ -243,7 +261,7 @@ public final class RamTier<E extends RamEntry> {
             return entry;
         }
 
-        /** What was found and not retained may go. */
+        /** Ends the section: entries that were found and not retained may be released. */
         public void end() {
             section.end();
         }
@@ -254,13 +272,13 @@ public final class RamTier<E extends RamEntry> {
         }
     }
 
-    /** A reader for one thread. */
+    /** Creates a reader for one thread. */
     public Reader reader() {
         return new Reader();
     }
 
-    /** The entry of the key, not retained and not counted as a hit. */
-    @SuppressWarnings("unchecked") // only entries of this kind are put in
+    /** Returns the entry of the key, not retained and not counted as a hit. */
+    @SuppressWarnings("unchecked") // only entries of this kind are added
     public @Nullable E peek(long hashLow, byte[] keyBytes) {
         return (E) table.find(hashLow, keyBytes);
     }
@@ -270,7 +288,7 @@ public final class RamTier<E extends RamEntry> {
         batch.entries[batch.size++] = entry;
         if (batch.size == batchSize) {
             batch.size = 0;
-            // A batch that finds no room is forgotten: the policy works on samples.
+            // A batch that does not fit in the queue is discarded: samples are enough for the policy.
             if (batches.offer(batch.entries)) {
                 batch.entries = new RamEntry[batchSize];
             }
@@ -280,9 +298,9 @@ public final class RamTier<E extends RamEntry> {
         }
     }
 
-    @SuppressWarnings("unchecked") // only entries of this kind are put in
+    @SuppressWarnings("unchecked") // only entries of this kind are added
     private void drain() {
-        // First of all: a batch offered from here on asks for another run.
+        // Reset first: a batch offered from here on requests another run.
         drainQueued.set(false);
         weighAnew();
         HitListener<? super E> listener = onHit;
@@ -299,7 +317,10 @@ public final class RamTier<E extends RamEntry> {
         }
     }
 
-    /** Caffeine counts no reads before its cache is half full; until then each would only be looked for in its table. */
+    /**
+     * Returns true if the policy counts reads. Caffeine does not before its cache is half full; until then each read
+     * would only cost a lookup.
+     */
     private boolean isPolicyListening() {
         if (!halfFull) {
             halfFull = bytes.get() >= bytesLimit / 2;
@@ -308,8 +329,8 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /**
-     * The entry keeps so much more of the heap from now on. Counted at once; the policy hears of it with the hits, so that nobody
-     * waits for it.
+     * Adds heap bytes to an entry. Counted immediately; the policy receives the change with the next hits, so that the
+     * caller does not wait for it.
      */
     public void grew(E entry, int moreBytes) {
         int counted = entry.grow(moreBytes);
@@ -327,13 +348,13 @@ public final class RamTier<E extends RamEntry> {
             return;
         }
         for (; entry != null; entry = grown.poll()) {
-            // Not put: it may have left.
+            // Not put, because the entry may have been removed.
             var unused = policy.asMap().replace(entry, entry);
         }
         budget.keepEntriesWithinHeap();
     }
 
-    /** Lets the policy hear now of this thread's hits and of those that wait, and evict what it has to. */
+    /** Passes the hits of this thread and of full batches to the policy, and performs its evictions. */
     public void settle() {
         Batch batch = hits.get();
         if (batch.size > 0 && batches.offer(Arrays.copyOf(batch.entries, batch.size))) {
@@ -344,7 +365,7 @@ public final class RamTier<E extends RamEntry> {
         policy.cleanUp();
     }
 
-    /** Keeps the entry, in place of the one of the same key; borrows the caller's reference and takes its own. */
+    /** Adds the entry, in place of the previous one of its key; borrows the caller's reference and adds its own. */
     public void put(E entry) {
         if (!isEnabled() || entry.weight() > bytesMax || !entry.tryRetain()) {
             remove(entry.hashLow(), entry.keyBytes());
@@ -368,11 +389,11 @@ public final class RamTier<E extends RamEntry> {
         }
         policy.put(entry, entry);
         if (entry.heapBytes() != heap) {
-            // It may have grown before the policy had it.
+            // The entry may have grown before it was added to the policy.
             grown.add(entry);
         }
         if (!entry.isLinked()) {
-            // Taken out between the two puts: the policy must not go on counting it.
+            // Unlinked between the two puts: the policy must not count the entry any more.
             policy.invalidate(entry);
         }
         long limit = bytesLimit;
@@ -382,10 +403,12 @@ public final class RamTier<E extends RamEntry> {
         budget.keepEntriesWithinHeap();
     }
 
-    /** What the tier does when others need memory: it evicts now, and stays that much smaller until {@link #resize}. */
-    private final class Giving implements MemoryBudget.Tenant {
+    /**
+     * The reaction of the tier when other parts need memory: it evicts now, and stays smaller until {@link #resize}.
+     */
+    private final class EvictingConsumer implements MemoryBudget.MemoryConsumer {
         @Override
-        public boolean giveWay(long missing) {
+        public boolean releaseBytes(long missing) {
             resizing.lock();
             try {
                 long smaller = Math.max(0, Math.min(bytesLimit, bytes.get()) - missing);
@@ -400,16 +423,16 @@ public final class RamTier<E extends RamEntry> {
         }
 
         @Override
-        public long leavingBytes() {
+        public long freeUnused() {
             sections.letGo();
             return sections.waitingBytes();
         }
 
         @Override
-        public void giveWayOnHeap() {
+        public void evictOverHeapLimit() {
             resizing.lock();
             try {
-                // Another thread may have done it meanwhile.
+                // Another thread may have evicted in the meantime.
                 if (budget.bytes(MemoryBudget.Part.ENTRIES) > budget.entryBytesMax()) {
                     limit(Math.min(bytesLimit, bytesThatHeapAllows(HEAP_FREE_SHARE_AT_ONCE)));
                 }
@@ -420,8 +443,9 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /**
-     * Bytes of entries, if others are like those that are here, whose heap is what the budget allows less what is kept free. Any
-     * number while they have less than half of it: few entries tell nothing of those to come.
+     * Returns the bytes of entries at which their heap reaches the limit minus a free share, assuming the current ratio
+     * of heap to bytes. Unlimited while they use less than half of the heap limit, because few entries do not predict
+     * that ratio.
      */
     private long bytesThatHeapAllows(int freeShare) {
         long heap = heapBytes.get();
@@ -433,7 +457,7 @@ public final class RamTier<E extends RamEntry> {
         return (long) (bytes.get() * share);
     }
 
-    /** Takes what the budget has left, or gives up what others have taken, and hears of the hits that wait; to be called now and then. */
+    /** Sets the limit to the bytes that the other parts leave, and processes waiting hits. Called periodically. */
     public void resize() {
         sections.letGo();
         if (!isEnabled()) {
@@ -444,8 +468,8 @@ public final class RamTier<E extends RamEntry> {
         resizing.lock();
         try {
             budget.countIdle();
-            // What leaves needs no room of what stays: else each look would have more of that leave, for as long as
-            // somebody reads.
+            // Unlinked entries that are still being read need no room for others. Otherwise each call would evict more
+            // during a long read.
             long others = budget.totalBytes() - bytes.get() - sections.waitingBytes();
             long fits = Math.max(0, Math.min(bytesMax, budget.bytesNow() - budget.freeBytes() - Math.max(0, others)));
             fits = Math.min(fits, bytesThatHeapAllows(HEAP_FREE_SHARE));
@@ -457,7 +481,7 @@ public final class RamTier<E extends RamEntry> {
         }
     }
 
-    /** May have all it may have at most again, after it gave way. */
+    /** Restores the maximum limit after the tier was made smaller. */
     public void grow() {
         resizing.lock();
         try {
@@ -474,7 +498,7 @@ public final class RamTier<E extends RamEntry> {
         }
     }
 
-    /** Tells the policy that the entry was in demand before it came. */
+    /** Records in the policy that the entry was requested before it was added. */
     public void warm(E entry) {
         for (int i = 0; i < WARM_HITS; i++) {
             var unused = policy.getIfPresent(entry);
@@ -483,13 +507,13 @@ public final class RamTier<E extends RamEntry> {
     }
 
     /**
-     * At most this many entries, those with the most hits lately first; not retained. Counts hits half from then on. Looks
-     * at every entry, without a lock.
+     * Returns at most this many entries, those with the most recent hits first; not retained. Halves the hit counts.
+     * Scans every entry, without a lock.
      */
-    @SuppressWarnings("unchecked") // only entries of this kind are put in
+    @SuppressWarnings("unchecked") // only entries of this kind are added
     public List<E> hottest(int max) {
         drain();
-        // By powers of two first, so that what is collected is bounded.
+        // Grouped by powers of two first, so that the number of collected entries is limited.
         long[] sizes = new long[Integer.SIZE + 1];
         table.forEach(entry -> sizes[magnitude(entry)]++);
         int least = Integer.SIZE;
@@ -528,13 +552,13 @@ public final class RamTier<E extends RamEntry> {
         return Integer.SIZE - Integer.numberOfLeadingZeros(entry.hits);
     }
 
-    /** Removes what is here under the key; true when there was something. */
+    /** Removes the entry of the key; returns true if there was one. */
     public boolean remove(long hashLow, byte[] keyBytes) {
         RamEntry entry = table.find(hashLow, keyBytes);
         return entry != null && drop(entry);
     }
 
-    /** Removes the entry if it is here; true when it was. */
+    /** Removes the entry; returns true if it was in the tier. */
     public boolean remove(E entry) {
         return drop(entry);
     }
@@ -559,7 +583,7 @@ public final class RamTier<E extends RamEntry> {
         return true;
     }
 
-    /** Removes everything. */
+    /** Removes all entries. */
     public void clear() {
         for (RamEntry entry : policy.asMap().keySet()) {
             drop(entry);
@@ -567,32 +591,35 @@ public final class RamTier<E extends RamEntry> {
         policy.cleanUp();
     }
 
-    /** The most that it has now: less than {@link #bytesMax} while others need memory, or its entries have all the heap they may. */
+    /**
+     * Returns the current limit: below {@link #bytesMax} while other parts need memory, or while entries reach their
+     * heap limit.
+     */
     public long bytesLimit() {
         return bytesLimit;
     }
 
-    /** Bytes in use. */
+    /** Returns the bytes in use. */
     public long bytes() {
         return bytes.get();
     }
 
-    /** The budget. */
+    /** Returns the maximum limit. */
     public long bytesMax() {
         return bytesMax;
     }
 
-    /** Number of entries. */
+    /** Returns the number of entries. */
     public long entries() {
         return entries.get();
     }
 
-    /** Entries taken out that wait for those who read them. */
+    /** Returns the number of unlinked entries that wait for their readers. */
     int unlinkedEntries() {
         return sections.waiting();
     }
 
-    /** Entries that the policy put out or did not admit. */
+    /** Returns the number of entries that the policy evicted or did not admit. */
     public long evictions() {
         return evictions.sum();
     }

@@ -11,17 +11,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks at a device or file before anything is written to it: it must be a volume, or hold nothing, or be allowed to be
- * written over. The permission counts once, which the directory's {@link DeviceNote} remembers, so that one left in the
- * configuration does not cost what another device holds that gets this one's name.
+ * Checks a device or file before it is written. It must be a volume, be empty, or have the permission to be
+ * overwritten. The permission is valid once, as recorded in the directory's {@link DeviceNote}. A permission left in
+ * the configuration therefore does not destroy the content of another device that later gets the same name.
  *
  * <p>Confined to one thread.
  */
 final class DeviceOpening {
     private static final Logger LOG = LoggerFactory.getLogger(DeviceOpening.class);
-    /** What is looked at at each end: there is no file system or table of partitions that leaves both empty. */
+    /** Bytes checked at each end: every file system and partition table writes to at least one of them. */
     private static final int LOOKED_AT_BYTES = 1 << 20;
-    /** Least bytes for segments. */
+    /** Minimum bytes for segments. */
     private static final long SIZE_BYTES_MIN = 256 * 1024;
 
     private final FileIo io;
@@ -37,9 +37,9 @@ final class DeviceOpening {
     }
 
     /**
-     * What the volume on it is, null when it must be rebuilt and may be.
+     * Returns the superblock of the volume on the device, null if the volume must be rebuilt and may be.
      *
-     * @throws IOException when it must not be touched, or does not fit the configuration
+     * @throws IOException if the device must not be written, or does not match the configuration
      */
     @Nullable
     Superblock open() throws IOException {
@@ -134,7 +134,7 @@ final class DeviceOpening {
         return -1;
     }
 
-    /** Where the first byte is that is not zero, and what it is the first of. */
+    /** Returns the position of the first byte that is not zero, and the bytes from there on. */
     private static String describe(ByteBuffer start) {
         int at = firstOther(start);
         if (at < 0) {

@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The file {@code hot}: hashes of the keys that were worth keeping in RAM, hottest first, so that the RAM tier can be
- * filled again after a restart. It says nothing about what is stored: each hash is looked up in the index like any other.
+ * The file {@code hot}: hashes of keys worth keeping in RAM, hottest first, used to fill the RAM tier after a restart.
+ * It does not imply that the objects are stored: each hash is looked up in the index.
  *
  * <pre>
  *    0   8  magic "MRHOTSET"
@@ -21,11 +21,11 @@ import org.slf4j.LoggerFactory;
  *   16   8  seed of the store's key hash
  *   24   8  zero
  *   32  16 * count   hash: high, low
- *    .   4  CRC32C of all before
+ *    .   4  CRC32C of all preceding bytes
  * </pre>
  *
- * Little-endian. Written beside itself, forced, and renamed; a file that is not whole, or not this store's, counts as
- * empty.
+ * <p>Little-endian. Written to a new file, forced, and renamed. A file that is incomplete, or from another store,
+ * counts as empty.
  *
  * <p>Stateless.
  */
@@ -33,7 +33,7 @@ public final class HotManifest {
     /** Name of the file in a volume's directory. */
     public static final String FILE_NAME = "hot";
 
-    /** The most keys that it names: 4 MiB. */
+    /** Limit of keys in the file: 4 MiB. */
     public static final int KEYS_MAX = 1 << 18;
 
     private static final Logger LOG = LoggerFactory.getLogger(HotManifest.class);
@@ -49,7 +49,7 @@ public final class HotManifest {
     /**
      * Replaces the file of the directory.
      *
-     * @param hashes high and low of each key in turn, at most {@link #KEYS_MAX} keys
+     * @param hashes high and low half of each key hash, alternating, at most {@link #KEYS_MAX} keys
      */
     public static void write(FileIo io, Path directory, long hashSeed, long[] hashes) throws IOException {
         int count = hashes.length / 2;
@@ -70,7 +70,9 @@ public final class HotManifest {
         io.rename(fresh, directory.resolve(FILE_NAME));
     }
 
-    /** High and low of each key in turn, hottest first; empty when there is no sound file of this store. */
+    /**
+     * Returns high and low half of each key hash, alternating, hottest first; empty without a valid file of this store.
+     */
     public static long[] read(FileIo io, Path directory, long hashSeed) {
         Path path = directory.resolve(FILE_NAME);
         if (!io.exists(path)) {

@@ -26,14 +26,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gives a volume its index: the one that is there, brought up to the end of the log, or a new one that is rebuilt from
- * the segments while the volume already runs.
+ * Opens the index of a volume. It brings the existing index up to the end of the log. If that is not possible, it
+ * creates a new one, which is rebuilt from the segments while the volume already runs.
  *
  * <p>Confined to one thread.
  */
 final class IndexOpening {
     private static final Logger LOG = LoggerFactory.getLogger(IndexOpening.class);
-    /** Bytes of volume for each entry that a new index has room for; it grows when objects are smaller. */
+    /** Bytes of volume per entry that a new index has room for; it grows if objects are smaller. */
     private static final long BYTES_PER_ENTRY = 32 * 1024;
 
     private final FileIo io;
@@ -75,7 +75,7 @@ final class IndexOpening {
         return new Volume(parts(index, table), allocator, listener, null);
     }
 
-    /** A move of a segment may have been cut short: both places tell the same sequence then. */
+    /** Resolves an interrupted move of a segment: both places then have the same sequence. */
     private void settleMove(SegmentTable table) throws IOException {
         Map<Long, Integer> live = new HashMap<>();
         for (int segment = 0; segment < table.segments(); segment++) {
@@ -91,7 +91,7 @@ final class IndexOpening {
         }
     }
 
-    /** Applies the records that were appended after the index was last changed. */
+    /** Applies the records that were appended after the last change of the index. */
     private void replay(MappedIndex index, SegmentTable table, int active) throws IOException {
         SegmentHeader header = segments.header(active);
         long tag = table.tag(active);

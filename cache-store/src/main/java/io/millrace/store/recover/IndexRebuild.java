@@ -22,25 +22,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Fills a new index from the segments, newest first, some records of a segment a step: an entry that is there already is
- * newer and stays. Tombstones are entries until the end, so that they hide what older segments hold. New records may be appended
- * meanwhile, as they are newer than all of these.
+ * Fills a new index from the segments, newest first, some records of a segment per step. An existing entry is newer and
+ * stays. Tombstones are entries until the end, so that they hide records in older segments. New records may be appended
+ * during the rebuild, because they are newer than all of these.
  *
- * <p>A segment that cannot be read may have held tombstones. What is older than it is given up rather than brought back
- * to life. So is what is older than the first record that the index had no room for.
+ * <p>A segment that cannot be read may have contained tombstones. Older segments are therefore dropped, so that removed
+ * objects do not reappear. Records older than the first one for which the index had no room are dropped too.
  *
- * <p>A power failure may have kept an object's header and lost some of the rest. In the segments begun last, which may
- * not have been forced, such an object is passed over, and what its key held before counts, unless a tombstone or another
- * change stands between. Objects in blocks are not looked at: an older head may name blocks that were taken back.
+ * <p>A power failure may preserve an object's header and lose some of its content. Objects in the newest segments,
+ * which may not have been forced, are therefore verified, and a partly written one is skipped. The previous object of
+ * the key then remains, unless there is a tombstone or another change between. Objects in blocks are not verified: an
+ * older head may list blocks that were removed.
  *
- * <p>Confined to the volume's thread, once prepared.
+ * <p>Confined to the volume's thread after {@link #prepare}.
  */
 final class IndexRebuild implements VolumeUpkeep.Rebuild {
     private static final Logger LOG = LoggerFactory.getLogger(IndexRebuild.class);
     private static final int STEP_RECORDS = 1000;
-    /** Bytes of records verified in a step. */
+    /** Limit of record bytes verified per step. */
     private static final int STEP_BYTES = 1 << 20;
-    /** Of the newest segments, this many may hold what was not forced: one is forced while the next is written. */
+    /** Number of newest segments that may not have been forced: one is forced while the next is written. */
     private static final int UNFORCED_SEGMENTS = 2;
 
     private final Path directory;
@@ -50,7 +51,7 @@ final class IndexRebuild implements VolumeUpkeep.Rebuild {
     private final RecordReader reader;
     private final List<SegmentHeader> newestFirst;
     private int next;
-    /** What is left of the segment before {@link #next}: its first records. */
+    /** The records of the segment before {@link #next} that are not entered yet: its first records. */
     private List<SegmentSummary.Entry> left = List.of();
 
     private long entries;
@@ -70,7 +71,7 @@ final class IndexRebuild implements VolumeUpkeep.Rebuild {
         this.reader = new RecordReader(segments, UnpooledByteBufAllocator.DEFAULT);
     }
 
-    /** Reads the segments' headers and enters them in the table, all as sealed: the log goes on in a new one. */
+    /** Reads the headers of the segments and enters all as sealed in the table. The log continues in a new segment. */
     static IndexRebuild prepare(Path directory, SegmentFile segments, SegmentTable table, MappedIndex index)
             throws IOException {
         List<SegmentHeader> found = new ArrayList<>();
@@ -107,7 +108,7 @@ final class IndexRebuild implements VolumeUpkeep.Rebuild {
         rebuild.giveUpBefore(lost);
         twice.addAll(headless);
         for (int segment : twice) {
-            // One that was being moved: the place found first has all of it, as the header is written last.
+            // The segment was being moved. The place found first is complete, because the header is written last.
             segments.eraseHeader(segment);
         }
         return rebuild;
@@ -221,7 +222,7 @@ final class IndexRebuild implements VolumeUpkeep.Rebuild {
 
                     @Override
                     public void damaged(long hashHigh, long hashLow, long offset) {
-                        // It hid what the key held before, and still does.
+                        // The damaged record hides older records of its key.
                         records.add(SegmentSummary.Entry.hidden(hashHigh, hashLow, offset));
                     }
                 });
@@ -238,7 +239,7 @@ final class IndexRebuild implements VolumeUpkeep.Rebuild {
                 entry.type() == RecordType.TOMBSTONE);
     }
 
-    /** A segment begun then has lost its header: what it held may have hidden what is in those before. */
+    /** Drops the segments older than one with a lost header, which may have contained tombstones for their records. */
     private void giveUpBefore(long sequence) throws IOException {
         int older = 0;
         while (older < newestFirst.size() && newestFirst.get(older).sequence() > sequence) {

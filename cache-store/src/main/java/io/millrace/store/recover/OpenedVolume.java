@@ -5,12 +5,12 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What became of one configured volume: exactly one of volume and failure is there.
+ * The result of opening one configured volume: exactly one of volume and failure is non-null.
  *
- * @param spec what it shall be
- * @param volume the volume, not yet started
- * @param kept whether its content counts; false for one that begins empty
- * @param failure why there is none
+ * @param spec the specification of the volume
+ * @param volume the volume, not started
+ * @param kept whether its content is valid; false for a volume that starts empty
+ * @param failure reason why it could not be opened
  */
 public record OpenedVolume(
         VolumeSpec spec,

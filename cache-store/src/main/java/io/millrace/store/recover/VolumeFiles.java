@@ -15,7 +15,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A volume whose lease is held and whose file is open, on its way to being a volume.
+ * The files of a volume being opened: its lease is held and its file is open.
  *
  * <p>Confined to one thread.
  */
@@ -55,7 +55,7 @@ final class VolumeFiles {
                 LOG.warn("{}: {}, starts empty", spec.path(), Superblock.whyUnusable(file));
             }
             if (found != null && file.length() < found.fileBytes()) {
-                // What was cut off may have held removals: no rebuild of the index could tell what they hid.
+                // The missing part may have contained removals, which a rebuild of the index could not restore.
                 LOG.warn(
                         "{}: volume is cut off, length={}, expected={}, starts empty",
                         spec.directory(),
@@ -93,18 +93,18 @@ final class VolumeFiles {
         return file;
     }
 
-    /** What the volume was found to be, null for a new one. */
+    /** Returns the superblock found, null for a new volume. */
     @Nullable
     Superblock found() {
         return superblock;
     }
 
-    /** Whether nothing in the volume counts. */
+    /** Returns true if the content of the volume is not valid. */
     boolean isFresh() {
         return fresh;
     }
 
-    /** What the volume is, once {@link #format} or {@link #write} was called. */
+    /** Returns the current superblock, after {@link #format} or {@link #write}. */
     Superblock superblock() {
         Superblock block = superblock;
         if (block == null) {
@@ -113,7 +113,7 @@ final class VolumeFiles {
         return block;
     }
 
-    /** Makes it an empty volume under a new id. */
+    /** Formats the file as an empty volume with a new id. */
     void format(UUID storeId) throws IOException {
         if (superblock != null) {
             LOG.warn("{}: belongs to another store or missed removals, its content is dropped", spec.path());
@@ -130,7 +130,7 @@ final class VolumeFiles {
         }
     }
 
-    /** What lies where segments begin from now on may be the header of an older one: it must not come to life. */
+    /** Erases old segment headers at the places where segments begin now, so that old records do not reappear. */
     private void eraseHeaders(Superblock sized, int from) throws IOException {
         SegmentFile segments = new SegmentFile(file, sized);
         for (int segment = from; segment < sized.segmentCount(); segment++) {
@@ -139,12 +139,12 @@ final class VolumeFiles {
         file.force();
     }
 
-    /** Number of segments that the configuration wants, fewer than there are when the volume is to shrink. */
+    /** Returns the configured number of segments, lower than the existing number if the volume must shrink. */
     int segmentsWanted() throws IOException {
         return segmentCount(superblock().segmentBytes());
     }
 
-    /** Gives the file the size that is configured now, if that is more, and writes the superblock. */
+    /** Extends the file to the configured size if that is larger, and writes the superblock. */
     void write(UUID storeId, long generation, long openCount, List<UUID> members) throws IOException {
         Superblock before = superblock();
         Superblock sized = new Superblock(
@@ -163,12 +163,12 @@ final class VolumeFiles {
         }
         superblock = sized.write(file);
         if (fresh) {
-            // Both copies, so that one may be lost from the start.
+            // Writes both copies, so that either may be lost from the beginning.
             superblock = superblock.write(file);
         }
     }
 
-    /** Bytes for segments: as configured, on a device no more than it has. */
+    /** Returns the bytes for segments: as configured, limited by the size of a device. */
     private long sizeBytes() throws IOException {
         long configured = spec.sizeBytes();
         if (!file.isFixed()) {

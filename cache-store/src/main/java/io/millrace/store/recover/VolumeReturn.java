@@ -11,13 +11,13 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A volume that joins a running store: one that was out, or a new one.
+ * A volume that joins a running store: one that was offline, or a new one.
  *
- * <p>It keeps its content only if it is in every respect what it was when it left, so that nobody can have used it
- * meanwhile. It is then not yet a member: a crash before {@link Volume#membership} makes it start empty.
+ * <p>It keeps its content only if its superblock is unchanged since it went offline, so that no other store can have
+ * used it. It is not yet a member: after a crash before {@link Volume#membership} it starts empty.
  *
- * @param volume the volume, not yet started
- * @param kept whether its content counts
+ * @param volume the volume, not started
+ * @param kept whether its content is valid
  */
 public record VolumeReturn(Volume volume, boolean kept) {
     /** The store that it joins: its id, generation and open count. Immutable. */
@@ -26,8 +26,8 @@ public record VolumeReturn(Volume volume, boolean kept) {
     /**
      * Opens the volume.
      *
-     * @param left the superblock with which it left, null when it must start empty
-     * @throws IOException when it cannot be opened, or another store holds its lease
+     * @param left the superblock when it went offline, null if it must start empty
+     * @throws IOException if it cannot be opened, or another store holds its lease
      */
     public static VolumeReturn open(
             FileIo io,

@@ -15,11 +15,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Opens the volumes of a store together, and settles who belongs to it.
+ * Opens the volumes of a store together, and determines which of them belong to it.
  *
- * <p>Volumes of one store share its id and a generation. When a member is missing the generation of the others rises, so
- * that a volume that comes back later, and has missed removals, is known by its lower generation and starts empty. So
- * does one of another store, and one that left: it is not among its own members. The store is that of the first volume in the list that is not new.
+ * <p>Volumes of one store share its id and a generation. If a member is missing, the generation of the others
+ * increases. A volume that returns later and missed removals therefore has a lower generation, and starts empty. A
+ * volume of another store starts empty too, and one that left the store, which is not in its own list of members. The
+ * first volume in the list that is not new determines the store id.
  *
  * <p>Confined to one thread.
  */
@@ -37,9 +38,9 @@ public final class VolumeSet {
     }
 
     /**
-     * Opens what can be opened; what cannot is in the results as a failure.
+     * Opens the volumes; one that cannot be opened is in the results with its failure.
      *
-     * @throws LeaseHeldException when one of the paths is in use; nothing is open then
+     * @throws LeaseHeldException if one of the paths is in use; no volume is open then
      */
     public static VolumeSet open(FileIo io, List<VolumeSpec> specs, ByteBufAllocator allocator, VolumeListener listener)
             throws IOException {
@@ -48,22 +49,22 @@ public final class VolumeSet {
         return set;
     }
 
-    /** What became of each, in the order of the list given. */
+    /** Returns the result for each volume, in the order of the given list. */
     public List<OpenedVolume> volumes() {
         return results;
     }
 
-    /** Id of the store, and the seed of its hash. */
+    /** Returns the id of the store, which is also the seed of its key hash. */
     public UUID storeId() {
         return storeId;
     }
 
-    /** How often the store was opened, this time included. */
+    /** Returns the number of times the store was opened, including this time. */
     public long openCount() {
         return openCount;
     }
 
-    /** Generation of the members. */
+    /** Returns the generation of the members. */
     public long generation() {
         return generation;
     }
@@ -108,7 +109,7 @@ public final class VolumeSet {
         volume.close();
     }
 
-    /** Settles membership and writes it to every volume; those that cannot be written leave the list. */
+    /** Determines the members and writes them to every volume; removes volumes that cannot be written from the list. */
     private void join(List<VolumeFiles> files) throws IOException {
         Superblock first = null;
         for (VolumeFiles volume : files) {
@@ -142,7 +143,10 @@ public final class VolumeSet {
         writeAll(files);
     }
 
-    /** One that has left the store, or was taken for lost by the others, may have missed removals. */
+    /**
+     * Returns true if the volume is a member. A volume that left the store, or that the others consider lost, may have
+     * missed removals.
+     */
     private boolean isMember(Superblock found) {
         return found.storeId().equals(storeId)
                 && found.generation() == generation

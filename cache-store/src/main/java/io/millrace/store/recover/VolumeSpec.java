@@ -5,13 +5,13 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a volume shall be.
+ * The specification of a volume to open.
  *
- * @param directory the storage path, or where the index of a device lies
- * @param device the storage path that is a device or file itself, null when the volume's file lies in the directory
- * @param sizeBytes bytes for segments, 0 for all of a device
- * @param segmentBytes bytes of a segment when the volume is new, 0 to choose by size
- * @param pins readers left over from before the lease was given back, null when there can be none
+ * @param directory the storage path, or the directory of a device's index
+ * @param device the storage path that is a device or file itself, null if the volume's file is in the directory
+ * @param sizeBytes bytes for segments, 0 for the whole device
+ * @param segmentBytes bytes of a segment of a new volume, 0 to choose by size
+ * @param pins pins of readers from before the lease was released, null if there are none
  */
 public record VolumeSpec(
         Path directory,
@@ -19,7 +19,7 @@ public record VolumeSpec(
         long sizeBytes,
         long segmentBytes,
         @Nullable SegmentPins pins) {
-    /** Least number of segments: one to write, one to give up, and something to keep. */
+    /** Minimum number of segments: one to write, one to reclaim, and two to keep. */
     public static final int SEGMENTS_MIN = 4;
 
     private static final long AUTOMATIC_SEGMENTS = 256;
@@ -29,17 +29,20 @@ public record VolumeSpec(
     /**
      * A block device or file that is a volume's file.
      *
-     * @param path where it is
-     * @param format whether it may be written over, once, though it holds something else
+     * @param path its path
+     * @param format whether other content may be overwritten, once
      */
     public record Device(Path path, boolean format) {}
 
-    /** The storage path. */
+    /** Returns the storage path. */
     public Path path() {
         return device == null ? directory : device.path();
     }
 
-    /** Bytes of a segment of a new volume with so much room: as configured or by size, but always some segments. */
+    /**
+     * Returns the bytes of a segment of a new volume of that size: as configured or chosen by size, limited so that
+     * there are enough segments.
+     */
     int segmentBytesOf(long volumeBytes) {
         long wanted = segmentBytes;
         if (wanted == 0) {

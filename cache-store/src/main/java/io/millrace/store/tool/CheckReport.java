@@ -7,12 +7,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What {@link StoreCheck} found in one volume.
+ * The findings of {@link StoreCheck} in one volume.
  *
- * <p>Confined to one thread while it is being made, then read-only.
+ * <p>Confined to one thread while it is filled, then read-only.
  */
 public final class CheckReport {
-    /** Most findings of one kind that are kept as text; all are counted. */
+    /** Limit of findings per kind that are kept as text; all are counted. */
     private static final int TEXTS_MAX = 100;
 
     private final Path directory;
@@ -20,13 +20,13 @@ public final class CheckReport {
     private final Map<Kind, List<String>> findings = new EnumMap<>(Kind.class);
     private final Map<Kind, Integer> counts = new EnumMap<>(Kind.class);
 
-    /** How bad a finding is. */
+    /** The severity of a finding. */
     public enum Kind {
-        /** A store would give wrong answers: the index names a record that is not the newest of its key. */
+        /** A store would give wrong answers: the index entry of a key is not its newest record. */
         WRONG("wrong"),
-        /** Something that was stored cannot be read any more; a store treats it as absent. */
+        /** Stored content cannot be read any more; a store treats it as absent. */
         DAMAGED("damaged"),
-        /** Left over by a crash or an error, and harmless. */
+        /** Remains of a crash or an error, without effect. */
         STALE("stale");
 
         private final String word;
@@ -56,22 +56,22 @@ public final class CheckReport {
         }
     }
 
-    /** Number of findings of a kind. */
+    /** Returns the number of findings of a kind. */
     public int count(Kind kind) {
         return counts.getOrDefault(kind, 0);
     }
 
-    /** The findings of a kind, the first hundred of them. */
+    /** Returns the findings of a kind, at most the first hundred. */
     public List<String> findings(Kind kind) {
         return findings.getOrDefault(kind, List.of());
     }
 
-    /** Whether nothing is wrong or damaged. */
+    /** Returns true if there is no finding of kind {@link Kind#WRONG} or {@link Kind#DAMAGED}. */
     public boolean isSound() {
         return count(Kind.WRONG) == 0 && count(Kind.DAMAGED) == 0;
     }
 
-    /** The report as one line of JSON. */
+    /** Returns the report as one line of JSON. */
     public String toJson() {
         JsonText json = new JsonText()
                 .member("path", directory.toString())
@@ -83,7 +83,7 @@ public final class CheckReport {
         return json.toString();
     }
 
-    /** The report as text, one finding a line. */
+    /** Returns the report as text, one finding per line. */
     @Override
     public String toString() {
         StringBuilder out = new StringBuilder();

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 final class JsonText {
     private final StringBuilder out = new StringBuilder("{");
 
-    /** A string, null when there is none. */
+    /** Adds a string member, or null. */
     JsonText member(String name, @Nullable String value) {
         name(name);
         if (value == null) {
@@ -17,21 +17,21 @@ final class JsonText {
         return this;
     }
 
-    /** A number. */
+    /** Adds a number. */
     JsonText member(String name, long value) {
         name(name);
         out.append(value);
         return this;
     }
 
-    /** A truth. */
+    /** Adds a boolean. */
     JsonText member(String name, boolean value) {
         name(name);
         out.append(value);
         return this;
     }
 
-    /** Strings. */
+    /** Adds an array of strings. */
     JsonText member(String name, Iterable<String> values) {
         name(name);
         char separator = '[';
@@ -44,7 +44,7 @@ final class JsonText {
         return this;
     }
 
-    /** An object of its own. */
+    /** Adds a nested object. */
     JsonText member(String name, JsonText value) {
         name(name);
         out.append(value);

@@ -1,13 +1,13 @@
 package io.millrace.store.tool;
 
 /**
- * Records that the index does not name, by hash, the newest of each: open addressing in plain arrays, 32 bytes a slot, which
- * grow with what they hold, and no more than a million of them.
+ * The newest record of each hash that is not in the index. An open-addressing table in plain arrays, 32 bytes per slot,
+ * which grow on demand up to a million records.
  *
  * <p>Confined to one thread.
  */
 final class OrphanTable {
-    /** Of a sound volume next to none is needed. */
+    /** Initial slots; an intact volume has almost no such records. */
     private static final int SLOTS_AT_FIRST = 1 << 10;
 
     static final int ENTRIES_MAX = 1 << 20;
@@ -15,19 +15,19 @@ final class OrphanTable {
     private long[] high = new long[SLOTS_AT_FIRST];
     private long[] low = new long[SLOTS_AT_FIRST];
     private long[] sequences = new long[SLOTS_AT_FIRST];
-    /** Where the record lies, 0 when it is one that need not be in the index. */
+    /** Location of the record, 0 for a record that need not be in the index. */
     private long[] locations = new long[SLOTS_AT_FIRST];
 
     private int entries;
     private boolean full;
 
-    /** Sees each of them. */
+    /** Receives each record that is missing in the index. */
     @FunctionalInterface
     interface Visitor {
         void orphan(long location);
     }
 
-    /** Notes a record; {@code location} is 0 when it is a tombstone, a block or damaged. */
+    /** Adds a record; {@code location} is 0 for a tombstone, a block or a damaged record. */
     void note(long hashHigh, long hashLow, long sequence, long location) {
         int slot = slotOf(hashHigh, hashLow);
         if (sequences[slot] == 0) {
@@ -49,7 +49,7 @@ final class OrphanTable {
         }
     }
 
-    /** Where the hash is, or is to be. */
+    /** Returns the slot of the hash, or the free slot for it. */
     private int slotOf(long hashHigh, long hashLow) {
         int mask = sequences.length - 1;
         int slot = (int) hashLow & mask;
@@ -80,12 +80,12 @@ final class OrphanTable {
         }
     }
 
-    /** Whether there were more than it holds. */
+    /** Returns true if there were more records than the limit. */
     boolean isFull() {
         return full;
     }
 
-    /** Shows the objects whose newest record is not in the index. */
+    /** Passes on the objects whose newest record is not in the index. */
     void forEach(Visitor visitor) {
         for (int slot = 0; slot < locations.length; slot++) {
             if (locations[slot] != 0) {

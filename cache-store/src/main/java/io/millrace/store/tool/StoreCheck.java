@@ -22,12 +22,12 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads every byte of a volume that no store has open, and compares index, summaries and records: the twin of what the
- * store believes when it runs.
+ * The offline check of a volume that no store has open. It reads every byte, and compares index, summaries and records
+ * with the rules that a running store relies on.
  *
- * <p>Goes through the segments once, asks the index about each record, and counts what the index says of each segment
- * against what was found there. So it holds what one segment's summary takes, and some 64 MiB for records that are not in
- * the index. Confined to one thread.
+ * <p>Scans the segments once, looks up each record in the index, and compares the number of index entries per segment
+ * with the records found there. Memory: the summary of one segment, and about 64 MiB for records that are not in the
+ * index. Confined to one thread.
  */
 public final class StoreCheck {
     private final FileIo io;
@@ -35,9 +35,9 @@ public final class StoreCheck {
     private final VolumeView view;
     private final RecordReader reader;
     private final CheckReport report;
-    /** Sequence of each segment that has a header, 0 for the others. */
+    /** Sequence of each segment with a header, 0 for the others. */
     private final long[] sequences;
-    /** Records of each segment that the index names. */
+    /** Number of records per segment that the index contains. */
     private final long[] confirmed;
 
     private final OrphanTable orphans = new OrphanTable();
@@ -60,13 +60,13 @@ public final class StoreCheck {
     /**
      * Checks the volume in the directory.
      *
-     * @throws IOException when there is none, a store has it open, or it cannot be read at all
+     * @throws IOException if there is none, a store has it open, or it cannot be read at all
      */
     public static CheckReport check(Path directory) throws IOException {
         return check(new SystemFileIo(), directory);
     }
 
-    /** As {@link #check(Path)}, over another file system. */
+    /** Like {@link #check(Path)}, with another file system. */
     public static CheckReport check(FileIo io, Path directory) throws IOException {
         try (VolumeView view = VolumeView.open(io, directory)) {
             return new StoreCheck(io, directory, view).run();
@@ -163,7 +163,7 @@ public final class StoreCheck {
         }
     }
 
-    /** What the index says of the record's hash. */
+    /** Compares the record with the index entry of its hash. */
     private void compare(MappedIndex known, SegmentTable states, RecordHeader header, long location, boolean sound) {
         long named = known.find(header.hashHigh(), header.hashLow());
         boolean owed = sound && (header.type() == RecordType.COMPLETE || header.type() == RecordType.HEAD);
@@ -177,7 +177,7 @@ public final class StoreCheck {
         } else if (named == Location.NONE || !states.isLive(named)) {
             orphans.note(header.hashHigh(), header.hashLow(), header.sequence(), owed ? location : 0);
         } else if (isNewer(location, named) && (sound || !header.isObjectInOneRecord())) {
-            // A torn one gave way to what it replaced when the index was rebuilt.
+            // A rebuild of the index skipped a partly written record in favour of the older one.
             report.finding(
                     Kind.WRONG,
                     "index entry for " + Location.describe(named) + ", but a newer record is " + header + " at "
@@ -219,7 +219,7 @@ public final class StoreCheck {
         report.fact("partial objects " + partialObjects);
     }
 
-    /** The index says more of a segment than was found there. */
+    /** Checks an index entry of a segment that has more entries than records found. */
     private void lookFor(long hashHigh, long hashLow, long location, long tag) {
         boolean[] found = {false};
         long offset = Location.offset(location);

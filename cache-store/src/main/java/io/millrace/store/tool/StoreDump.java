@@ -16,7 +16,7 @@ import java.nio.file.Path;
 import java.util.BitSet;
 
 /**
- * Writes what is in a volume that no store has open: the superblock, each segment, each record with its key.
+ * Prints the content of a volume that no store has open: the superblock, each segment, each record with its key.
  *
  * <pre>
  * volume 6d1f… store 09ab… generation 0 segments 64 of 4194304 bytes
@@ -32,15 +32,15 @@ public final class StoreDump {
     private final Appendable out;
 
     /**
-     * What to dump, and how. Immutable.
+     * The selection and the format of a dump. Immutable.
      *
-     * @param keysOnly nothing but keys, one a line
-     * @param json one JSON object a line
-     * @param prefix only records whose key starts so; empty for all, those without a key included
+     * @param keysOnly only keys, one per line
+     * @param json one JSON object per line
+     * @param prefix only records whose key has this prefix; empty for all, including those without a key
      * @param segment only this segment, negative for all
      */
     public record Options(boolean keysOnly, boolean json, String prefix, int segment) {
-        /** Everything, as text. */
+        /** Options for all records, as text. */
         public static final Options ALL = new Options(false, false, "", -1);
     }
 
@@ -53,13 +53,13 @@ public final class StoreDump {
     /**
      * Dumps the volume in the directory.
      *
-     * @throws IOException when there is none, a store has it open, or {@code out} fails
+     * @throws IOException if there is none, a store has it open, or {@code out} fails
      */
     public static void dump(Path directory, Options options, Appendable out) throws IOException {
         dump(new SystemFileIo(), directory, options, out);
     }
 
-    /** As {@link #dump(Path, Options, Appendable)}, over another file system. */
+    /** Like {@link #dump(Path, Options, Appendable)}, with another file system. */
     public static void dump(FileIo io, Path directory, Options options, Appendable out) throws IOException {
         try (VolumeView view = VolumeView.open(io, directory)) {
             new StoreDump(view, options, out).run();
@@ -141,7 +141,7 @@ public final class StoreDump {
         }
     }
 
-    /** What a head that is not whole says of its blocks. */
+    /** Returns the number of stored blocks of a partial head, as text. */
     private static String part(DiskRecord record) throws DamagedRecordException {
         BitSet stored =
                 record.header().type() == RecordType.HEAD ? record.place().stored() : null;

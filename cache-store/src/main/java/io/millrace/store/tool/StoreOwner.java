@@ -8,17 +8,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * The process that has a storage path open.
  *
- * @param path what it has open
- * @param pid its process id, 0 when not known
- * @param text for people: {@code pid 4711 on host cache1}
+ * @param path the path that it has open
+ * @param pid its process id, 0 if not known
+ * @param text text for people: {@code pid 4711 on host cache1}
  */
 public record StoreOwner(Path path, long pid, String text) {
     /**
-     * Finds the process that has a volume open. Nothing is created or changed.
+     * Finds the process that has a volume open. Changes no file.
      *
-     * @param directory of the volume, or of its index where the volume is a device or file
-     * @param device the device or file, null where the volume is a directory
-     * @return empty when the volume is free, as far as this machine can tell
+     * @param directory directory of the volume, or of its index if the volume is a device or file
+     * @param device the device or file, null if the volume is a directory
+     * @return empty if the volume is free, as far as this machine can determine
      */
     public static Optional<StoreOwner> of(Path directory, @Nullable Path device) {
         LockHolder holder = LockHolder.ofDirectory(directory);

@@ -16,8 +16,8 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Figures of a volume that no store has open, from its summaries and its index: reads the list of each sealed segment, and
- * the records' headers only of segments that have none.
+ * The statistics of a volume that no store has open, from its summaries and its index. Reads the summary of each sealed
+ * segment, and the records' headers only of segments without one.
  *
  * <p>Confined to one thread.
  */
@@ -48,15 +48,15 @@ public final class StoreStat {
     }
 
     /**
-     * The figures of the volume in the directory.
+     * Returns the statistics of the volume in the directory.
      *
-     * @throws IOException when there is none, a store has it open, or it cannot be read
+     * @throws IOException if there is none, a store has it open, or it cannot be read
      */
     public static StoreStat of(Path directory) throws IOException {
         return of(new SystemFileIo(), directory, System.currentTimeMillis() / 1000);
     }
 
-    /** As {@link #of(Path)}, over another file system and at another time. */
+    /** Like {@link #of(Path)}, with another file system and another time. */
     public static StoreStat of(FileIo io, Path directory, long nowSeconds) throws IOException {
         try (VolumeView view = VolumeView.open(io, directory)) {
             StoreStat stat = new StoreStat(view, nowSeconds);
@@ -70,7 +70,7 @@ public final class StoreStat {
             index = MappedIndex.view(
                     io, directory, superblock.volumeId(), SegmentTable.auxiliaryBytes(superblock.segmentCount()));
         } catch (IndexUnusableException e) {
-            // Then nobody knows which records count.
+            // It is then unknown which records are valid.
             index = null;
         }
         SegmentFile segments = view.segments();
@@ -127,7 +127,7 @@ public final class StoreStat {
         }
     }
 
-    /** One line of JSON. */
+    /** Returns one line of JSON. */
     public String toJson() {
         JsonText sizes = new JsonText();
         for (int i = 0; i < SIZE_CLASSES; i++) {
@@ -158,7 +158,7 @@ public final class StoreStat {
                 .toString();
     }
 
-    /** The figures for people, one topic a line. */
+    /** Returns the statistics as text, one topic per line. */
     @Override
     public String toString() {
         StringBuilder out = new StringBuilder();

@@ -4,7 +4,7 @@ import io.millrace.store.disk.segment.SegmentSummary;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compares a segment's summary with its records, both in the order in which they lie there.
+ * Compares a segment's summary with its records, both in the order of the records.
  *
  * <p>Confined to one thread.
  */
@@ -15,14 +15,18 @@ final class SummaryCheck {
     private int next;
     private int unlisted;
 
-    /** Without a summary there is nothing to compare: the segment was never sealed. */
+    /**
+     * Creates a check.
+     *
+     * @param summary null for a segment that was never sealed: there is no comparison then
+     */
     SummaryCheck(CheckReport report, int segment, @Nullable SegmentSummary summary) {
         this.report = report;
         this.segment = segment;
         this.summary = summary;
     }
 
-    /** The next record. */
+    /** Compares the next record. */
     void walked(SegmentSummary.Entry record) {
         SegmentSummary list = summary;
         if (list == null) {
@@ -46,7 +50,7 @@ final class SummaryCheck {
         }
     }
 
-    /** No more records. */
+    /** Ends the comparison after the last record. */
     void end() {
         SegmentSummary list = summary;
         if (list == null) {

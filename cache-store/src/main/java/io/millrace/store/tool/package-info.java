@@ -1,6 +1,6 @@
 /**
- * Looking at a volume that no store has open: {@link io.millrace.store.tool.StoreCheck} says whether it is sound,
- * {@link io.millrace.store.tool.StoreDump} what is in it. Both change nothing.
+ * Inspection of a volume that no store has open. {@link io.millrace.store.tool.StoreCheck} checks its integrity,
+ * {@link io.millrace.store.tool.StoreDump} prints its content. Both change no file.
  */
 @NullMarked
 package io.millrace.store.tool;

@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -68,6 +69,7 @@ class IndexCutOffTest {
      * In a process of its own, which it may end. Nothing is said of when the volume is out: the virtual machine tells a
      * thread of the fault some time after the access. That is for the test below.
      */
+    @Tag("nightly")
     @Test
     void theProcessGoesOnOrEndsAndTheNextStartSucceeds() throws Exception {
         Path path = directory.resolve("volume");

@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -42,7 +43,13 @@ class InventoryKillTest {
         return new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
     }
 
+    @Tag("nightly")
     @RepeatedTest(3)
+    void afterAnyKillTheStoreAnswersAtOnce() throws IOException, InterruptedException {
+        afterAKillTheStoreAnswersAtOnceAndTheInventoryIsWrittenAnew();
+    }
+
+    @Test
     void afterAKillTheStoreAnswersAtOnceAndTheInventoryIsWrittenAnew() throws IOException, InterruptedException {
         List<String> flags = List.of(
                 "--add-opens=java.base/java.lang=ALL-UNNAMED",

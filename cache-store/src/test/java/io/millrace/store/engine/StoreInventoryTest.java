@@ -30,6 +30,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
@@ -271,6 +272,7 @@ class StoreInventoryTest {
         }
     }
 
+    @Tag("nightly")
     @Test
     void whatTheQueueCouldNotTakeIsLearnedFromTheSegments() {
         try (TestStore test = open()) {

@@ -6,6 +6,9 @@ import io.millrace.launcher.ats.draft.DraftNode;
 import io.millrace.launcher.ats.draft.Input;
 import io.millrace.launcher.ats.draft.JoinedYaml;
 import io.millrace.launcher.ats.remap.RemapRule;
+import io.millrace.launcher.ats.settings.Certificates;
+import io.millrace.launcher.ats.settings.NameCertificates;
+import io.millrace.launcher.ats.settings.NameSettings;
 import io.millrace.launcher.ats.settings.OriginTlsImport;
 import io.millrace.launcher.ats.source.Addresses;
 import io.millrace.launcher.ats.source.Entry;
@@ -16,6 +19,7 @@ import io.millrace.proxy.config.value.Regex;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -24,17 +28,19 @@ import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.nodes.Node;
 
 /**
- * sni.yaml: what holds for connections by the name that clients ask for in TLS. Who may connect becomes filters of the rules for that
- * name; what else would keep clients out, and cannot be said, closes those rules. Confined to one thread.
+ * Imports sni.yaml, the settings of TLS connections by server name. Client addresses become filters of the rules for
+ * that name, and TLS settings an element of {@code tls.certificates}. If the requirement of client certificates cannot
+ * be written for a name, its rules deny all clients. Confined to one thread.
  */
 final class SniImport {
     /**
-     * What is said of a name.
+     * The settings of one server name.
      *
-     * @param hosts an expression for them all; null where the name is one host's
-     * @param somePorts whether it is for some ports alone, so that others get what is said of the name behind it
-     * @param allowed whose connections are completed; null for everybody's
-     * @param origin what is said of TLS to origins of that name
+     * @param hosts regular expression for all hosts of the name; null for a single host
+     * @param somePorts whether the settings apply to some ports only; other ports use the next settings for the name
+     * @param allowed addresses of clients whose connections are accepted; null for all
+     * @param settings TLS settings for clients
+     * @param origin TLS settings for origins with this name
      */
     private record Policy(
             String name,
@@ -43,37 +49,55 @@ final class SniImport {
             Entry entry,
             @Nullable AddressSet allowed,
             List<String> words,
-            boolean closed,
+            NameSettings settings,
             Map<String, String> origin) {
-        /** Whether it keeps anybody out. */
-        boolean isGuard() {
-            return closed || (allowed != null && !allowed.covers(AddressSet.ALL));
-        }
-
         boolean isOf(String host) {
             return hosts == null ? host.equals(name) : host.matches(hosts);
+        }
+
+        /** Whether the name stands for all hosts below a domain, with any number of labels. */
+        boolean isWildcard() {
+            return hosts != null && name.startsWith("*.") && name.indexOf('*', 1) < 0;
+        }
+
+        String domain() {
+            return name.substring(2);
+        }
+
+        /** Whether the settings apply to a host, or to every host that a wildcard matches. */
+        boolean holds(String hostOrWildcard) {
+            boolean wildcard = hostOrWildcard.startsWith("*");
+            return !somePorts && (!wildcard || hosts != null) && isOf(hostOrWildcard.replace("*", "a"));
         }
     }
 
     private final Input input;
-    /** Whether the directory is of a version before 10, where a star may stand anywhere in a name. */
+    private final Certificates certificates;
+    /** Whether the directory is of a version before 10, in which a name may contain a star anywhere. */
     private final boolean old;
+
+    private static final String CLIENT_SNI = "client_sni_policy";
 
     private static final Set<String> ORIGIN_KEYS =
             Set.of("verify_server_policy", "verify_server_properties", "client_cert", "client_key");
 
     private final List<Policy> policies = new ArrayList<>();
     private final Set<Entry> usedForOrigins = new HashSet<>();
+    private final Set<Entry> usedForSni = new HashSet<>();
 
-    SniImport(Input input) {
+    /** Entries of policies whose rules deny all clients. */
+    private final Set<Entry> closed = new HashSet<>();
+
+    SniImport(Input input, Certificates certificates) {
         this.input = input;
+        this.certificates = certificates;
         old = !input.has("records.yaml");
     }
 
-    /** @param rules all that clients may ask for */
+    /** @param rules all rules of remap */
     void read(List<RemapRule> rules) {
         String name = input.named("ssl.servername.filename", "sni.yaml");
-        // Version 8 had another name for it, and the list alone.
+        // Version 8 used another file name, with the list as the top-level value.
         boolean oldName = !input.has(name) && input.has("ssl_server_name.yaml");
         JoinedYaml yaml = JoinedYaml.read(input, oldName ? "ssl_server_name.yaml" : name, false, List.of("sni"));
         if (yaml == null) {
@@ -81,15 +105,117 @@ final class SniImport {
         }
         yaml.items(oldName ? "" : "sni").forEach(this::policy);
         rules.forEach(this::originTls);
+        rules.forEach(this::originSni);
         tellUnusedOriginTls();
-        if (input.draft().elements("listen").stream().noneMatch(listener -> listener.find("tls") != null)) {
+        boolean secure = input.draft().elements("listen").stream().anyMatch(listener -> listener.find("tls") != null);
+        clientTls(rules, secure);
+        if (secure) {
+            rules.forEach(this::guard);
+        } else {
             policies.forEach(policy -> policy.entry.note("no address of listen has tls"));
-            return;
         }
-        rules.forEach(this::guard);
     }
 
-    /** A rule for an origin whose name the file has: the first policy of that name holds. */
+    /** Writes the TLS settings of server names for clients. */
+    private void clientTls(List<RemapRule> rules, boolean secure) {
+        NameCertificates names = new NameCertificates(input, certificates);
+        List<Policy> deep = new ArrayList<>();
+        for (int i = 0; i < policies.size(); i++) {
+            Policy policy = policies.get(i);
+            NameSettings settings = policy.settings;
+            if (policies.subList(0, i).stream().anyMatch(other -> other.holds(policy.name))) {
+                policy.entry.note("an earlier line holds for this name");
+                continue;
+            }
+            String why = reason(policy, names, secure);
+            if (why != null) {
+                settings.hint(policy.entry, why);
+                if (settings.strict() && secure) {
+                    closed.add(policy.entry);
+                    policy.entry.notMapped("until then the rules for this name are closed to everybody");
+                }
+            } else if (!settings.isEmpty()) {
+                write(policy, i, names, rules);
+                if (settings.strict() && policy.isWildcard()) {
+                    deep.add(policy);
+                }
+            }
+        }
+        names.write();
+        deep.forEach(policy -> closeDeep(policy, rules));
+    }
+
+    /** Returns why the settings of a name cannot be written; null if they can, or if there are none. */
+    private static @Nullable String reason(Policy policy, NameCertificates names, boolean secure) {
+        NameSettings settings = policy.settings;
+        if (settings.isEmpty() && settings.isComplete()) {
+            return null;
+        }
+        if (!settings.isComplete()) {
+            return "verify_client cannot be taken over";
+        }
+        if (!secure) {
+            return "no address of listen has tls";
+        }
+        if (names.fault() != null) {
+            return names.fault();
+        }
+        if (policy.somePorts) {
+            return "inbound_port_ranges: settings of names hold at every address";
+        }
+        if (policy.name.equals("*")) {
+            return "a star alone is for all names, whose settings are in section tls";
+        }
+        return policy.hosts == null || policy.isWildcard() ? null : "a star stands for a whole label";
+    }
+
+    /**
+     * Writes the settings of a name. A wildcard of a certificate matches one label, a wildcard of sni.yaml several. So
+     * the known names with more labels are added.
+     */
+    private void write(Policy policy, int index, NameCertificates names, List<RemapRule> rules) {
+        Set<String> wanted = new LinkedHashSet<>(Set.of(policy.name));
+        if (policy.isWildcard()) {
+            wanted.addAll(names.below(policy.domain()));
+            rules.stream()
+                    .filter(rule -> !rule.isExpression() && !rule.verb().equals("reverse_map"))
+                    .map(RemapRule::fromHost)
+                    .filter(host -> policy.isOf(host)
+                            && host.indexOf('.')
+                                    < host.length() - policy.domain().length() - 1)
+                    .forEach(wanted::add);
+        }
+        for (Policy other : policies.subList(0, index)) {
+            if (other.hosts == null && policy.isOf(other.name) && !other.somePorts) {
+                names.add(Set.of(other.name), other.settings, other.entry);
+            }
+            wanted.removeIf(other::holds);
+        }
+        names.add(wanted, policy.settings, policy.entry);
+    }
+
+    /**
+     * Denies access to hosts several labels below a domain whose clients need a certificate, if a rule for many hosts
+     * exists. No certificate wildcard matches these hosts, so clients could reach them with the settings for
+     * connections without a server name.
+     */
+    private void closeDeep(Policy policy, List<RemapRule> rules) {
+        boolean wide = rules.stream()
+                .anyMatch(rule -> rule.node() != null
+                        && !rule.verb().equals("reverse_map")
+                        && (rule.fromHost().isEmpty() || (rule.isExpression() && mayBe(rule.fromHost(), policy))));
+        if (!wide) {
+            return;
+        }
+        DraftNode rule = input.draft().root().first("remap").from(policy.entry);
+        rule.put("regex_map", "https://[^.]+\\..*\\." + policy.domain().replace(".", "\\.") + "/");
+        rule.put("to", DraftNode.CLOSED);
+        rule.element("filters").put("action", "deny");
+        policy.entry.note("hosts of several labels below " + policy.domain()
+                + " are closed in rules for many hosts, since the wildcard of a certificate stands for one label");
+    }
+
+    /** Writes TLS settings for the origin of a rule, from the first policy that matches the name of the origin. */
     private void originTls(RemapRule rule) {
         DraftNode node = rule.node();
         if (node == null || !rule.isToSecure() || rule.verb().equals("reverse_map") || rule.isExpression()) {
@@ -97,7 +223,7 @@ final class SniImport {
         }
         for (Policy policy : policies) {
             if (policy.isOf(rule.toHost())) {
-                if (!policy.origin.isEmpty()) {
+                if (ORIGIN_KEYS.stream().anyMatch(policy.origin::containsKey)) {
                     new OriginTlsImport(input).apply(policy.origin, node, policy.entry);
                     usedForOrigins.add(policy.entry);
                 }
@@ -106,8 +232,38 @@ final class SniImport {
         }
     }
 
+    /** Writes the SNI of a rule's origin. Traffic Server derives it from the server name that the client requests. */
+    private void originSni(RemapRule rule) {
+        DraftNode node = rule.node();
+        if (node == null
+                || !rule.isToSecure()
+                || rule.isExpression()
+                || rule.verb().equals("reverse_map")
+                || !rule.from().toLowerCase(Locale.ROOT).startsWith("https://")) {
+            return;
+        }
+        for (Policy policy : policies) {
+            if (policy.isOf(rule.fromHost())) {
+                String word = OriginTlsImport.sniWord(policy.origin.getOrDefault(CLIENT_SNI, ""));
+                if (word != null) {
+                    node.put("origin.tls.sni", word).from(policy.entry);
+                    usedForSni.add(policy.entry);
+                }
+                return;
+            }
+        }
+    }
+
     private void tellUnusedOriginTls() {
         for (Policy policy : policies) {
+            String sni = policy.origin.remove(CLIENT_SNI);
+            if (sni != null && OriginTlsImport.sniWord(sni) == null) {
+                policy.entry.notMapped(
+                        CLIENT_SNI + ": write origin.tls.sni: host or origin.tls.name in the rules of this name");
+            } else if (sni != null && !usedForSni.contains(policy.entry)) {
+                policy.entry.notMapped(CLIENT_SNI
+                        + ": no rule for this host alone leads to an origin by https; write origin.tls.sni there");
+            }
             if (!policy.origin.isEmpty() && !usedForOrigins.contains(policy.entry)) {
                 policy.entry.note("no rule leads to an origin of this name by https");
             }
@@ -127,17 +283,15 @@ final class SniImport {
             return;
         }
         List<String> words = new ArrayList<>();
-        boolean closed = false;
         Map<String, String> origin = new LinkedHashMap<>();
         for (String key : Yaml.pairs(item.node()).keySet()) {
             Node value = Yaml.value(item.node(), key);
             String text = value == null ? "" : Yaml.text(value);
             if (key.equals("ip_allow")) {
                 words.addAll(addresses(item.entry(), text));
-            } else if (ORIGIN_KEYS.contains(key)) {
+            } else if (ORIGIN_KEYS.contains(key) || key.equals(CLIENT_SNI)) {
                 origin.put(key, text);
-            } else {
-                closed |= key.equals("verify_client") && text.equalsIgnoreCase("STRICT");
+            } else if (!NameSettings.has(key)) {
                 explain(item.entry(), key, text.toUpperCase(Locale.ROOT));
             }
         }
@@ -150,10 +304,15 @@ final class SniImport {
         AddressSet allowed =
                 !listed ? null : words.isEmpty() ? AddressSet.NONE : AddressSet.parse(words.toArray(String[]::new));
         boolean somePorts = Yaml.value(item.node(), "inbound_port_ranges") != null;
-        policies.add(new Policy(name, expression(name), somePorts, item.entry(), allowed, words, closed, origin));
+        NameSettings settings = NameSettings.of(input, item.node(), item.entry());
+        policies.add(new Policy(name, expression(name), somePorts, item.entry(), allowed, words, settings, origin));
+        hostPolicy(item.entry(), Yaml.text(item.node(), "host_sni_policy"), settings);
     }
 
-    /** For the hosts of a name with a star; null for any other. Since version 10 a star stands at the beginning alone. */
+    /**
+     * Returns a regular expression for the hosts of a name with a star; null for any other name. Since version 10 a
+     * star is allowed only at the beginning.
+     */
     private @Nullable String expression(String name) {
         if (old ? !name.contains("*") : !name.matches("\\*\\.[^*.].*")) {
             return null;
@@ -161,7 +320,7 @@ final class SniImport {
         return name.replaceAll("[^a-z0-9*_-]", "\\\\$0").replace("*", ".*");
     }
 
-    /** A list, or {@code @} and the file that has it. */
+    /** Returns a list of addresses; {@code @} refers to a file that contains the list. */
     private List<String> addresses(Entry entry, String text) {
         if (!text.startsWith("@")) {
             return split(text);
@@ -199,38 +358,11 @@ final class SniImport {
             case "inbound_port_ranges" ->
                 entry.note(
                         "what is said here holds at every address that has tls, and so does what is said of the name behind it");
-            case "verify_client" -> {
-                if (value.equals("STRICT")) {
-                    entry.notMapped(
-                            "verify_client: write client_certificates: require and client_ca_file beside the"
-                                    + " certificate in tls.certificates; until then the rules for this name are closed to everybody");
-                } else if (value.equals("NONE")) {
-                    entry.note("verify_client: clients are not asked for certificates, as here");
-                } else {
-                    entry.notMapped("verify_client: write client_certificates: request and client_ca_file beside the"
-                            + " certificate in tls.certificates; one that is shown must be valid");
-                }
-            }
-            case "verify_client_ca_certs" ->
-                entry.notMapped(
-                        "verify_client_ca_certs: write client_ca_file beside the certificate in tls.certificates");
-            case "http2" -> {
-                if (value.equals("ON")) {
-                    entry.note("http2: offered to all clients, as here");
-                } else {
-                    entry.notMapped("http2: write http2: false beside the certificate in tls.certificates");
-                }
-            }
-            case "disable_h2" ->
-                entry.notMapped("disable_h2: write http2: false beside the certificate in tls.certificates");
             case "quic" -> only(entry, key, value, off, "HTTP/3 is not offered");
             case "server_max_early_data" -> only(entry, key, value, "0", "early data is not accepted");
-            case "host_sni_policy" ->
-                entry.note(
-                        "host_sni_policy: a Host whose policy for client certificates is stricter is refused with 421");
-            case "client_sni_policy" ->
-                entry.notMapped(
-                        "client_sni_policy: write origin.tls.sni: host or origin.tls.name in the rules that lead there");
+            case "host_sni_policy" -> {}
+            case "server_TLSv1_3_cipher_suites" -> entry.notMapped(key + ": those of TLS 1.3 are always the same");
+            case "ssl_ticket_enabled" -> only(entry, key, value, "1", "session tickets are issued for all names");
             case "tunnel_prewarm" ->
                 only(entry, key, value, "FALSE", "connections are not passed on by their names in TLS");
             case "tunnel_route", "forward_route", "partial_blind_route" ->
@@ -241,7 +373,20 @@ final class SniImport {
         }
     }
 
-    /** Keys that are told by their beginning. */
+    /** Explains host_sni_policy: Millrace always compares the policies of both names. */
+    private static void hostPolicy(Entry entry, String word, NameSettings settings) {
+        if (word.isEmpty()) {
+            return;
+        }
+        if (settings.values().containsKey("client_certificates") && !word.equalsIgnoreCase("ENFORCED")) {
+            entry.notMapped("host_sni_policy: requests of clients that asked for another name in TLS, with a weaker"
+                    + " policy for certificates, are always refused (421)");
+        } else {
+            entry.note("host_sni_policy: a Host whose policy for client certificates is stricter is refused with 421");
+        }
+    }
+
+    /** Explains keys that are recognized by their prefix. */
     private static void explainFamily(Entry entry, String key) {
         if (key.startsWith("http2_")) {
             entry.note(key + ": limits of HTTP/2 are those of section http2, for all names");
@@ -249,9 +394,6 @@ final class SniImport {
             entry.note(key + ": connections are not passed on by their names in TLS");
         } else if (key.startsWith("ssl_ticket_")) {
             entry.note(key + ": tickets are issued for all names");
-        } else if (key.startsWith("server_") || key.startsWith("valid_tls_version")) {
-            entry.notMapped(key
-                    + ": write min_version, max_version, ciphers or groups beside the certificate in tls.certificates");
         } else {
             entry.notMapped(key + " is not understood");
         }
@@ -265,7 +407,15 @@ final class SniImport {
         }
     }
 
-    /** Of a rule for one host the first policy for that name holds, as for connections; of a wider rule each that may. */
+    /** Whether a policy denies any client. */
+    private boolean isGuard(Policy policy) {
+        return closed.contains(policy.entry) || (policy.allowed != null && !policy.allowed.covers(AddressSet.ALL));
+    }
+
+    /**
+     * Adds the filters of policies to a rule. For a rule with one host the first policy for the name applies, as for
+     * connections. For a wider rule every policy applies that may match.
+     */
     private void guard(RemapRule rule) {
         DraftNode node = rule.node();
         String from = rule.from();
@@ -290,27 +440,27 @@ final class SniImport {
         }
     }
 
-    /** Guards a rule for many hosts as a whole. */
-    private static void wide(RemapRule rule, DraftNode node, List<Policy> held) {
+    /** Adds the filters to a rule for many hosts as a whole. */
+    private void wide(RemapRule rule, DraftNode node, List<Policy> held) {
         guard(node, held);
         held.stream()
-                .filter(Policy::isGuard)
+                .filter(this::isGuard)
                 .forEach(policy -> policy.entry.note(
                         "holds for all hosts of " + rule.entry().place() + ", which has more than this one"));
     }
 
     /**
-     * A rule for every host has a rule for each name before it. These stand behind all others, and rules without a host are asked last
-     * all the same.
+     * Adds a rule for each name to a rule that matches every host. The new rules follow all others, but take
+     * precedence, since rules without a host are searched last.
      */
     private void names(RemapRule rule, DraftNode node) {
         int last = -1;
         for (int i = 0; i < policies.size(); i++) {
-            last = policies.get(i).isGuard() ? i : last;
+            last = isGuard(policies.get(i)) ? i : last;
         }
         List<Policy> held = policies.subList(0, last + 1);
         if (rule.verb().equals("map_with_referer") && held.stream().anyMatch(policy -> policy.hosts != null)) {
-            // There is no such kind with an expression.
+            // There is no such rule kind with a regular expression.
             wide(rule, node, held);
             return;
         }
@@ -331,7 +481,10 @@ final class SniImport {
         }
     }
 
-    /** What holds for a host: the first that is said of it, and behind what is for some ports the next one too. */
+    /**
+     * Returns the policies for a host: the first match, and further matches as long as the previous one is for some
+     * ports only.
+     */
     private List<Policy> of(String host) {
         List<Policy> held = new ArrayList<>();
         for (Policy policy : policies) {
@@ -345,7 +498,7 @@ final class SniImport {
         return held;
     }
 
-    /** Whether an expression may be for a host of a policy. */
+    /** Whether a regular expression may match a host of a policy. */
     private static boolean mayBe(String expression, Policy policy) {
         if (policy.hosts != null) {
             return true;
@@ -359,16 +512,16 @@ final class SniImport {
         }
     }
 
-    /** Puts filters in front, the first one's first. */
-    private static void guard(DraftNode rule, List<Policy> held) {
+    /** Inserts the filters of the policies before the existing filters, in the order of the policies. */
+    private void guard(DraftNode rule, List<Policy> held) {
         for (int i = held.size() - 1; i >= 0; i--) {
             Policy policy = held.get(i);
-            if (!policy.isGuard()) {
+            if (!isGuard(policy)) {
                 continue;
             }
             DraftNode filter = rule.first("filters").from(policy.entry);
             filter.put("action", "deny");
-            if (!policy.closed && !policy.words.isEmpty()) {
+            if (!closed.contains(policy.entry) && !policy.words.isEmpty()) {
                 filter.putWords(
                         "src_ip", policy.words.stream().map(word -> "~" + word).toList());
             }

@@ -5,15 +5,15 @@ import java.io.InputStream;
 import java.util.Properties;
 
 /**
- * Version and commit of the build that runs. Immutable.
+ * The version and the commit of this build. Immutable.
  *
- * @param version as in the POM
- * @param commit full hash; "unknown" where the build had no Git repository
+ * @param version version in the POM
+ * @param commit full hash; "unknown" if the build had no Git repository
  */
 public record BuildVersion(String version, String commit) {
     private static final String UNKNOWN = "unknown";
 
-    /** Reads what the build wrote beside this class. */
+    /** Reads the properties file that the build has written beside this class. */
     public static BuildVersion read() throws IOException {
         Properties properties = new Properties();
         try (InputStream stream = BuildVersion.class.getResourceAsStream("build.properties")) {
@@ -24,13 +24,13 @@ public record BuildVersion(String version, String commit) {
         return new BuildVersion(value(properties, "version"), value(properties, "commit"));
     }
 
-    /** Version in the manifest of the jar with this class; "(unpacked)" outside of a jar. */
+    /** Returns the version in the manifest of the jar with this class; "(unpacked)" outside of a jar. */
     public static String ofJar() {
         String version = BuildVersion.class.getPackage().getImplementationVersion();
         return version == null ? "(unpacked)" : version;
     }
 
-    /** A placeholder that the build did not replace counts as missing. */
+    /** Reads a property. A placeholder that the build did not replace counts as missing. */
     private static String value(Properties properties, String key) {
         String value = properties.getProperty(key, UNKNOWN);
         return value.isBlank() || value.startsWith("${") ? UNKNOWN : value;

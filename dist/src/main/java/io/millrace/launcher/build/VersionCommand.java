@@ -9,7 +9,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code millrace version}: version, commit and Java of this build. */
+/** The command {@code millrace version}: prints version, commit and Java of this build. */
 @Command(
         name = "version",
         description = "Prints version, commit and Java release.",
@@ -17,7 +17,7 @@ import picocli.CommandLine.Spec;
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:printed", "2:wrong usage"})
 public final class VersionCommand implements Callable<Integer> {
-    /** Forms of the output. */
+    /** The output formats. */
     enum Format {
         TEXT,
         JSON;
@@ -56,7 +56,7 @@ public final class VersionCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** A JSON string. Control characters are dropped: no version and no vendor has any. */
+    /** Returns a JSON string. Drops control characters, which do not occur in versions and vendor names. */
     static String quoted(String text) {
         StringBuilder json = new StringBuilder("\"");
         text.chars().filter(c -> c >= ' ').forEach(c -> {

@@ -1,4 +1,4 @@
-/** Which build this is: version and commit. */
+/** The identity of the build: version and commit. */
 @NullMarked
 package io.millrace.launcher.build;
 

@@ -31,19 +31,19 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Every way to change the configuration, one change after the other on a thread of its own: two that are asked for at once
- * know of each other. A change that cannot be made wholly is not made at all.
+ * All changes of the configuration. A separate thread makes one change after the other, so that concurrent changes see
+ * each other's results. A change is applied completely or not at all.
  *
  * <p>Thread-safe.
  */
 public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCloseable {
-    /** Changes that may wait for the one that is made; a roll takes seconds. */
+    /** Limit of changes that wait for the current one; a roll takes seconds. */
     private static final int WAITING_MAX = 16;
 
     private final RunningConfig running;
     private final ThreadPoolExecutor thread;
 
-    /** Changes of that configuration; starts their thread. */
+    /** Creates the changes of this configuration, and starts their thread. */
     public ConfigChanges(RunningConfig running) {
         this.running = running;
         thread = new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(WAITING_MAX), task -> {
@@ -137,7 +137,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         }
     }
 
-    /** In use it is by now; whether it is in the file, too, the answer says. */
+    /** Replaces the file. The change is in force already; the report tells whether it is in the file too. */
     static ReloadReport written(ReloadReport report, OperatorsFile file) {
         List<String> notes = new ArrayList<>(report.notes());
         boolean ok = true;
@@ -208,7 +208,10 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         return new ReloadReport(true, report.settings(), report.problems(), notes);
     }
 
-    /** What became of settings over the file with the rollback: an earlier configuration may have had the same. */
+    /**
+     * Returns notes on the settings of the overlay after a rollback: which are gone, and which have the same value in
+     * the earlier configuration.
+     */
     private static List<String> ofOverlay(RunningConfig.Current before, ProxyConfig now, int number) {
         List<String> gone = new ArrayList<>();
         List<String> kept = new ArrayList<>();
@@ -229,7 +232,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         return notes;
     }
 
-    /** Everything that was asked for is in the answer, also what has changed nothing. */
+    /** Completes the report with the requested settings that did not change. */
     private static ReloadReport complete(ReloadReport report, Iterable<String> keys, String unchanged) {
         List<Setting> settings = new ArrayList<>(report.settings());
         for (String key : keys) {
@@ -252,7 +255,11 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         return "not set, since all are set or none";
     }
 
-    /** @param wrong the key that is the reason; empty when it is all of them */
+    /**
+     * Returns a report that rejects all settings.
+     *
+     * @param wrong the key that caused the rejection; empty for all keys
+     */
     private static ReloadReport refused(Iterable<String> keys, String wrong, String why) {
         List<Setting> settings = new ArrayList<>();
         for (String key : keys) {
@@ -262,7 +269,10 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         return new ReloadReport(false, settings, List.of());
     }
 
-    /** Runs {@code task} after the changes that were asked for before: it sees what they made, and none while it runs. */
+    /**
+     * Runs {@code task} after the changes that were requested before it. It sees their results, and no change runs at
+     * the same time.
+     */
     <T> CompletionStage<T> inTurn(Supplier<T> task) {
         return queued(task);
     }

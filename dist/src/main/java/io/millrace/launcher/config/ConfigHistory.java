@@ -21,10 +21,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The last configurations that were applied, a file each in the state directory, for this user only. They are kept as they
- * were written: variables of the environment by name, secrets by the names of their files.
+ * The history of applied configurations, one file each in the state directory, readable only for this user. The texts
+ * are stored as written: environment variables by name, secrets by file name.
  *
- * <p>Thread-safe: files are written on one thread, whole and then renamed, and read on any.
+ * <p>Thread-safe: one thread writes each file completely and then renames it; any thread may read.
  */
 final class ConfigHistory {
     private static final Logger LOG = LoggerFactory.getLogger(ConfigHistory.class);
@@ -43,7 +43,7 @@ final class ConfigHistory {
         return running;
     }
 
-    /** What the launcher starts with. The same as it ran before is no new entry. */
+    /** Records the configuration that the launcher starts with, unless it equals the newest entry. */
     void begin(ConfigSource source, ProxyConfig config) {
         try {
             NavigableMap<Integer, Path> files = files();
@@ -58,9 +58,9 @@ final class ConfigHistory {
     }
 
     /**
-     * Keeps one more, and forgets the oldest.
+     * Adds an entry, and deletes the oldest ones beyond the configured limit.
      *
-     * @param notes gets a sentence when that fails, which undoes nothing
+     * @param notes receives a warning if the entry cannot be written; the change stays in force
      */
     void record(ConfigSource source, ProxyConfig config, String by, List<ConfigChange> changes, List<String> notes) {
         try {
@@ -106,7 +106,7 @@ final class ConfigHistory {
         }
     }
 
-    /** Oldest first, without their texts. */
+    /** Returns the entries without their texts, oldest first. */
     List<HistoryEntry> entries() {
         List<HistoryEntry> entries = new ArrayList<>();
         try {
@@ -127,7 +127,7 @@ final class ConfigHistory {
         }
     }
 
-    /** What an entry was read from. */
+    /** Returns the texts of an entry. */
     ConfigSource source(int number) throws IOException {
         try {
             return HistoryEntry.read(directory.resolve(number + SUFFIX)).source();
@@ -136,12 +136,15 @@ final class ConfigHistory {
         }
     }
 
-    /** What was applied last is this entry again: before it lies what was before that. */
+    /**
+     * Records a rollback: the configuration applied last equals entry {@code number}, so that the next rollback counts
+     * from that entry.
+     */
     void goneBackTo(int number) {
         goneBackTo = number;
     }
 
-    /** The number before the one that runs. */
+    /** Returns the number of the entry before the configuration in force. */
     int before(int rolledBackTo) throws IOException {
         int last = goneBackTo > 0 ? goneBackTo : running;
         int now = rolledBackTo > 0 ? rolledBackTo : last;

@@ -18,11 +18,11 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** Looks at the running configuration and at those before it. Thread-safe. */
+/** Reports on the configuration in force and on earlier ones. Thread-safe. */
 public final class ConfigInspection implements ConfigInspector {
     private final RunningConfig running;
 
-    /** A view of that configuration. */
+    /** Creates reports on this configuration. */
     public ConfigInspection(RunningConfig running) {
         this.running = running;
     }
@@ -112,7 +112,7 @@ public final class ConfigInspection implements ConfigInspector {
         return String.valueOf(value).equals(key.type().name().equals("list") ? "[]" : key.defaultText());
     }
 
-    /** What a reload would change now. */
+    /** Returns the settings that a reload would change now. */
     private List<Difference> pending(RunningConfig.Current now, List<String> notes) {
         ConfigTarget file = ConfigTarget.ofFile(running.reader().read(), now);
         ProxyConfig config = file.config();

@@ -15,19 +15,19 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** The configuration that {@code run} was asked for, to be read now and at every reload. Immutable. */
+/** Reads the configuration that the options of {@code run} select, at the start and at every reload. Immutable. */
 public final class ConfigReader {
     private static final String LISTEN_DEFAULT = ":8080";
     private static final List<Path> PLACES = List.of(Path.of("millrace.yaml"), Path.of("/etc/millrace/millrace.yaml"));
 
     /**
-     * What was read.
+     * A configuration that was read.
      *
-     * @param source for the worker
-     * @param result of checking it here
+     * @param source texts for the worker
+     * @param result result of the check in the launcher
      */
     public record Reading(ConfigSource source, ConfigResult result) {
-        /** What was read, when it can be used. */
+        /** The configuration. Throws IllegalStateException if it has problems. */
         public ProxyConfig config() {
             ProxyConfig config = result.config();
             if (config == null) {
@@ -57,8 +57,8 @@ public final class ConfigReader {
     }
 
     /**
-     * @param demoOrigin URL of the embedded site when it runs
-     * @throws LaunchException when nothing says what to serve
+     * @param demoOrigin URL of the demonstration site; null if it does not run
+     * @throws LaunchException if there is no configuration file and no option replaces it
      */
     public static ConfigReader of(LaunchOptions options, @Nullable String demoOrigin) throws LaunchException {
         String origin = demoOrigin == null ? options.origin() : demoOrigin;
@@ -75,9 +75,9 @@ public final class ConfigReader {
     }
 
     /**
-     * The file that is named, or the first of the usual ones that is there.
+     * Returns the named file, or the first of the default files that exists.
      *
-     * @throws LaunchException when there is none
+     * @throws LaunchException if no default file exists
      */
     public static Path find(@Nullable Path named) throws LaunchException {
         if (named != null) {
@@ -94,18 +94,18 @@ public final class ConfigReader {
                 ExitCode.USAGE);
     }
 
-    /** What the operator calls it. */
+    /** The name of the configuration, for the operator. */
     String name() {
         return file == null ? ConfigSource.COMMAND_LINE : file.toString();
     }
 
-    /** The file; null where options say everything. */
+    /** The configuration file; null if the options replace it. */
     @Nullable
     public Path file() {
         return file;
     }
 
-    /** Reads and checks it as it is now. */
+    /** Reads and checks the configuration in its present state. */
     public Reading read() {
         return file == null ? readOptions(String.valueOf(origin)) : read(file);
     }
@@ -116,19 +116,19 @@ public final class ConfigReader {
                 : site.yaml(listen, to);
         ConfigDocument document =
                 new ConfigDocument(ConfigSource.COMMAND_LINE, Path.of("").toAbsolutePath(), text, Map.of());
-        // The same settings; but here problems name the options that brought them.
+        // Parsed in another way than the text, so that problems name the options of the command line.
         ConfigResult result = site == null
                 ? ConfigLoader.forOrigin(listen, to, overrides)
                 : ConfigLoader.parse(text, document.name(), document.directory(), overrides);
         return new Reading(new ConfigSource(document, overrides, Map.of()), result);
     }
 
-    /** Reads and checks {@code other} as though it were the file of this run. */
+    /** Reads and checks {@code other} as if it were the configuration file of this run. */
     public Reading read(Path other) {
         ConfigResult result = ConfigLoader.load(other, overrides);
         ConfigDocument document = result.document();
         if (document == null) {
-            // It could not be read, which is among the problems.
+            // The file could not be read; the problems include that.
             document = new ConfigDocument(other.toString(), Path.of("/"), "", Map.of());
         }
         return new Reading(new ConfigSource(document, overrides, Map.of()), result);

@@ -16,15 +16,15 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is to run next. Immutable.
+ * The configuration that is to be applied. Immutable.
  *
- * @param config all of it; null when it has errors, and cannot be used
- * @param places where keys were set
- * @param source what it was read from
+ * @param config all settings; null if the configuration has errors
+ * @param places the place where each key was set
+ * @param source texts of the configuration
  * @param under as {@link RunningConfig.Current#under}
  * @param rolledBackTo as {@link RunningConfig.Current#rolledBackTo}
- * @param problems its errors
- * @param notes what else there is to say, a sentence each
+ * @param problems errors in the configuration
+ * @param notes further remarks, a sentence each
  */
 record ConfigTarget(
         @Nullable ProxyConfig config,
@@ -47,7 +47,10 @@ record ConfigTarget(
                 List.copyOf(notes));
     }
 
-    /** The file as it was read, under what was set while running, save for what the file has changed itself. */
+    /**
+     * Returns the file with the overlay of the running configuration. Drops the overlay keys whose value the file
+     * itself has changed.
+     */
     static ConfigTarget ofFile(ConfigReader.Reading reading, RunningConfig.Current running) {
         List<String> notes = new ArrayList<>();
         ProxyConfig file = reading.result().config();
@@ -73,7 +76,7 @@ record ConfigTarget(
         return of(source, overlay.isEmpty() ? reading.result() : source.load(), under, 0, notes);
     }
 
-    /** What runs, under other settings. */
+    /** Returns the running configuration with another overlay. */
     static ConfigTarget withOverlay(RunningConfig.Current running, Map<String, String> overlay) {
         Map<String, String> under = new HashMap<>();
         for (String path : overlay.keySet()) {
@@ -89,7 +92,7 @@ record ConfigTarget(
         return of(source, source.load(), under, running.rolledBackTo(), List.of());
     }
 
-    /** The errors among what was found. */
+    /** Returns the problems that are errors. */
     static List<Problem> problems(ConfigResult result) {
         return result.problems().stream()
                 .filter(problem -> problem.severity() == ConfigProblem.Severity.ERROR)

@@ -26,13 +26,13 @@ import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
 
 /**
- * A configuration that was applied, as it lies in a file of JSON. Immutable.
+ * An entry of the configuration history, stored in a JSON file. Immutable.
  *
- * @param number rises with each
- * @param at ISO 8601, UTC
- * @param by what applied it
- * @param changed keys that it changed
- * @param source what it was read from
+ * @param number number of the entry, increasing
+ * @param at time of the change, ISO 8601, UTC
+ * @param by command that applied the configuration
+ * @param changed keys that were changed
+ * @param source texts of the configuration
  */
 record HistoryEntry(int number, String at, String by, List<String> changed, ConfigSource source) {
     private static final JsonFactory FACTORY = new JsonFactory();
@@ -40,7 +40,7 @@ record HistoryEntry(int number, String at, String by, List<String> changed, Conf
     private static final Set<StandardOpenOption> NEW =
             EnumSet.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
 
-    /** Writes a file that was not there, for this user only, and waits for the disk. */
+    /** Writes a new file that only this user can read, and forces it to disk. */
     void write(Path file) throws IOException {
         try (FileChannel channel = FileChannel.open(
                         file, NEW, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
@@ -67,7 +67,7 @@ record HistoryEntry(int number, String at, String by, List<String> changed, Conf
         json.writeStringProperty("directory", document.directory().toString());
         texts(json, "set", source.overrides());
         texts(json, "overlay", source.overlay());
-        // Last, so that a list of entries need not read it.
+        // The text comes last, so that a list of entries need not read it.
         json.writeStringProperty(TEXT, document.text());
         texts(json, "included", document.included());
         json.writeEndObject();
@@ -79,12 +79,12 @@ record HistoryEntry(int number, String at, String by, List<String> changed, Conf
         json.writeEndObject();
     }
 
-    /** Reads a file that {@link #write} wrote. */
+    /** Reads a file written by {@link #write}. */
     static HistoryEntry read(Path file) throws IOException {
         return read(file, true);
     }
 
-    /** Reads all but the configuration's text. */
+    /** Reads an entry without the configuration's text. */
     static HistoryEntry readHead(Path file) throws IOException {
         return read(file, false);
     }

@@ -7,15 +7,15 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@code run} was asked for. Immutable.
+ * The options of {@code run}. Immutable.
  *
- * @param demo serve the embedded site
- * @param origin serve this origin, without a file
- * @param listen addresses; empty for those of the configuration
- * @param config the file; null to look for one
- * @param state the state directory; null for the rule of {@link StateDirectory}
- * @param set settings over those of the file
- * @param site names to serve over HTTPS; null for none
+ * @param demo whether to serve the demonstration site
+ * @param origin URL of the only origin, which replaces the file; null for none
+ * @param listen listen addresses; empty for those of the configuration
+ * @param config configuration file; null for a default file
+ * @param state state directory; null for the default of {@link StateDirectory}
+ * @param set settings that override the file
+ * @param site site to serve over HTTPS; null for none
  */
 public record LaunchOptions(
         boolean demo,

@@ -23,9 +23,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The operator's configuration file while a setting is written into it: it is replaced as a whole, keeps owner, mode, access list
- * and extended attributes, and is left alone when it is not what was loaded. What it throws says why, and can be shown to the operator. Confined to
- * one thread.
+ * Writes settings into the operator's configuration file. Replaces the file as a whole; keeps owner, mode, access
+ * control list and extended attributes. Does not change a file that differs from the loaded one. Messages of exceptions
+ * can be shown to the operator. Not thread-safe.
  */
 final class OperatorsFile implements AutoCloseable {
     private final Path file;
@@ -43,9 +43,11 @@ final class OperatorsFile implements AutoCloseable {
     }
 
     /**
-     * Refuses when the file is not what runs, or does not decide about {@code keys}.
+     * Opens the file for a change. Fails if the file is not the configuration in force, or if {@code keys} are set on
+     * the command line.
      *
-     * @param instance a word for this launcher: another one may have the same file, and write beside it at the same time
+     * @param instance identifier of this launcher: another launcher with the same file may write beside it at the same
+     *     time
      */
     static OperatorsFile open(ConfigReader reader, RunningConfig.Current running, Set<String> keys, String instance)
             throws IOException {
@@ -68,7 +70,7 @@ final class OperatorsFile implements AutoCloseable {
                 throw new IOException(key + " is set on the command line, which wins over the file");
             }
         }
-        // A link stays one: what it leads to is replaced.
+        // A symbolic link is kept; its target is replaced.
         Path file = named.toRealPath();
         OperatorsFile opened = new OperatorsFile(file, running.source().document(), instance, sync);
         opened.checkUnchanged();
@@ -90,7 +92,7 @@ final class OperatorsFile implements AutoCloseable {
         return file;
     }
 
-    /** The file with other values, and what it includes. */
+    /** Returns the file with changed values, together with the files that it includes. */
     ConfigDocument edit(Map<String, String> settings) throws IOException {
         String text = loaded.text();
         for (Map.Entry<String, String> setting : settings.entrySet()) {
@@ -104,14 +106,17 @@ final class OperatorsFile implements AutoCloseable {
         return new ConfigDocument(loaded.name(), loaded.directory(), text, loaded.included());
     }
 
-    /** Writes what {@link #edit} made beside the file, into a copy of it with all that the file system keeps of it. */
+    /**
+     * Writes the result of {@link #edit} into a temporary copy beside the file. The copy has the attributes of the
+     * file.
+     */
     void prepare() throws IOException {
         Path beside = file.resolveSibling("." + file.getFileName() + "." + instance + ".millrace-new");
         PosixFileAttributes attributes = Files.readAttributes(file, PosixFileAttributes.class);
         Files.deleteIfExists(beside);
         try {
             unfinished = beside;
-            // Extended attributes and the access list, which has no other way in Java, go along with a copy.
+            // Only a copy keeps extended attributes and the access control list: Java has no other way to set the list.
             Files.copy(file, beside, StandardCopyOption.COPY_ATTRIBUTES);
             PosixFileAttributeView view = Files.getFileAttributeView(beside, PosixFileAttributeView.class);
             view.setPermissions(PosixFilePermissions.fromString("rw-------"));
@@ -147,7 +152,7 @@ final class OperatorsFile implements AutoCloseable {
         view.setPermissions(attributes.permissions());
     }
 
-    /** A copy leaves out silently what it cannot take along. */
+    /** Checks the attributes of the copy, since copying drops unsupported ones silently. */
     private void checkAttributes(Path beside) throws IOException {
         Map<String, ByteBuffer> wanted = userAttributes(file);
         Map<String, ByteBuffer> kept = userAttributes(beside);
@@ -159,7 +164,7 @@ final class OperatorsFile implements AutoCloseable {
         }
     }
 
-    /** Empty where the file system has none. */
+    /** The extended attributes in the user namespace; empty if the file system supports none. */
     private static Map<String, ByteBuffer> userAttributes(Path of) {
         Map<String, ByteBuffer> values = new HashMap<>();
         UserDefinedFileAttributeView view = Files.getFileAttributeView(of, UserDefinedFileAttributeView.class);
@@ -178,15 +183,15 @@ final class OperatorsFile implements AutoCloseable {
         return values;
     }
 
-    /** Makes sure that a directory's names outlive a power failure. */
+    /** Forces the entries of a directory to disk, so that they survive a power failure. */
     interface DirectorySync {
         void force(Path directory) throws IOException;
     }
 
     /**
-     * Puts it in place of the file.
+     * Renames the temporary copy to the file.
      *
-     * @return what is not certain of it, though the file is replaced; null when nothing is left to be said
+     * @return a warning if the rename may not survive a power failure; null if it does
      */
     @Nullable
     String replace() throws IOException {

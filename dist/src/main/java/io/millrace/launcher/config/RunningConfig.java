@@ -33,10 +33,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The configuration that runs, and how another takes its place: settings that the worker can take over at once go to it;
- * one that needs a new worker brings a new worker; what only a new launcher can change is said to wait for it.
+ * The configuration in force, and its replacement. The worker applies some settings at run time; others need a new
+ * worker. Settings that only a new launcher can apply are reported as pending.
  *
- * <p>Thread-safe, save that {@link #apply} and {@link #restart} are called on one thread, that of {@link ConfigChanges}.
+ * <p>Thread-safe, except {@link #apply} and {@link #restart}, which are confined to the thread of
+ * {@link ConfigChanges}.
  */
 public final class RunningConfig {
     private static final Logger LOG = LoggerFactory.getLogger(RunningConfig.class);
@@ -45,15 +46,15 @@ public final class RunningConfig {
             "; it may have taken the change over, or do so yet, until millctl server restart replaces it";
 
     /**
-     * What holds now. Immutable.
+     * The state of the configuration in force. Immutable.
      *
-     * @param config all of it
-     * @param places where keys were set
-     * @param source what it was read from, the overlay included
-     * @param plan what workers are started with
-     * @param loadedAt when it began to hold
-     * @param under for each key of the overlay what the file gives; without an entry it gives none
-     * @param rolledBackTo number of the entry of the history that runs in place of the file; 0 for the file
+     * @param config all settings
+     * @param places the place where each key was set
+     * @param source the texts that the configuration was read from, including the overlay
+     * @param plan the plan that workers are started with
+     * @param loadedAt time since which the configuration is in force
+     * @param under for each key of the overlay, the value in the file; no entry if the file does not set the key
+     * @param rolledBackTo number of the history entry that replaces the file; 0 for the file itself
      */
     record Current(
             ProxyConfig config,
@@ -73,7 +74,7 @@ public final class RunningConfig {
     private volatile int socketsPerAddress;
     private volatile ProxyStatus.@Nullable LastReload lastReload;
 
-    /** A configuration that has not begun to run; {@code reader} reads it at every reload. */
+    /** Creates a configuration that is not in force yet; {@code reader} reads it at every reload. */
     public RunningConfig(ConfigReader reader, LauncherContext workplace, ServingWorker worker) {
         this.reader = reader;
         this.workplace = workplace;
@@ -81,7 +82,7 @@ public final class RunningConfig {
         history = new ConfigHistory(workplace.state().state().resolve("config-history"));
     }
 
-    /** What {@link #serve} will serve. */
+    /** Puts a configuration in force. {@link #serve} starts the first worker with it. */
     public void begin(ConfigReader.Reading reading, WorkerPlan plan) {
         ProxyConfig config = reading.config();
         current = new Current(config, reading.result().places(), reading.source(), plan, Instant.now(), Map.of(), 0);
@@ -103,22 +104,22 @@ public final class RunningConfig {
         return running;
     }
 
-    /** Whether a configuration runs. */
+    /** Whether a configuration is in force. */
     public boolean hasBegun() {
         return current != null;
     }
 
-    /** The configuration that runs. Throws IllegalStateException before one does. */
+    /** The configuration in force. Throws IllegalStateException before {@link #begin}. */
     public ProxyConfig config() {
         return running().config();
     }
 
-    /** When the configuration that runs was read. */
+    /** Time since which the configuration is in force. */
     public Instant loadedAt() {
         return running().loadedAt();
     }
 
-    /** Reads the configuration at a reload. */
+    /** The reader that reloads use. */
     public ConfigReader reader() {
         return reader;
     }
@@ -127,41 +128,41 @@ public final class RunningConfig {
         return history;
     }
 
-    /** The text that the launcher was started with of each key that only its start can change. */
+    /** The values that the launcher was started with, for each key that only a new launcher can change. */
     Map<String, String> atLaunch() {
         return atLaunch;
     }
 
-    /** A word that no other launcher of this machine has: each has a state directory of its own. */
+    /** An identifier of this launcher, unique on the machine: a hash of its own state directory. */
     String instance() {
         return Integer.toHexString(workplace.state().state().toString().hashCode());
     }
 
-    /** What the operator calls it. */
+    /** The name of the configuration, for the operator. */
     public String name() {
         return reader.name();
     }
 
-    /** How long a replaced worker may finish its requests, in nanoseconds. */
+    /** Time limit for a replaced worker to finish its requests, in nanoseconds. */
     public long drainNanos() {
         return running().config().timeouts().drainNanos();
     }
 
     /**
-     * Puts a new worker with what runs in the place of the one that serves. Blocks until it does.
+     * Replaces the worker by a new one with the same configuration. Blocks until the new worker is ready.
      *
-     * @throws CompletionException when it does not come up; then the old one serves on
+     * @throws CompletionException if the new worker does not become ready; the old one then continues to serve
      */
     void restart() {
         worker.roll(running().plan(), drainNanos()).join();
     }
 
-    /** How workers are started now. */
+    /** The command that starts workers with the configuration in force. */
     public WorkerCommand command() {
         return workplace.starter(config());
     }
 
-    /** With the ports they got. */
+    /** The listeners, with the port numbers that were bound. */
     List<ListenerSockets> listeners() {
         Current running = running();
         return running.plan().sockets() == null
@@ -169,7 +170,7 @@ public final class RunningConfig {
                 : running.plan().listeners();
     }
 
-    /** The lines to print once the first worker serves. */
+    /** The message that is printed when the first worker is ready. */
     public StartMessage startMessage(boolean demo) {
         return new StartMessage(
                 workplace.complete(config()),
@@ -180,7 +181,7 @@ public final class RunningConfig {
                 demo);
     }
 
-    /** What the last reload came to, null before the first. */
+    /** The result of the last reload; null before the first. */
     public ProxyStatus.@Nullable LastReload lastReload() {
         return lastReload;
     }
@@ -191,9 +192,9 @@ public final class RunningConfig {
     }
 
     /**
-     * Applies a configuration wholly or not at all. Blocks until the worker, or a new one, has it.
+     * Applies a configuration completely or not at all. Blocks until the worker, or a new one, runs it.
      *
-     * @param by for the history
+     * @param by the actor recorded in the history
      */
     ReloadReport apply(ConfigTarget target, String by) {
         ProxyConfig changed = target.config();
@@ -242,7 +243,10 @@ public final class RunningConfig {
         }
     }
 
-    /** What the worker says of each setting; null when it has not said it in time, and may have taken them over or not. */
+    /**
+     * Sends {@code source} to the worker, and returns the outcome of each setting. Returns null on a timeout; the
+     * worker may or may not have applied the change then.
+     */
     private @Nullable List<SettingChange> handOver(ConfigSource source) {
         try {
             return worker.reload(source).join();
@@ -259,7 +263,10 @@ public final class RunningConfig {
         return e instanceof CompletionException && e.getCause() != null ? e.getCause() : e;
     }
 
-    /** In the place of a worker that owes an answer; where none comes up, that one goes back to what ran. */
+    /**
+     * Replaces a worker that has not answered. If no new worker becomes ready, the old one gets the previous
+     * configuration again.
+     */
     private WorkerPlan rollLate(Current running, ProxyConfig changed, ConfigSource source, ConfigSource asked) {
         try {
             return roll(running, changed, source, asked);
@@ -270,7 +277,11 @@ public final class RunningConfig {
         }
     }
 
-    /** Whether what serves has {@code running} for certain: a worker that was restarted has it, and is asked nothing. */
+    /**
+     * Sends the configuration of {@code running} to the worker again, and returns whether the worker certainly has it.
+     * False if the worker did not answer in time. Any other failure means that the worker was restarted, with
+     * {@code running}.
+     */
     private boolean goesBack(Current running) {
         try {
             worker.reload(running.plan().config()).join();
@@ -280,7 +291,7 @@ public final class RunningConfig {
         }
     }
 
-    /** What {@link #apply} would answer, were nothing to go wrong. */
+    /** Returns the report that {@link #apply} would return if nothing failed. No side effects. */
     ReloadReport plan(ConfigTarget target) {
         ProxyConfig changed = target.config();
         if (changed == null) {
@@ -297,7 +308,7 @@ public final class RunningConfig {
         return new ReloadReport(true, settings, target.problems(), notes);
     }
 
-    /** How long a roll to {@code changed} takes: as the last one did, else its limit. */
+    /** Expected duration of a roll to {@code changed}: that of the last roll, or the warm-up limit before the first. */
     private String durationOfRoll(ProxyConfig changed) {
         String said = "a new worker takes over, and the old one serves until then: ";
         OptionalLong lastNanos = worker.lastRollNanos();
@@ -330,12 +341,15 @@ public final class RunningConfig {
         return change.apply() == ConfigKey.Apply.RELAUNCH;
     }
 
-    /** Whether a value that was to wait for another launcher goes back to what this one has. */
+    /** Whether a pending change of a launcher setting is reverted to the value that this launcher was started with. */
     private boolean isAtLaunch(ConfigChange change) {
         return String.valueOf(change.after()).equals(String.valueOf(atLaunch.get(change.key())));
     }
 
-    /** {@code source} with the settings held that only another launcher may change: also where that serves, which workers keep clients from. */
+    /**
+     * Returns {@code source} with the launcher's settings as they were at its start. They include the admin addresses,
+     * which workers protect from clients.
+     */
     private ConfigSource pinned(ConfigSource source, ProxyConfig changed) {
         Map<String, String> overlay = new HashMap<>(source.overlay());
         Map<String, String> wanted = SettingTexts.ofLauncher(changed);
@@ -347,10 +361,13 @@ public final class RunningConfig {
         return source.withOverlay(overlay);
     }
 
-    /** @param source of {@code changed} for a worker, {@code asked} with what only another launcher may change held */
+    /**
+     * @param source the source of {@code changed} for a worker: {@code asked}, with the settings that only a new
+     *     launcher can change as they were at its start
+     */
     private WorkerPlan roll(Current running, ProxyConfig changed, ConfigSource source, ConfigSource asked)
             throws LaunchException {
-        // The command line has settings, too: how often to beat goes with this launcher's patience.
+        // The command line depends on settings too: the heartbeat interval must match the timeout of this launcher.
         ProxyConfig pinned = source.equals(asked) ? changed : source.load().config();
         if (pinned == null) {
             throw new LaunchException("it does not go with the settings that need a new launcher");
@@ -364,8 +381,9 @@ public final class RunningConfig {
     }
 
     /**
-     * Whether the worker refuses what has not changed here: then it did not have what runs, being an earlier launcher's whose
-     * successor did not come up, and would be given the rest never.
+     * Whether the worker rejects a setting that has not changed here. Then its configuration is not the one in force:
+     * an earlier launcher started it, and its successor did not become ready. Such a worker would never get the other
+     * settings.
      */
     private static boolean hadAnother(List<SettingChange> answers, List<ConfigChange> changes) {
         return answers.stream()
@@ -404,7 +422,7 @@ public final class RunningConfig {
         return new Setting(change.key(), result, detail);
     }
 
-    /** What a worker that did not answer was handed: the new one has it. */
+    /** Outcome of a setting that was sent to a worker which did not answer: the new worker runs it. */
     private Setting late(ConfigChange change) {
         Result result = costOf(change) == Result.RELAUNCH ? Result.RELAUNCH : Result.ROLLED;
         Setting made = setting(change, result);

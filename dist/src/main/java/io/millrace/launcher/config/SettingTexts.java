@@ -11,24 +11,24 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Settings in words: their values, and where they come from. Thread-safe: its methods are static and share nothing. */
+/** The values of settings as text, and their sources. Thread-safe: static methods without state. */
 final class SettingTexts {
-    /** Of a list's text; a remap table may have a hundred thousand rules. */
+    /** Limit of a list's text in characters: a remap table may have a hundred thousand rules. */
     private static final int SHOWN_LENGTH_MAX = 4096;
 
     private SettingTexts() {}
 
-    /** For people; null when there is no value. */
+    /** Returns the value as text for people, shortened; null if there is no value. */
     static @Nullable String shown(ProxyConfig config, ConfigKey<?> key) {
         return FlowText.of(config.values(), key, SHOWN_LENGTH_MAX);
     }
 
-    /** All of it; null when there is no value. */
+    /** Returns the complete value as text; null if there is no value. */
     static @Nullable String whole(ProxyConfig config, ConfigKey<?> key) {
         return FlowText.of(config.values(), key, Integer.MAX_VALUE);
     }
 
-    /** The values that only another launcher can change. */
+    /** The values of the settings that only a new launcher can change, by key. */
     static Map<String, String> ofLauncher(ProxyConfig config) {
         Map<String, String> texts = new HashMap<>();
         for (ConfigKey<?> key : ConfigCatalog.keys()) {
@@ -40,17 +40,21 @@ final class SettingTexts {
         return Map.copyOf(texts);
     }
 
-    /** Whether only another launcher can change it. */
+    /** Whether only a new launcher can change the setting. */
     static boolean isOfLauncher(ConfigKey<?> key) {
         return key.apply() == ConfigKey.Apply.RELAUNCH && !isOfElement(key);
     }
 
-    /** Whether it is a key of a list's elements. */
+    /** Whether the key belongs to the elements of a list. */
     static boolean isOfElement(ConfigKey<?> key) {
         return key.path().indexOf('[') >= 0;
     }
 
-    /** @param setAt where the key was set; null for nowhere */
+    /**
+     * Returns the kind of source of a setting.
+     *
+     * @param setAt the place where the key was set; null if it was not set
+     */
     static Source source(@Nullable SettingPlace setAt) {
         if (setAt == null) {
             return Source.DEFAULT;

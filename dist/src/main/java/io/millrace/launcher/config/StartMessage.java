@@ -13,14 +13,15 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lines that {@code run} prints once the first worker serves: at most ten.
+ * The message that {@code run} prints when the first worker serves: at most ten lines.
  *
- * @param config with the gaps filled that the state directory fills
- * @param configName what the operator calls it
- * @param listeners with the ports they got
- * @param adminSocket where millctl finds the launcher
- * @param keepsSockets whether the launcher holds the listening sockets; else workers bind, and restarts refuse clients
- * @param demo whether to say what to try
+ * @param config the configuration with its default paths
+ * @param configName name of the configuration, for the operator
+ * @param listeners listeners with their bound ports
+ * @param adminSocket path of the admin socket
+ * @param keepsSockets whether the launcher holds the listening sockets; otherwise workers bind them, and restarts
+ *     refuse clients
+ * @param demo whether to print example requests
  */
 public record StartMessage(
         ProxyConfig config,
@@ -30,7 +31,7 @@ public record StartMessage(
         boolean keepsSockets,
         boolean demo) {
 
-    /** The lines, with those that depend on the worker. */
+    /** Returns the lines for this worker. */
     public List<String> lines(long launcherPid, WorkerStatus worker) {
         ControlMessage.@Nullable Ready ready = worker.ready();
         List<String> lines = new ArrayList<>();
@@ -77,7 +78,7 @@ public record StartMessage(
         return text.toString();
     }
 
-    /** In the largest unit that leaves a whole number or one decimal. */
+    /** Formats a size in the largest unit that gives at least 1, with at most one decimal. */
     static String size(long bytes) {
         String[] units = {"B", "KiB", "MiB", "GiB", "TiB"};
         int unit = 0;

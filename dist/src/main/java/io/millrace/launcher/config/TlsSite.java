@@ -6,15 +6,15 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Names that {@code run} serves over HTTPS without a file. Immutable.
+ * A site that {@code run} serves over HTTPS without a configuration file. Immutable.
  *
- * @param names which certificates are issued for
- * @param https address that speaks TLS
- * @param email contact for the issuer; null for none
+ * @param names host names of the site and its certificates
+ * @param https address of the HTTPS listener
+ * @param email contact address for the issuer; null for none
  */
 public record TlsSite(
         List<String> names, String https, @Nullable String email, boolean acceptsTerms) {
-    /** Address of the HTTPS listener when none is named. */
+    /** Default address of the HTTPS listener. */
     public static final String HTTPS_DEFAULT = ":443";
 
     static final String HTTP_DEFAULT = ":80";
@@ -25,9 +25,10 @@ public record TlsSite(
     }
 
     /**
-     * The configuration: HTTPS requests for the names go to the origin, plain ones are redirected.
+     * Returns the configuration text: HTTPS requests for the names go to the origin, plain HTTP requests are
+     * redirected.
      *
-     * @param listen plain addresses
+     * @param listen addresses of the plain HTTP listeners
      */
     String yaml(List<String> listen, String origin) {
         StringBuilder text = new StringBuilder("listen:\n");
@@ -42,7 +43,7 @@ public record TlsSite(
             text.append("    email: ").append(quoted(email)).append('\n');
         }
         text.append("remap:\n");
-        // Behind a port mapping, clients see other ports than those listened on: the standard ones.
+        // Behind a port mapping, clients use the standard ports instead of the listening ports.
         Set<String> plainEnds = new LinkedHashSet<>(List.of("/"));
         listen.forEach(address -> plainEnds.add(end(address, "80")));
         Set<String> secureEnds = new LinkedHashSet<>(List.of("/", end(https, "443")));
@@ -63,13 +64,13 @@ public record TlsSite(
         text.append("\n    to: ").append(quoted(to)).append('\n');
     }
 
-    /** The part of URLs behind a name, for an address. */
+    /** The part of a URL after the host name: the port, unless it is the standard port, and a slash. */
     private static String end(String address, String standardPort) {
         String port = address.substring(address.lastIndexOf(':') + 1);
         return port.equals(standardPort) ? "/" : ":" + port + "/";
     }
 
-    /** A double-quoted scalar of YAML. */
+    /** Returns a double-quoted YAML scalar. */
     static String quoted(String text) {
         return '"' + text.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
     }

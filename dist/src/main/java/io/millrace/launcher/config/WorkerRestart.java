@@ -9,13 +9,16 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/** An operator's restart: a roll to what runs already, in its turn among the changes of the configuration. Thread-safe. */
+/**
+ * A restart by the operator: a roll with an unchanged configuration, queued with the changes of the configuration.
+ * Thread-safe.
+ */
 public final class WorkerRestart implements Restarter {
     private final ConfigChanges changes;
     private final RunningConfig running;
     private final Supplier<WorkerStatus> worker;
 
-    /** @param worker the one that serves */
+    /** @param worker returns the status of the current worker */
     public WorkerRestart(ConfigChanges changes, RunningConfig running, Supplier<WorkerStatus> worker) {
         this.changes = changes;
         this.running = running;

@@ -1,4 +1,4 @@
-/** The configuration that runs: reading, changes and their history. */
+/** The configuration in force: reading, changes and history. */
 @NullMarked
 package io.millrace.launcher.config;
 

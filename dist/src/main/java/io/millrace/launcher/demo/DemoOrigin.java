@@ -18,10 +18,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An origin to try the proxy with: pages with every kind of {@code Cache-Control}, validators, a slow page and one that
- * may not be stored. Serves loopback only, on a port of the system's choice.
+ * The demonstration origin: pages with every kind of {@code Cache-Control}, validators, a slow page and an uncacheable
+ * page. Listens on loopback only, on a port chosen by the system.
  *
- * <p>Thread-safe: pages are immutable, the rest is counters.
+ * <p>Thread-safe: pages are immutable, all other state is atomic.
  */
 public final class DemoOrigin implements AutoCloseable {
     private static final long SLOW_MILLIS = 2000;
@@ -36,7 +36,7 @@ public final class DemoOrigin implements AutoCloseable {
 
     /** Starts the site. */
     public static DemoOrigin start() throws IOException {
-        // Without it the JDK's server holds small answers back for Nagle's algorithm, 40 ms each.
+        // Without this property the JDK's server delays small responses by 40 ms (Nagle's algorithm).
         System.setProperty("sun.net.httpserver.nodelay", "true");
         return new DemoOrigin(HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 128));
     }
@@ -58,14 +58,14 @@ public final class DemoOrigin implements AutoCloseable {
                 "/stream.png", DemoPage.read("stream.png", "image/png", "public, max-age=86400, immutable"));
         now = DemoPage.read("now.html", html, "no-store");
         missing = DemoPage.read("missing.html", html, "public, max-age=10");
-        // Old enough for a heuristic lifetime of a few hours.
+        // Old enough for a heuristic freshness lifetime of a few hours.
         lastModified = Instant.now().minus(2, ChronoUnit.DAYS).getEpochSecond();
         server.setExecutor(threads);
         server.createContext("/", this::handle);
         server.start();
     }
 
-    /** Such as {@code http://127.0.0.1:40123}. */
+    /** The base URL, for example {@code http://127.0.0.1:40123}. */
     public String url() {
         return "http://127.0.0.1:" + server.getAddress().getPort();
     }
@@ -126,7 +126,10 @@ public final class DemoOrigin implements AutoCloseable {
         }
     }
 
-    /** RFC 9110 section 13.1: If-None-Match where there is one, else If-Modified-Since. */
+    /**
+     * Whether the client's copy is current. RFC 9110 section 13.1: If-None-Match takes precedence over
+     * If-Modified-Since.
+     */
     private boolean isUnchanged(Headers request, DemoPage page) {
         @Nullable String tags = request.getFirst("If-None-Match");
         if (tags != null) {

@@ -8,12 +8,12 @@ import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One representation of the site. Immutable.
+ * A page of the demonstration site. Immutable.
  *
- * @param contentType with charset where it has one
- * @param cacheControl null where the page says nothing
- * @param content the bytes; nobody changes them
- * @param entityTag a strong validator, with its quotes
+ * @param contentType media type, with a charset for text
+ * @param cacheControl value of the Cache-Control field; null for none
+ * @param content body; never modified
+ * @param entityTag a strong entity tag, with its quotes
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 record DemoPage(String contentType, @Nullable String cacheControl, byte[] content, String entityTag) {
@@ -35,7 +35,7 @@ record DemoPage(String contentType, @Nullable String cacheControl, byte[] conten
         return new DemoPage(contentType, cacheControl, content, tag);
     }
 
-    /** This page with {@code @name@} filled in. */
+    /** Returns a copy in which {@code @name@} is replaced by the value. */
     DemoPage with(String name, String value) {
         String text = new String(content, StandardCharsets.UTF_8).replace("@" + name + "@", value);
         return of(text.getBytes(StandardCharsets.UTF_8), contentType, cacheControl);

@@ -1,4 +1,4 @@
-/** The small site behind {@code millrace run --demo}, served on loopback by the launcher. */
+/** The demonstration site of {@code millrace run --demo}, which the launcher serves on loopback. */
 @NullMarked
 package io.millrace.launcher.demo;
 

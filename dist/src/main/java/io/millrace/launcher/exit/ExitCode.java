@@ -1,17 +1,17 @@
 package io.millrace.launcher.exit;
 
-/** Exit codes of the launcher; those of {@code millctl} mean the same. */
+/** The exit codes of the launcher, with the same meanings as those of {@code millctl}. */
 public final class ExitCode {
     /** Success. */
     public static final int OK = 0;
 
-    /** It could not be done. */
+    /** The command failed. */
     public static final int FAILED = 1;
 
     /** Wrong usage, or a configuration with problems. */
     public static final int USAGE = 2;
 
-    /** Stopped at once, by a second SIGTERM or SIGINT while requests were still in flight. */
+    /** Stopped at once, by a second SIGTERM or SIGINT while requests were still in progress. */
     public static final int CUT_SHORT = 143;
 
     private ExitCode() {}

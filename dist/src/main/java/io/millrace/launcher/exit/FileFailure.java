@@ -9,11 +9,14 @@ import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.Locale;
 
-/** What went wrong with a file, in words that name it: Java's own have the name alone, or everything but. No state. */
+/**
+ * Error messages of file operations. They contain the file and the reason; Java's own messages lack one of these.
+ * Stateless.
+ */
 public final class FileFailure {
     private FileFailure() {}
 
-    /** {@code /etc/millrace/millrace.yaml: permission denied}. */
+    /** Returns a message such as {@code /etc/millrace/millrace.yaml: permission denied}. */
     public static String text(IOException failure) {
         if (!(failure instanceof FileSystemException named) || named.getFile() == null) {
             Throwable cause = failure.getCause();
@@ -26,7 +29,7 @@ public final class FileFailure {
         return named.getFile() + ": " + reason(named);
     }
 
-    /** The same where the failure may not name the file. */
+    /** Returns the message of a failure that may not name the file. */
     public static String text(Path file, IOException failure) {
         return failure instanceof FileSystemException named ? text(named) : file + ": " + failure.getMessage();
     }

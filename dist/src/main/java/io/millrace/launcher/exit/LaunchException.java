@@ -1,18 +1,18 @@
 package io.millrace.launcher.exit;
 
-/** The launcher cannot start, and the message says why in words for the operator. Immutable. */
+/** A failure of the start, with a message for the operator. Immutable. */
 public final class LaunchException extends Exception {
     private static final long serialVersionUID = 1L;
 
     private final int exitCode;
 
-    /** A failure that ends the launcher with that exit code. */
+    /** Creates a failure with this exit code of the launcher. */
     public LaunchException(String message, int exitCode) {
         super(message, null, false, false);
         this.exitCode = exitCode;
     }
 
-    /** A failure that ends the launcher with {@link ExitCode#FAILED}. */
+    /** Creates a failure with the exit code {@link ExitCode#FAILED}. */
     public LaunchException(String message) {
         this(message, ExitCode.FAILED);
     }

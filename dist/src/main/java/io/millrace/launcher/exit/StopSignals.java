@@ -5,8 +5,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * SIGTERM and SIGINT from the first moment on: one that comes while the launcher starts is not lost, and does not end it in the middle
- * of a takeover, which would leave the worker that was to be stopped. Thread-safe.
+ * The handler of SIGTERM and SIGINT from the beginning of the process. A signal during the start is kept: it must not
+ * end the launcher in the middle of an adoption, which would leave the worker running. Thread-safe.
  */
 public final class StopSignals {
     private final ReentrantLock lock = new ReentrantLock();
@@ -14,12 +14,12 @@ public final class StopSignals {
     private int waiting;
     private @Nullable Runnable hearer;
 
-    /** @param giveUp run at the second signal while nobody hears: what begins may hang */
+    /** @param giveUp run at the second signal before {@link #hear}, since the start may hang */
     StopSignals(Runnable giveUp) {
         this.giveUp = giveUp;
     }
 
-    /** Those of this process. The second one while nobody hears ends it. */
+    /** Returns the handler of this process. A second signal before {@link #hear} ends the process. */
     public static StopSignals ofProcess() {
         StopSignals signals = new StopSignals(() -> Runtime.getRuntime().halt(ExitCode.CUT_SHORT));
         ProcessSignals.handle("TERM", signals::came);
@@ -42,7 +42,10 @@ public final class StopSignals {
         told.run();
     }
 
-    /** Runs {@code action} for a signal that has come, on this thread, and for each that comes, on a thread of the JVM. */
+    /**
+     * Sets the action. Runs it on this thread for a signal that has arrived before, and on a JVM thread for each later
+     * signal.
+     */
     public void hear(Runnable action) {
         boolean hasCome;
         lock.lock();

@@ -1,4 +1,4 @@
-/** How the launcher ends: exit codes, failures in words for the operator, and signals. */
+/** The end of the launcher: exit codes, error messages for the operator, and signals. */
 @NullMarked
 package io.millrace.launcher.exit;
 

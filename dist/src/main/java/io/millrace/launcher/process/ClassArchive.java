@@ -20,34 +20,40 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The archive of the classes that a worker loads, so that the next one starts in half the time: class data sharing up to
- * Java 24, an AOT cache from 25 on. The JVM itself refuses an archive that does not fit, and starts without it; the name
- * carries a checksum of the JDK's place, so that launchers of several JDKs can share a directory, and one of all that must fit, so that a
- * new JDK or a new jar brings a new archive.
+ * The archive of the classes that a worker loads, which halves the start time of the next worker. It uses class data
+ * sharing up to Java 24, and an AOT cache from Java 25 on. The JVM itself rejects an archive that does not match, and
+ * starts without it.
+ *
+ * <p>The file name contains two checksums. The first covers the path of the JDK, so that launchers with different JDKs
+ * can share a directory. The second covers everything that must match, so that a new JDK or a new jar leads to a new
+ * archive.
  *
  * <p>Immutable.
  */
 final class ClassArchive {
     private static final Logger LOG = LoggerFactory.getLogger(ClassArchive.class);
 
-    /** From this release on one flag records and writes an AOT cache. */
+    /** First JDK release with an option that both records and writes an AOT cache. */
     private static final int FEATURE_WITH_AOT_CACHE = 25;
 
     private static final String PREFIX = "worker-";
     private static final String SUFFIX = ".archive";
     private static final String REFUSED = ".refused";
 
-    /** Of a recording by a launcher with that process id; from 25 on the JVM makes another file beside it. */
+    /**
+     * Name of an unfinished recording, with the process id of its launcher. From Java 25 on, the JVM creates a second
+     * file beside it.
+     */
     private static final Pattern UNFINISHED = Pattern.compile("\\..*\\.archive\\.(\\d{1,18})(\\..*)?");
 
     private final Path file;
 
-    /** What the names of this JDK's archives begin with. */
+    /** Common prefix of the names of this JDK's archives. */
     private final String prefix;
 
     private final int feature;
 
-    /** Says that this launcher uses the archive no more, where it cannot remove it. */
+    /** File that marks the archive as unusable for this launcher, if the archive cannot be deleted. */
     private final Path refusal;
 
     private ClassArchive(Path file, Path refusal, String prefix, int feature) {
@@ -58,13 +64,13 @@ final class ClassArchive {
     }
 
     /**
-     * The archive that fits.
+     * Returns the archive that matches these options.
      *
-     * @param directory where it lies
-     * @param own where this launcher can write, for what it knows of an archive that it cannot remove
-     * @param javaHome where the JDK lies
+     * @param directory directory of the archive
+     * @param own directory that is writable for this launcher, for the marks of archives that it cannot delete
+     * @param javaHome directory of the JDK
      * @param jvm the JVM's command line up to its main class
-     * @param release what tells one build of the JDK from another
+     * @param release text that identifies the build of the JDK
      */
     static ClassArchive in(
             Path directory, Path own, Path javaHome, List<String> jvm, String classPath, String release, int feature)
@@ -81,7 +87,7 @@ final class ClassArchive {
         return new ClassArchive(directory.resolve(name), own.resolve(name + REFUSED), prefix, feature);
     }
 
-    /** One that is not there is for the start to complain of. */
+    /** The real path of the JDK. A missing JDK is reported when the worker starts. */
     private static Path place(Path javaHome) {
         try {
             return javaHome.toRealPath();
@@ -90,7 +96,10 @@ final class ClassArchive {
         }
     }
 
-    /** In whole seconds, as the JVM compares it: layers of images keep no more. */
+    /**
+     * Identifies the version of a jar. Its time is in whole seconds, as the JVM compares it: layers of images keep no
+     * fractions.
+     */
     private static String stamp(Path jar) throws IOException {
         return jar + " " + Files.size(jar) + " "
                 + Files.getLastModifiedTime(jar).to(TimeUnit.SECONDS);
@@ -100,7 +109,7 @@ final class ClassArchive {
         return file;
     }
 
-    /** Whether there is one to use. */
+    /** Whether a usable archive exists. */
     boolean exists() {
         try {
             return Files.exists(file)
@@ -111,20 +120,20 @@ final class ClassArchive {
         }
     }
 
-    /** Where a recording goes before it is complete. */
+    /** The temporary file of a recording that is not complete. */
     private Path unfinished() {
         return file.resolveSibling(
                 "." + file.getFileName() + "." + ProcessHandle.current().pid());
     }
 
-    /** Options of a JVM that uses the archive. */
+    /** JVM options that use the archive. */
     List<String> useOptions() {
         return feature >= FEATURE_WITH_AOT_CACHE
                 ? List.of("-XX:AOTCache=" + file, "-Xlog:aot*=off", "-Xlog:cds*=off")
                 : List.of("-XX:SharedArchiveFile=" + file, "-Xlog:cds*=off", "-Xlog:class+path=off");
     }
 
-    /** Options of a JVM that records the archive, and writes it when it exits. */
+    /** JVM options that record the archive, and write it at exit. */
     List<String> recordOptions() {
         return List.of(
                 feature >= FEATURE_WITH_AOT_CACHE
@@ -133,10 +142,10 @@ final class ClassArchive {
     }
 
     /**
-     * No other JVM uses it.
+     * Deletes the archive, or marks it as unusable.
      *
-     * @param why behind "is given up, since"
-     * @return whether there was one
+     * @param why reason, for the log: completes the sentence "… is given up, since"
+     * @return whether there was a usable archive
      */
     boolean discard(String why) {
         if (!exists()) {
@@ -152,8 +161,8 @@ final class ClassArchive {
     }
 
     /**
-     * Notes that this archive is not used, where it cannot be deleted because a package or another user owns it. The note holds
-     * the time of the archive, so a newly recorded one is used again.
+     * Marks this archive as unusable, if it cannot be deleted because a package or another user owns it. The mark holds
+     * the archive's modification time, so a newly recorded one is used again.
      */
     private boolean refuse(String why, IOException obstacle) {
         try {
@@ -172,9 +181,10 @@ final class ClassArchive {
     }
 
     /**
-     * Whether the JVM that runs as {@code process} was told to use the archive, and has not mapped it: it says nothing of that by itself.
+     * Whether the JVM of {@code process} has the archive in its options but has not mapped it. The JVM does not report
+     * that itself.
      *
-     * @param process its directory in {@code /proc}; false where that cannot be read
+     * @param process directory of the process in {@code /proc}; the result is false if it cannot be read
      */
     boolean isRefusedBy(Path process) {
         try {
@@ -191,7 +201,7 @@ final class ClassArchive {
         }
     }
 
-    /** Removes what recordings left behind that were killed. */
+    /** Removes the files of recordings that were killed. */
     void sweep() {
         try (DirectoryStream<Path> left =
                 Files.newDirectoryStream(file.getParent(), "." + PREFIX + "*" + SUFFIX + ".*")) {
@@ -207,7 +217,7 @@ final class ClassArchive {
         }
     }
 
-    /** Whoever finds the name after a power failure finds all of it. */
+    /** Forces the file to disk before it is renamed, so that it is complete after a power failure. */
     private static void synchronize(Path written) throws IOException {
         try (FileChannel channel = FileChannel.open(written, StandardOpenOption.WRITE)) {
             channel.force(true);
@@ -215,9 +225,9 @@ final class ClassArchive {
     }
 
     /**
-     * The recording has ended: when it is {@code good} it takes its place, and that of this JDK's archives which fit no more.
+     * Finishes a recording. A {@code good} one replaces the archive, and the outdated archives of this JDK are deleted.
      *
-     * @return whether it has taken it
+     * @return whether the recording is now the archive
      */
     boolean settle(boolean good) {
         try {

@@ -1,34 +1,34 @@
 package io.millrace.launcher.process;
 
 /**
- * Tells a hung worker from a live one by the time of its last beat. When the check itself comes late, it was the launcher
- * that stood still (a paused virtual machine, a laptop asleep), and the worker gets a whole timeout again.
+ * Detects a hung worker by the time of its last heartbeat. If the check itself is late, the launcher was suspended (a
+ * paused virtual machine, a sleeping laptop); the worker then gets a complete timeout again.
  *
- * <p>Confined to one thread; the time comes from the caller, in nanoseconds of one monotonic clock.
+ * <p>Not thread-safe. The caller supplies the time, in nanoseconds of one monotonic clock.
  */
 public final class HeartbeatWatch {
     private final long timeoutNanos;
     private long lastBeatNanos;
     private long lastCheckNanos;
 
-    /** A watch that counts {@code nowNanos} as the first beat. */
+    /** Creates a watch; {@code nowNanos} counts as the first heartbeat. */
     public HeartbeatWatch(long timeoutNanos, long nowNanos) {
         this.timeoutNanos = timeoutNanos;
         this.lastBeatNanos = nowNanos;
         this.lastCheckNanos = nowNanos;
     }
 
-    /** Longest silence of a live worker, in nanoseconds. */
+    /** The heartbeat timeout, in nanoseconds. */
     public long timeoutNanos() {
         return timeoutNanos;
     }
 
-    /** Records a beat. */
+    /** Records a heartbeat. */
     public void beat(long nowNanos) {
         lastBeatNanos = nowNanos;
     }
 
-    /** Whether the worker missed its time. To be asked several times within the timeout. */
+    /** Whether the heartbeat timeout has expired. Must be called several times within the timeout. */
     public boolean isOverdue(long nowNanos) {
         if (nowNanos - lastCheckNanos > timeoutNanos / 2) {
             lastBeatNanos = nowNanos;
@@ -37,7 +37,7 @@ public final class HeartbeatWatch {
         return nowNanos - lastBeatNanos > timeoutNanos;
     }
 
-    /** Nanoseconds since the last beat. */
+    /** Nanoseconds since the last heartbeat. */
     public long silenceNanos(long nowNanos) {
         return nowNanos - lastBeatNanos;
     }

@@ -10,15 +10,19 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Reads {@code conf/jvm.options} and {@code conf/jvm.options.d/*.options}: one option a line, {@code #} starts a comment
- * line, and a line may begin with the Java releases it is for ({@code 17:}, {@code 17-20:}, {@code 21-:}).
+ * Reads {@code conf/jvm.options} and {@code conf/jvm.options.d/*.options}. Each line contains one option; {@code #}
+ * starts a comment line. A line may begin with the Java releases to which it applies ({@code 17:}, {@code 17-20:},
+ * {@code 21-:}).
  */
 final class JvmOptions {
     private static final Pattern RELEASES = Pattern.compile("(\\d{1,9})(-(\\d{1,9})?)?:(.*)");
 
     private JvmOptions() {}
 
-    /** The options of {@code conf} for Java {@code feature}, those of the directory after those of the file. */
+    /**
+     * Returns the options in {@code conf} for Java {@code feature}: first those of the file, then those of the
+     * directory.
+     */
     static List<String> read(Path conf, int feature) throws IOException {
         List<Path> files = new ArrayList<>();
         Path main = conf.resolve("jvm.options");
@@ -44,7 +48,7 @@ final class JvmOptions {
         return options;
     }
 
-    /** Zero or one option: the line's, when it is for Java {@code feature}. */
+    /** Returns the option of a line, or an empty list if the line does not apply to Java {@code feature}. */
     static List<String> parse(String line, int feature, String where) throws IOException {
         if (line.isEmpty() || line.startsWith("#")) {
             return List.of();

@@ -19,45 +19,48 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What stays the same over all configurations of one launcher: its directories, its transport, and the worker's main
+ * The facts that are the same for all configurations of one launcher: directories, transport and the worker's main
  * class. Immutable.
  *
  * @param state the directories
  * @param workerClass main class of the worker
  */
 public record LauncherContext(StateDirectory state, String workerClass) {
-    /** Set by bin/millrace; without it the product is found from its jar, and in an unpacked build there is none. */
+    /**
+     * System property set by bin/millrace. Without it, the product directory is derived from the path of the jar; an
+     * unpacked build has none.
+     */
     private static final String HOME_PROPERTY = "millrace.home";
 
-    /** {@code config} with the gaps filled that the state directory fills. */
+    /** Returns {@code config} with its unset paths filled in from the state directory. */
     public ProxyConfig complete(ProxyConfig config) {
         return state.placement().complete(config);
     }
 
-    /** The public admin socket with that configuration. */
+    /** The public admin socket under that configuration. */
     public Path adminSocket(ProxyConfig config) {
         Path configured = config.admin().socket();
         return configured == null ? state.adminSocket() : configured;
     }
 
-    /** The command line of workers with that configuration. */
+    /** The command line of workers under that configuration. */
     public WorkerCommand starter(ProxyConfig config) {
         return new WorkerCommand(home(), config, state, workerClass);
     }
 
-    /** Whether the launcher binds the sockets; else workers do, and a restart refuses connections. */
+    /** Whether the launcher binds the sockets. If not, workers do, and connections are refused during a restart. */
     public static boolean bindsSockets(ProxyConfig config) {
         return ControlTransport.available() == ControlTransport.EPOLL
                 && config.worker().transport() != WorkerConfig.Transport.NIO;
     }
 
-    /** One listening socket per event loop of the worker. */
+    /** Number of listening sockets per address: one per event loop of the worker. */
     public static int socketsPerAddress(ProxyConfig config) {
         int loops = config.worker().eventLoops();
         return loops == 0 ? Runtime.getRuntime().availableProcessors() : loops;
     }
 
-    /** The addresses of {@code config}, each by its text. */
+    /** The listen addresses of {@code config}, by their configured text. */
     public static Map<String, InetSocketAddress> addresses(ProxyConfig config) throws LaunchException {
         Map<String, InetSocketAddress> addresses = new LinkedHashMap<>();
         for (ListenerConfig listener : config.listeners()) {
@@ -66,7 +69,7 @@ public record LauncherContext(StateDirectory state, String workerClass) {
         return addresses;
     }
 
-    /** What {@code config} names, where the launcher binds nothing. */
+    /** The listeners of {@code config} if the launcher does not bind them. */
     public static List<ListenerSockets> unbound(ProxyConfig config) {
         return config.listeners().stream()
                 .map(listener -> listener.address().toString())
@@ -77,7 +80,7 @@ public record LauncherContext(StateDirectory state, String workerClass) {
     private static InetSocketAddress resolve(ListenAddress address) throws LaunchException {
         @Nullable String ip = address.ip();
         try {
-            // An address, never a name: nothing is looked up.
+            // The text is an IP address, never a name, so there is no DNS lookup.
             return ip == null
                     ? new InetSocketAddress(address.port())
                     : new InetSocketAddress(InetAddress.getByName(ip), address.port());
@@ -86,13 +89,13 @@ public record LauncherContext(StateDirectory state, String workerClass) {
         }
     }
 
-    /** The unpacked product; null where there is none. */
+    /** Directory of the unpacked product; null if there is none. */
     public static @Nullable Path home() {
         @Nullable String home = System.getProperty(HOME_PROPERTY);
         if (home != null) {
             return Path.of(home);
         }
-        // java -jar lib/millrace-launcher.jar
+        // Started as: java -jar lib/millrace-launcher.jar
         Path jar = Path.of(System.getProperty("java.class.path", "").split(":", 2)[0])
                 .toAbsolutePath();
         @Nullable Path lib = jar.getParent();

@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Rehearsals, one at a time, in a directory of its own. What a worker broke with is not recorded again: that is for the next
- * launcher. Thread-safe.
+ * Records class archives, one at a time, in a temporary directory. Does not record the same archive twice, since a
+ * worker may have failed with it; only a new launcher does. Thread-safe.
  */
 public final class RehearsalRun implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RehearsalRun.class);
@@ -25,12 +25,15 @@ public final class RehearsalRun implements AutoCloseable {
     private @Nullable Path rehearsed;
     private boolean closed;
 
-    /** @param directory made for the rehearsal and removed after it */
+    /** @param directory created for a recording and removed after it */
     public RehearsalRun(Path directory) {
         this.directory = directory;
     }
 
-    /** Records what {@code command}'s next workers can use, where there is no such recording and this is not the second time. */
+    /**
+     * Starts recording the archive for the next workers of {@code command}, unless it exists or was recorded by this
+     * launcher before.
+     */
     public void start(WorkerCommand command) {
         Path archive = command.archiveFile();
         lock.lock();
@@ -72,7 +75,7 @@ public final class RehearsalRun implements AutoCloseable {
         remove(directory);
     }
 
-    /** Removes what a recording may have left, as far as that can be done. */
+    /** Removes the files of a recording as far as possible; failures are only logged. */
     public static void remove(Path directory) {
         if (!Files.exists(directory)) {
             return;
@@ -97,7 +100,7 @@ public final class RehearsalRun implements AutoCloseable {
         }
     }
 
-    /** Ends a rehearsal that is under way. */
+    /** Ends a recording in progress. */
     @Override
     public void close() {
         lock.lock();
@@ -112,7 +115,7 @@ public final class RehearsalRun implements AutoCloseable {
         }
     }
 
-    /** From 25 on the JVM has another one write the archive. */
+    /** Kills a recording and its child processes: from Java 25 on, a second JVM writes the archive. */
     public static void end(Process rehearsal) {
         List<ProcessHandle> started = rehearsal.descendants().toList();
         rehearsal.destroyForcibly();

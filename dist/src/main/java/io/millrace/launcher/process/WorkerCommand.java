@@ -22,9 +22,9 @@ import org.slf4j.LoggerFactory;
 /**
  * The command line of the worker's JVM. Immutable.
  *
- * @param home the unpacked product; null where there is none, as in tests
- * @param config names heap, RAM tier and JDK
- * @param mainClass of the worker
+ * @param home directory of the unpacked product; null if there is none, as in tests
+ * @param config the configuration with heap size, RAM tier size and JDK
+ * @param mainClass main class of the worker
  */
 public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirectory state, String mainClass)
         implements WorkerStarter {
@@ -33,27 +33,33 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
 
     private static final Logger LOG = LoggerFactory.getLogger(WorkerCommand.class);
 
-    /** Of 1000 at most (proc(5)): as if the worker had a fifth of the machine's memory more than it has. */
+    /**
+     * Added OOM score of the worker, of 1000 at most (proc(5)): equal to an additional fifth of the machine's memory.
+     */
     private static final int OOM_SCORE_MORE = 200;
 
     private static final int OOM_SCORE_MAX = 1000;
 
     private static final long MIB = 1024 * 1024;
 
-    /** Direct memory besides the RAM tier: network buffers, the store's queues, the pools' own slack. */
+    /** Direct memory in addition to the RAM tier: network buffers, the store's queues, unused space in pools. */
     private static final long DIRECT_BESIDES_RAM_TIER = 512 * MIB;
 
-    /** What the worker's pool sets aside for failed allocations. */
+    /** Direct memory that the worker's pool reserves for failed allocations. */
     private static final long DIRECT_IN_RESERVE = 16 * MIB;
 
     /**
-     * What the GNU C library's malloc is told. Pools give chunks of 1 MiB and more back and take new ones; left alone,
-     * malloc soon serves those from its arenas, which then have holes that nobody can use. Another libc does not read it.
+     * Environment variables for malloc of the GNU C library; other C libraries ignore them. Pools return chunks of 1
+     * MiB and more and allocate new ones. By default, malloc soon serves those from its arenas, which become
+     * fragmented.
      */
     private static final Map<String, String> MALLOC =
             Map.of("MALLOC_MMAP_THRESHOLD_", "524288", "MALLOC_ARENA_MAX", "4");
 
-    /** What Netty's off-heap access and the store's inventory reach into; a manifest cannot say it for {@code -cp}. */
+    /**
+     * Packages that must be open for Netty's off-heap access and the store's inventory. With {@code -cp}, a manifest
+     * cannot open them.
+     */
     private static final List<String> OPENS = List.of(
             "java.base/java.lang",
             "java.base/java.lang.reflect",
@@ -61,7 +67,7 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
             "java.base/jdk.internal.misc",
             "java.base/sun.nio.ch");
 
-    /** From this release on Netty uses Unsafe only when the JVM is told that it may. */
+    /** First JDK release with which Netty uses Unsafe only if a JVM option permits it. */
     private static final int FEATURE_ASKING_FOR_UNSAFE = 24;
 
     private static final Pattern RELEASE_VERSION = Pattern.compile("JAVA_VERSION=\"(\\d+)[^\"]*\"");
@@ -92,7 +98,7 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
         }
     }
 
-    /** Where the archive lies, or is to lie; null where none can be had. */
+    /** The archive file, present or not; null if no archive can be recorded. */
     @Nullable
     public Path archiveFile() {
         ClassArchive archive = archiveOrNull();
@@ -108,7 +114,10 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
         }
     }
 
-    /** A shell sets the umask and becomes the worker: a JVM has no means for it. Where the umask is the right one, it is left out. */
+    /**
+     * Returns a command that sets the umask in a shell, which then executes the worker: a JVM cannot set its umask.
+     * Without the shell if the umask is already right.
+     */
     List<String> withUmask(List<String> worker, int own) {
         int umask = config.values().get(FileKeys.MODE).umask();
         if (umask == own || !Files.isExecutable(SHELL)) {
@@ -121,7 +130,7 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
         return line;
     }
 
-    /** As proc(5) tells it; -1 where it does not. */
+    /** The umask of this process according to proc(5); -1 if unknown. */
     private static int ownUmask() {
         try {
             for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
@@ -135,7 +144,10 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
         return -1;
     }
 
-    /** When memory ends, the kernel is to take the worker, which has it, and not the launcher, which starts another. */
+    /**
+     * Raises the OOM score of the worker. When memory is exhausted, the kernel should kill the worker, which uses the
+     * memory, and not the launcher, which restarts it.
+     */
     private static void preferForOutOfMemory(long pid) {
         try {
             int own = Integer.parseInt(
@@ -170,9 +182,10 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
     }
 
     /**
-     * Starts a JVM that records the archive for the next workers, at the lowest priority.
+     * Starts a JVM at the lowest priority that records the archive for later workers.
      *
-     * @return null when the archive is there, or cannot be had: it needs jars, and an unpacked build has none
+     * @return null if the archive exists or cannot be recorded: recording needs jars, which an unpacked build does not
+     *     have
      */
     @Nullable
     Process rehearse(Path directory) throws IOException {
@@ -201,11 +214,11 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
     }
 
     /**
-     * Records the archive and waits for its end.
+     * Records the archive. Blocks until the recording has ended.
      *
-     * @param directory for the recording alone
-     * @param messages file for what hinders it
-     * @return whether it is there now
+     * @param directory temporary directory of the recording
+     * @param messages file for error messages
+     * @return whether the archive exists now
      */
     public boolean record(Path directory, Path messages) throws IOException, InterruptedException {
         List<String> fixed = fixedOptions(feature(javaHome()));
@@ -227,7 +240,7 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
         }
     }
 
-    /** Whether workers can use an archive that is there. */
+    /** Whether an archive exists that workers can use. */
     public boolean hasArchive() {
         ClassArchive archive = archiveOrNull();
         return archive != null && archive.exists();
@@ -241,7 +254,7 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
         return line;
     }
 
-    /** Options that are the same for every configuration. */
+    /** JVM options that do not depend on the configuration. */
     private List<String> fixedOptions(int feature) throws IOException {
         List<String> options = new ArrayList<>();
         if (feature >= FEATURE_ASKING_FOR_UNSAFE) {
@@ -267,7 +280,7 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
         }
         Path lib = home.resolve("lib");
         ClassArchive packaged = archive(lib, fixed);
-        // The one of a package is there, and belongs to root.
+        // The archive of an installed package exists, and belongs to root.
         return packaged.exists() || Files.isWritable(lib) ? packaged : archive(state.state(), fixed);
     }
 
@@ -277,7 +290,10 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
                 directory, state.state(), javaHome, fixed, classPath(), release(javaHome), feature(javaHome));
     }
 
-    /** No JVM archives classes that lie in directories, and each would find that out only when it has rehearsed. */
+    /**
+     * Whether all classes are in jars. A JVM does not archive classes from directories, and reports that only after the
+     * recording.
+     */
     private static boolean isPacked() {
         for (String entry : classPath().split(File.pathSeparator, -1)) {
             if (!entry.endsWith(".jar")) {
@@ -291,11 +307,11 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
         return System.getProperty("java.class.path");
     }
 
-    /** Limits that follow from the configuration; conf/jvm.options comes later and may say otherwise. */
+    /** JVM limits that follow from the configuration. Options in conf/jvm.options come later and override them. */
     private List<String> derivedOptions() {
         long heap = config.worker().heapBytes();
         long ramTier = config.cache().ramBytes();
-        // A third more, since the pool's chunks are never filled to the last byte, and the pool's reserve.
+        // One third more, since the pool's chunks are never completely full, and the pool's reserve.
         long inFlight = config.limits().memoryInFlightBytes() / 3 * 4 + DIRECT_IN_RESERVE;
         long direct = ramTier + ramTier / 4 + Math.max(DIRECT_BESIDES_RAM_TIER, inFlight);
         return List.of(
@@ -309,7 +325,7 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
         return configured == null ? Path.of(System.getProperty("java.home")) : configured;
     }
 
-    /** Feature release of the JDK in {@code javaHome}: from its release file, else this JVM's own. */
+    /** Feature release of the JDK in {@code javaHome}: from its release file, or that of this JVM. */
     static int feature(Path javaHome) {
         Matcher matcher = RELEASE_VERSION.matcher(release(javaHome));
         return matcher.find()
@@ -317,7 +333,7 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
                 : Runtime.version().feature();
     }
 
-    /** What the JDK in {@code javaHome} says of itself. */
+    /** Content of the release file of the JDK in {@code javaHome}. */
     private static String release(Path javaHome) {
         try {
             return Files.readString(javaHome.resolve("release"));

@@ -17,53 +17,56 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A file that names the running worker, for the launcher that comes after a dead one: process id, generation, start, because
- * process ids are used again, and for how long it may be silent. Confined to one thread.
+ * The file that identifies the running worker, for the next launcher. A line contains process id, generation, start
+ * time (because process ids are reused) and heartbeat timeout. Not thread-safe.
  *
- * <p>The start is what the kernel counts from the boot, and which boot. The JDK knows a time of day only, which it makes of
- * that and the time of the boot: once the clock has been set it is another one for the same process.
+ * <p>The start time is in clock ticks since boot, with the id of the boot. The JDK only has a wall clock time, computed
+ * from the time of the boot. After a change of the clock it differs for the same process.
  */
 public final class WorkerIdentity {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerIdentity.class);
 
     private static final Path PROC = Path.of("/proc");
 
-    /** Of what follows the command in {@code /proc/PID/stat}, the third field on (proc(5)): the 22nd. */
+    /**
+     * Index of the start time among the fields of {@code /proc/PID/stat} after the command. It is field 22; the first
+     * one after the command is field 3 (proc(5)).
+     */
     private static final int START_TICKS = 22 - 3;
 
-    /** For a worker and its successor to settle which of them serves on, after their launcher has died. */
+    /** Time for a worker and its successor to decide which of them exits, after their launcher has died. */
     private static final long SETTLE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private static final long SETTLE_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /** Where the start is a time of day: the kernel counts starts from a boot time that it rounds to seconds. */
+    /** Tolerance for start times of the wall clock: the kernel rounds the boot time to seconds. */
     private static final Duration START_TOLERANCE = Duration.ofSeconds(2);
 
     /**
      * A worker that is still alive.
      *
-     * @param heartbeatTimeoutNanos how long its launcher would have let it be silent; 0 where that is not known
+     * @param heartbeatTimeoutNanos heartbeat timeout of its launcher; 0 if unknown
      */
     public record Survivor(ProcessHandle process, long generation, long heartbeatTimeoutNanos) {}
 
     private final Path file;
 
-    /** The identity in that file, which need not exist. */
+    /** Uses this file, which need not exist. */
     public WorkerIdentity(Path file) {
         this.file = file;
     }
 
-    /** Writes the serving worker. A failure is logged only. */
+    /** Writes the identity of the serving worker. A failure is only logged. */
     public void write(ProcessHandle worker, long generation, long heartbeatTimeoutNanos) {
         writeLines(line(worker, generation, heartbeatTimeoutNanos));
     }
 
-    /** Writes the serving worker. A failure is logged only. */
+    /** Writes the identity of the serving worker. A failure is only logged. */
     public void write(WorkerProcess worker) {
         writeLines(line(worker));
     }
 
-    /** Writes the serving worker, and the successor that has been told to serve beside it. */
+    /** Writes the serving worker and its successor, which is about to serve too. A failure is only logged. */
     public void write(WorkerProcess worker, WorkerProcess successor) {
         writeLines(line(worker) + line(successor));
     }
@@ -85,7 +88,7 @@ public final class WorkerIdentity {
         }
     }
 
-    /** Deletes the file: no worker is left. */
+    /** Deletes the file, because no worker is left. */
     public void clear() {
         try {
             Files.deleteIfExists(file);
@@ -95,8 +98,9 @@ public final class WorkerIdentity {
     }
 
     /**
-     * The worker that the file names, if it is still the same process. Of a worker and its successor one ends by itself when
-     * their launcher dies: waits for that, and takes the successor where both live on.
+     * Returns the worker that the file identifies, if that process is still alive. If the file names a worker and its
+     * successor, one of them exits by itself after the death of the launcher. Waits for that exit, and returns the
+     * successor if both stay alive. Blocks.
      */
     public Optional<Survivor> find() {
         long deadlineNanos = System.nanoTime() + SETTLE_NANOS;
@@ -126,7 +130,7 @@ public final class WorkerIdentity {
                 return Optional.empty();
             }
             long generation = Long.parseLong(words[1]);
-            // Earlier versions wrote three words, and the time of day.
+            // Earlier versions wrote three fields, with a wall clock time.
             long heartbeatTimeoutNanos = words.length == 3 ? 0 : Long.parseLong(words[3]);
             return ProcessHandle.of(Long.parseLong(words[0]))
                     .filter(ProcessHandle::isAlive)
@@ -143,11 +147,11 @@ public final class WorkerIdentity {
                 : Duration.between(Instant.parse(start), timeOf(process)).abs().compareTo(START_TOLERANCE) < 0;
     }
 
-    /** {@code TICKS@BOOT}, or the time of day where the kernel does not tell. */
+    /** Start time in the form {@code TICKS@BOOT}, or of the wall clock if {@code /proc} is not readable. */
     private static String startOf(ProcessHandle process) {
         try {
             String stat = Files.readString(PROC.resolve(process.pid() + "/stat"), StandardCharsets.ISO_8859_1);
-            // The command is in parentheses, and may have anything in it.
+            // The command is in parentheses, and may contain any character.
             String[] fields = stat.substring(stat.lastIndexOf(')') + 1).strip().split(" ", -1);
             String boot =
                     Files.readString(PROC.resolve("sys/kernel/random/boot_id")).strip();

@@ -8,27 +8,27 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a worker is started for. Immutable, as far as nobody closes the sockets.
+ * The plan of a worker: configuration, command line and sockets. Immutable, except that the sockets can be closed.
  *
- * @param config what it serves
- * @param starter how it is started
- * @param sockets where it listens; null where workers bind for themselves
+ * @param config configuration of the worker
+ * @param starter starts the process
+ * @param sockets listening sockets; null if workers bind their own sockets
  */
 public record WorkerPlan(
         ConfigSource config,
         WorkerStarter starter,
-        /** Listening sockets by address; none where workers bind for themselves. */
+        /** Null if workers bind their own sockets. */
         @Nullable ListeningSockets sockets) {
     public List<ListenerSockets> listeners() {
         return sockets == null ? List.of() : sockets.listeners();
     }
 
-    /** Borrowed. */
+    /** The descriptors of the sockets. Borrowed. */
     public List<FileDescriptor> descriptors() {
         return sockets == null ? List.of() : sockets.descriptors();
     }
 
-    /** This plan with another configuration. */
+    /** Returns a copy with another configuration. */
     public WorkerPlan with(ConfigSource changed) {
         return new WorkerPlan(changed, starter, sockets);
     }

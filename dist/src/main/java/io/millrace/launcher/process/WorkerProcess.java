@@ -6,9 +6,12 @@ import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** One worker: the process, its control connection and its state. Confined to the supervisor's event loop. */
+/**
+ * The launcher's view of one worker: process, control connection and state. Not thread-safe; confined to the
+ * supervisor's event loop.
+ */
 public final class WorkerProcess {
-    /** The longest drain that can be configured. */
+    /** Time limit of a drain that this launcher did not order: the longest drain timeout that can be configured. */
     private static final long UNASKED_DRAIN_NANOS = TimeUnit.HOURS.toNanos(24);
 
     private final long generation;
@@ -33,9 +36,9 @@ public final class WorkerProcess {
     private boolean acceptsNoMore;
 
     /**
-     * @param plan what it was started for; null for a worker of another launcher
-     * @param warms whether it warms up before it stands by
-     * @param readyDeadlineNanos when a worker that is still starting is taken for hung
+     * @param plan the plan that the worker was started with; null for a worker of another launcher
+     * @param warms whether the worker warms up before standby
+     * @param readyDeadlineNanos time after which a worker that is still starting is treated as hung
      */
     public WorkerProcess(
             long generation,
@@ -52,7 +55,9 @@ public final class WorkerProcess {
         this.readyDeadlineNanos = readyDeadlineNanos;
     }
 
-    /** Number of the worker among all that were started. */
+    /**
+     * Number of the worker, increased by one with every start. A launcher that adopts a worker continues its numbers.
+     */
     public long generation() {
         return generation;
     }
@@ -67,18 +72,18 @@ public final class WorkerProcess {
         return process;
     }
 
-    /** The plan that it was started for; null for a worker of another launcher. */
+    /** The plan that the worker was started with; null for a worker of another launcher. */
     @Nullable
     public WorkerPlan plan() {
         return plan;
     }
 
-    /** Its beats. */
+    /** The watch of the worker's heartbeats. */
     public HeartbeatWatch heartbeat() {
         return heartbeat;
     }
 
-    /** Its state. */
+    /** The state of the worker. */
     public WorkerState state() {
         return state;
     }
@@ -88,68 +93,71 @@ public final class WorkerProcess {
         state = next;
     }
 
-    /** The worker has opened its control connection. */
+    /** Records the control connection that the worker has opened. */
     public void connected(Channel channel) {
         control = channel;
     }
 
-    /** Whether the control connection was opened. */
+    /** Whether the worker has opened its control connection. */
     public boolean hasConnected() {
         return control != null;
     }
 
-    /** It has said which version of the control protocol it speaks. */
+    /** Records the worker's version of the control protocol, from its {@code Hello}. */
     public void speaks(int version) {
         protocolVersion = version;
     }
 
-    /** The version of the control protocol that it speaks. */
+    /** The worker's version of the control protocol. */
     public int protocolVersion() {
         return protocolVersion;
     }
 
-    /** Whether it would understand a configuration; one that was taken over may be of another version. */
+    /**
+     * Whether the worker can decode a configuration of this launcher. An adopted worker may use another protocol
+     * version.
+     */
     public boolean isOfThisVersion() {
         return protocolVersion == ControlMessage.PROTOCOL_VERSION;
     }
 
-    /** Whether it was started to warm up before it stands by. */
+    /** Whether the worker was started with a warm-up before standby. */
     public boolean warms() {
         return warms;
     }
 
-    /** It was sent its assignment. */
+    /** Records that the assignment was sent to the worker. */
     public void wasAssigned() {
         assigned = true;
     }
 
-    /** Whether it was sent its assignment. */
+    /** Whether the assignment was sent to the worker. */
     public boolean isAssigned() {
         return assigned;
     }
 
-    /** It has said that it warms up. */
+    /** Records that the worker has reported the start of its warm-up. */
     public void warmsUp(WorkerStatus.WarmUp begun) {
         warmUp = begun;
     }
 
-    /** Its warm-up; null when it does not warm up, or not any more. */
+    /** The warm-up in progress; null if the worker is not warming up. */
     public WorkerStatus.@Nullable WarmUp warmUp() {
         return warmUp;
     }
 
-    /** It has said that it only waits to be told to serve. */
+    /** Records that the worker has reported standby. */
     public void standsByNow() {
         standsBy = true;
         warmUp = null;
     }
 
-    /** Whether it only waits to be told to serve. */
+    /** Whether the worker has reported standby: it is ready and waits for {@code Serve}. */
     public boolean standsBy() {
         return standsBy;
     }
 
-    /** Sends that, once. */
+    /** Sends {@code Serve}. Later calls have no effect. */
     public void serve(boolean overlapping) {
         if (!toldToServe) {
             toldToServe = true;
@@ -158,22 +166,22 @@ public final class WorkerProcess {
         }
     }
 
-    /** Whether it was told to serve. */
+    /** Whether {@code Serve} was sent to the worker. */
     public boolean isToldToServe() {
         return toldToServe;
     }
 
-    /** Sets the time at which a worker that is still starting is taken for hung. */
+    /** Sets the time after which a worker that is still starting is treated as hung. */
     public void expectReadyBy(long deadlineNanos) {
         readyDeadlineNanos = deadlineNanos;
     }
 
-    /** The time at which a worker that is still starting is taken for hung. */
+    /** The time after which a worker that is still starting is treated as hung. */
     public long readyDeadlineNanos() {
         return readyDeadlineNanos;
     }
 
-    /** The worker serves, as its message says. */
+    /** Records that the worker accepts connections, as {@code message} reports. */
     public void becameReady(ControlMessage.Ready message, long nowNanos) {
         ready = message;
         readyNanos = nowNanos;
@@ -181,64 +189,64 @@ public final class WorkerProcess {
         enter(WorkerState.READY);
     }
 
-    /** What the worker said when it became ready; null before. */
+    /** The worker's {@code Ready} message; null before the worker is ready. */
     public ControlMessage.@Nullable Ready ready() {
         return ready;
     }
 
-    /** Only where {@link #ready()} is not null. */
+    /** Time of the {@code Ready} message. Valid only if {@link #ready()} is not null. */
     public long readyNanos() {
         return readyNanos;
     }
 
-    /** The worker stops accepting, and is to be gone at {@code deadlineNanos}. */
+    /** Records that the worker stops accepting and must exit by {@code deadlineNanos}. */
     public void draining(long deadlineNanos) {
         exitDeadlineNanos = deadlineNanos;
         enter(WorkerState.DRAINING);
     }
 
-    /** Somebody else told the worker to stop; its deadline is not known here. */
+    /** Records a drain that was ordered by another process, whose deadline is not known. */
     public void drainingUnasked(long nowNanos) {
         draining(nowNanos + UNASKED_DRAIN_NANOS);
     }
 
-    /** It has said so. */
+    /** Records that the worker has reported {@code Draining}. */
     public void hasStoppedAccepting() {
         acceptsNoMore = true;
     }
 
-    /** Whether it has said that it accepts no more connections. */
+    /** Whether the worker has reported that it no longer accepts connections. */
     public boolean acceptsNoMore() {
         return acceptsNoMore;
     }
 
-    /** Only while {@link WorkerState#DRAINING}. */
+    /** Time by which the worker must exit. Valid only in the state {@link WorkerState#DRAINING}. */
     public long exitDeadlineNanos() {
         return exitDeadlineNanos;
     }
 
-    /** The worker has said why it gives up. */
+    /** Records the reason for which the worker cannot serve. */
     public void failed(String reason) {
         failure = reason;
     }
 
-    /** Why the worker gave up, in its own words; null when it said nothing. */
+    /** The reason that the worker reported for its failure; null if it reported none. */
     @Nullable
     public String failure() {
         return failure;
     }
 
-    /** What it may have broken with is gone. */
+    /** Records that the class archive, a possible cause of the failed start, was discarded. */
     public void startsOtherwiseNextTime() {
         startsOtherwise = true;
     }
 
-    /** Whether the same start may go better now. */
+    /** Whether a repeated start may succeed: a possible cause of the failure was removed. */
     public boolean isWorthAnotherStart() {
         return startsOtherwise;
     }
 
-    /** Sends {@code message}; dropped when the worker is not connected. */
+    /** Sends {@code message}, or drops it if the worker is not connected. */
     public void send(ControlMessage message) {
         Channel channel = control;
         if (channel != null) {
@@ -247,21 +255,23 @@ public final class WorkerProcess {
     }
 
     /**
-     * SIGQUIT, once: a JVM that is not stopped writes what its threads do to standard output, which is where it hangs.
+     * Sends SIGQUIT once: the JVM writes a thread dump to standard output, which shows where the worker hangs. A
+     * stopped process does not react.
      *
-     * @return false when it was asked before
+     * @return false if the signal was sent before
      */
     public boolean askForThreads() throws IOException {
         if (askedForThreads) {
             return false;
         }
         askedForThreads = true;
-        // The shell's own kill: the command is a package of its own (procps), which small images lack.
+        // The kill command built into the shell. The external command is in a separate package (procps), which small
+        // images lack.
         new ProcessBuilder("sh", "-c", "kill -QUIT \"$0\"", Long.toString(pid())).start();
         return true;
     }
 
-    /** SIGKILL: works on a stopped process too. */
+    /** Sends SIGKILL, which also ends a stopped process. */
     public void kill() {
         if (state != WorkerState.GONE) {
             enter(WorkerState.DYING);
@@ -269,7 +279,7 @@ public final class WorkerProcess {
         }
     }
 
-    /** The process has ended. */
+    /** Records that the process has exited. */
     public void gone() {
         enter(WorkerState.GONE);
     }

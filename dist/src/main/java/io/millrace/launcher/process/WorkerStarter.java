@@ -5,21 +5,22 @@ import java.io.IOException;
 /** Starts worker processes. */
 public interface WorkerStarter {
     /**
-     * Starts the {@code generation}th worker; it will connect to the control socket.
+     * Starts the worker with this number; it connects to the control socket.
      *
-     * @throws IOException when the JVM cannot be started
+     * @throws IOException if the JVM cannot be started
      */
     Process start(long generation) throws IOException;
 
     /**
-     * A worker crashed, or hung, in its start or just after, or ended before it connected: what only makes starts faster is left out from now on.
+     * Discards the class archive, which only speeds up starts. Called when a worker has crashed or hung during or just
+     * after its start, or has exited before it connected.
      *
-     * @return whether there was something to leave out, so that the next start may go better
+     * @return whether there was an archive, so that the next start may succeed
      */
     default boolean distrust() {
         return false;
     }
 
-    /** {@code worker}, which this has started, is ready. */
+    /** Called when {@code worker}, which this object has started, is ready. */
     default void cameUp(ProcessHandle worker) {}
 }

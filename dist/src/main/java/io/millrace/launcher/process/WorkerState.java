@@ -2,20 +2,23 @@ package io.millrace.launcher.process;
 
 import java.util.Locale;
 
-/** What a worker process is doing, as the launcher knows it. A worker goes through them in this order, and may skip. */
+/**
+ * The state of a worker process, as observed by the launcher. The states follow each other in this order; some may be
+ * skipped.
+ */
 public enum WorkerState {
-    /** Started, and not ready yet. */
+    /** The process was started, and is not ready yet. */
     STARTING,
-    /** Serves. */
+    /** The worker serves. */
     READY,
-    /** Accepts no more and finishes what is in flight. */
+    /** The worker no longer accepts, and finishes its requests. */
     DRAINING,
-    /** Was sent SIGKILL. */
+    /** SIGKILL was sent. */
     DYING,
-    /** Has exited. */
+    /** The process has exited. */
     GONE;
 
-    /** The word of the admin API. */
+    /** The name of the state in the admin API. */
     public String word() {
         return name().toLowerCase(Locale.ROOT);
     }

@@ -4,14 +4,14 @@ import io.millrace.worker.control.ControlMessage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The worker as the outside may know it. Immutable.
+ * A snapshot of the worker's state, for the admin API. Immutable.
  *
- * @param pid process id; -1 while none runs
- * @param generation counts the workers of this launcher; 0 before the first
- * @param restarts workers that took the place of a dead or hung one
- * @param ready what the worker said of itself; null while it is not ready
- * @param warmUp of the worker that is to take its place; null when none warms up
- * @param handsOver whether its successor is about to take over
+ * @param pid process id; -1 while no worker runs
+ * @param generation number of the latest worker; 0 before the first
+ * @param restarts number of dead or hung workers that were replaced
+ * @param ready the {@code Ready} message of the worker; null before it is ready
+ * @param warmUp warm-up of the next worker; null if there is none
+ * @param handsOver whether a hand-over to the next worker is in progress
  */
 public record WorkerStatus(
         long pid,
@@ -21,10 +21,10 @@ public record WorkerStatus(
         ControlMessage.@Nullable Ready ready,
         @Nullable WarmUp warmUp,
         boolean handsOver) {
-    /** Before the first worker. */
+    /** The status before the first worker. */
     public static final WorkerStatus NONE = new WorkerStatus(-1, WorkerState.GONE, 0, 0, null);
 
-    /** A worker beside which no other starts. */
+    /** Creates the status of a worker without a successor. */
     public WorkerStatus(
             long pid, WorkerState state, long generation, long restarts, ControlMessage.@Nullable Ready ready) {
         this(pid, state, generation, restarts, ready, null, false);
@@ -33,9 +33,9 @@ public record WorkerStatus(
     /**
      * A worker that warms up. Immutable.
      *
-     * @param pid its process id
-     * @param beganNanos when it began, as {@link System#nanoTime} has it
-     * @param limitNanos the longest time that it takes
+     * @param pid process id
+     * @param beganNanos start of the warm-up, in {@link System#nanoTime}
+     * @param limitNanos time limit of the warm-up
      */
     public record WarmUp(long pid, long beganNanos, long limitNanos) {}
 }

@@ -1,4 +1,4 @@
-/** One worker process: its command line, its start, its heartbeat and what is known of it. */
+/** One worker process: command line, start, heartbeat and state. */
 @NullMarked
 package io.millrace.launcher.process;
 

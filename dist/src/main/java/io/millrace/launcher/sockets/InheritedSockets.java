@@ -16,22 +16,22 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Listening sockets that the service manager bound and passed on, as sd_listen_fds(3) has it: {@code LISTEN_FDS}
- * descriptors from 3 on, for the process that {@code LISTEN_PID} names. One that several event loops share is given to
- * each of them: all wake for a connection, and the first takes it.
+ * The listening sockets that the service manager has bound and passed on, according to sd_listen_fds(3):
+ * {@code LISTEN_FDS} descriptors, beginning with 3, for the process in {@code LISTEN_PID}. A socket that several event
+ * loops share is registered with each of them: a connection wakes all of them, and the first one accepts it.
  *
- * <p>Immutable; the sockets are owned by whoever {@link #take} gives them to.
+ * <p>Immutable. The caller of {@link #take} owns the sockets in its result.
  */
 public final class InheritedSockets {
     static final InheritedSockets NONE = new InheritedSockets(List.of());
 
-    /** SD_LISTEN_FDS_START. */
+    /** First descriptor number, SD_LISTEN_FDS_START. */
     private static final int FIRST_DESCRIPTOR = 3;
 
     private static final int SOL_SOCKET = 1;
     private static final int SO_ACCEPTCONN = 30;
 
-    /** Of open(2), in the flags line of fdinfo. */
+    /** Flag of open(2), in the flags line of fdinfo. */
     private static final int O_NONBLOCK = 04000;
 
     private record Inherited(Socket socket, InetSocketAddress address) {}
@@ -43,9 +43,9 @@ public final class InheritedSockets {
     }
 
     /**
-     * What {@code environment} says was passed to the process {@code pid}.
+     * Returns the sockets that {@code environment} declares for the process {@code pid}.
      *
-     * @throws LaunchException when one of them is not a listening TCP socket, or blocks
+     * @throws LaunchException if a descriptor is not a listening TCP socket, or is in blocking mode
      */
     public static InheritedSockets of(Map<String, String> environment, long pid) throws LaunchException {
         String count = environment.getOrDefault("LISTEN_FDS", "");
@@ -60,7 +60,11 @@ public final class InheritedSockets {
         return of(passed);
     }
 
-    /** @throws LaunchException when one of {@code passed} is not a listening TCP socket, or blocks */
+    /**
+     * Wraps descriptors that were passed on.
+     *
+     * @throws LaunchException if one of {@code passed} is not a listening TCP socket, or is in blocking mode
+     */
     public static InheritedSockets of(List<Socket> passed) throws LaunchException {
         List<Inherited> sockets = new ArrayList<>();
         for (Socket socket : passed) {
@@ -110,11 +114,11 @@ public final class InheritedSockets {
     }
 
     /**
-     * Adds the sockets for {@code addresses} to {@code held}. Those that {@code held} has already, being the same sockets
-     * come back from an earlier worker, are closed.
+     * Adds the sockets for {@code addresses} to {@code held}. Closes inherited sockets whose address {@code held}
+     * contains already: an earlier worker has returned the same sockets.
      *
-     * @param addresses as configured, to the socket address
-     * @throws LaunchException when a socket is for none of them: nobody would serve its clients
+     * @param addresses the socket address for each configured address
+     * @throws LaunchException if a socket has none of these addresses, so that its clients would not be served
      */
     public Map<ListenerSockets, List<FileDescriptor>> take(
             Map<String, InetSocketAddress> addresses, int perAddress, Map<ListenerSockets, List<FileDescriptor>> held)
@@ -137,7 +141,10 @@ public final class InheritedSockets {
         return all;
     }
 
-    /** The closest of {@code addresses}. One alone: a socket that two share would be closed for both when one of them goes. */
+    /**
+     * Returns the best match among {@code addresses}. Each socket belongs to one address only: removing one of two
+     * addresses would close the socket for both.
+     */
     private static String addressFor(Inherited inherited, Map<String, InetSocketAddress> addresses)
             throws LaunchException {
         return addresses.entrySet().stream()
@@ -149,7 +156,10 @@ public final class InheritedSockets {
                         + String.join(", ", addresses.keySet())));
     }
 
-    /** An address that is spelled out is for sockets of its own family first, {@code :80} for those of any. */
+    /**
+     * Match of an address, 0 for the best. A configured IP address prefers sockets of the same IP address; {@code :80}
+     * matches sockets of any.
+     */
     private static int distance(Inherited inherited, Map.Entry<String, InetSocketAddress> address) {
         if (address.getKey().startsWith(":")) {
             return 1;

@@ -21,14 +21,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The listening sockets, for one address a single socket or a SO_REUSEPORT group with one member per event loop of the
- * worker. Nobody here accepts, and nobody ever calls shutdown(2) on one: that would end listening in every process that
- * holds it.
+ * The listening sockets: for each address, a single socket or a SO_REUSEPORT group with one member per event loop of
+ * the worker. The launcher does not accept connections. Never call shutdown(2) on a socket: that would end listening in
+ * every process that shares it.
  *
- * <p>Immutable, but for being closed.
+ * <p>Immutable, except for {@link #close}.
  */
 public final class ListeningSockets implements AutoCloseable {
-    /** As many connections wait per socket while no worker runs, unless net.core.somaxconn is lower. */
+    /** Limit of connections that wait per socket while no worker runs; net.core.somaxconn may lower it. */
     private static final int BACKLOG = 4096;
 
     private static final Logger LOG = LoggerFactory.getLogger(ListeningSockets.class);
@@ -48,13 +48,14 @@ public final class ListeningSockets implements AutoCloseable {
     }
 
     /**
-     * Binds every address with {@code perAddress} sockets each, those of {@code adopted} excepted.
+     * Binds {@code perAddress} sockets for every address, except the addresses in {@code adopted}.
      *
-     * @param addresses as configured, to the socket address
-     * @param adopted descriptors taken back from a worker whose launcher has died, or passed on by the service manager, by
-     *     configured address; where an address has fewer than it counts, loops share them. This method takes ownership of
-     *     all of them and closes those that no address needs
-     * @throws LaunchException naming the address, and the process that has it where that can be known
+     * @param addresses the socket address for each configured address
+     * @param adopted descriptors by configured address, from a worker whose launcher has died or from the service
+     *     manager. If an address has fewer descriptors than its count, event loops share them. This method takes
+     *     ownership of all and closes those that no address needs
+     * @throws LaunchException if an address cannot be bound; the message contains the address and, if known, the
+     *     process that uses it
      */
     public static ListeningSockets open(
             Map<String, InetSocketAddress> addresses,
@@ -70,9 +71,10 @@ public final class ListeningSockets implements AutoCloseable {
     }
 
     /**
-     * Sockets for {@code addresses}: those of this object where it has them, new ones for the others. Closes nothing.
+     * Returns sockets for {@code addresses}: sockets of this object where it has them, otherwise new ones. Closes
+     * nothing.
      *
-     * @throws LaunchException as {@link #open} does; then nothing is left bound that was not before
+     * @throws LaunchException as {@link #open}; sockets that were bound by this call are closed then
      */
     public ListeningSockets with(Map<String, InetSocketAddress> addresses, int perAddress) throws LaunchException {
         List<Group> changed = new ArrayList<>();
@@ -103,7 +105,7 @@ public final class ListeningSockets implements AutoCloseable {
         try {
             InetSocketAddress bound = at;
             if (count > 1) {
-                // With SO_REUSEPORT a port in use by a process of the same user would be shared in silence.
+                // With SO_REUSEPORT alone, a port could be shared unnoticed with another process of the same user.
                 try (PlainBind plain = new PlainBind(at)) {
                     bound = withPort(at, plain.port());
                 }
@@ -127,10 +129,11 @@ public final class ListeningSockets implements AutoCloseable {
     }
 
     /**
-     * Fails when {@code address} cannot be bound, naming the process that has it; binds nothing. For workers that bind by
-     * themselves, on machines without epoll.
+     * Checks that {@code address} can be bound, without keeping it bound. For workers that bind their own sockets, on
+     * machines without epoll.
      *
-     * @param leaving process that may have it, because it goes before the address is bound; 0 for none
+     * @param leaving process that may use the address, since it exits before the address is bound; 0 for none
+     * @throws LaunchException if it cannot; the message contains the process that uses the address
      */
     public static void checkFree(String address, InetSocketAddress at, long leaving) throws LaunchException {
         try (java.net.Socket probe = new java.net.Socket()) {
@@ -169,12 +172,15 @@ public final class ListeningSockets implements AutoCloseable {
         return new LaunchException(address + " cannot be bound: " + cause.getMessage());
     }
 
-    /** What the worker is told; the descriptors follow in this order. */
+    /** The listeners in the form that is sent to the worker; the descriptors are in the same order. */
     public List<ListenerSockets> listeners() {
         return groups.stream().map(Group::listener).toList();
     }
 
-    /** All descriptors in the order of {@link #listeners()}, one that loops share as often as it counts. Borrowed. */
+    /**
+     * All descriptors in the order of {@link #listeners()}. A descriptor that event loops share is repeated up to the
+     * listener's count. Borrowed.
+     */
     public List<FileDescriptor> descriptors() {
         return groups.stream().flatMap(ListeningSockets::shared).toList();
     }
@@ -189,7 +195,7 @@ public final class ListeningSockets implements AutoCloseable {
         closeExcept(null);
     }
 
-    /** Closes the sockets that {@code other} does not share. Closing twice does no harm. */
+    /** Closes the sockets that {@code other} does not share. Idempotent. */
     public void closeExcept(@Nullable ListeningSockets other) {
         for (Group group : groups) {
             if (other == null || !other.groups.contains(group)) {
@@ -198,13 +204,13 @@ public final class ListeningSockets implements AutoCloseable {
         }
     }
 
-    /** Closes all of them; failures are logged only. */
+    /** Closes all descriptors; failures are only logged. */
     public static void closeAll(List<FileDescriptor> descriptors) {
         for (FileDescriptor descriptor : descriptors) {
             try {
                 descriptor.close();
             } catch (IOException e) {
-                // close(2) frees the descriptor whatever it answers.
+                // close(2) frees the descriptor even if it returns an error.
                 LOG.debug("closing a listening socket", e);
             }
         }
@@ -223,7 +229,7 @@ public final class ListeningSockets implements AutoCloseable {
         return (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + address.getPort();
     }
 
-    /** A socket that holds an address without SO_REUSEPORT for as long as it is open. */
+    /** A socket that occupies an address without SO_REUSEPORT while it is open. */
     private static final class PlainBind implements AutoCloseable {
         private final Socket socket = Socket.newSocketStream();
 

@@ -10,19 +10,20 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The process that listens on a port, as Linux tells it. Immutable.
+ * The process that listens on a port, according to Linux. Immutable.
  *
- * @param pid its process id
- * @param command its short name
+ * @param pid process id
+ * @param command short name of the process
  */
 record PortOwner(long pid, String command) {
     private static final String LISTEN = "0A";
 
     /**
-     * Looks for the owner of TCP {@code port}.
+     * Finds the owner of TCP {@code port}.
      *
      * @param proc {@code /proc}
-     * @return empty when nobody listens there, or the process belongs to another user and does not show its descriptors
+     * @return empty if no process listens there, or if the process belongs to another user and its descriptors cannot
+     *     be read
      */
     static Optional<PortOwner> find(Path proc, int port) {
         Set<String> links = new HashSet<>();
@@ -45,7 +46,9 @@ record PortOwner(long pid, String command) {
         return Optional.empty();
     }
 
-    /** Link targets ({@code socket:[inode]}) of the sockets of {@code table} that listen on {@code port}. */
+    /**
+     * Returns the link targets ({@code socket:[inode]}) of the sockets in {@code table} that listen on {@code port}.
+     */
     static Set<String> listeningSockets(Path table, int port) {
         Set<String> links = new HashSet<>();
         try {
@@ -74,7 +77,7 @@ record PortOwner(long pid, String command) {
                 }
             }
         } catch (IOException e) {
-            // The process has ended meanwhile, or is another user's.
+            // The process has exited meanwhile, or belongs to another user.
             return false;
         }
         return false;
@@ -84,7 +87,7 @@ record PortOwner(long pid, String command) {
         try {
             return Files.readSymbolicLink(link).toString();
         } catch (IOException e) {
-            // Closed since the directory was listed.
+            // The descriptor was closed after the directory was listed.
             return "";
         }
     }

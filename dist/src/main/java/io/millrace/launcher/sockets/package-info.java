@@ -1,4 +1,4 @@
-/** Listening sockets: bound here, or inherited from the service manager. */
+/** Listening sockets: bound by the launcher, or inherited from the service manager. */
 @NullMarked
 package io.millrace.launcher.sockets;
 

@@ -19,10 +19,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One launcher per state directory: a locked file with the process id of the holder. The kernel drops the lock with the
- * process, however it ends, so a file that stays behind says nothing.
+ * The lock that limits a state directory to one launcher: a locked file with the process id of the holder. The kernel
+ * releases the lock when the process ends in any way, so a remaining file has no meaning.
  *
- * <p>Confined to one thread at a time.
+ * <p>Not thread-safe.
  */
 public final class InstanceLock implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(InstanceLock.class);
@@ -43,9 +43,9 @@ public final class InstanceLock implements AutoCloseable {
     }
 
     /**
-     * Locks {@code file}, creating it where missing.
+     * Locks {@code file}; creates it if missing.
      *
-     * @throws LaunchException naming the process that holds it
+     * @throws LaunchException if another process holds the lock; the message contains its process id
      */
     public static InstanceLock acquire(Path file) throws IOException, LaunchException {
         FileChannel channel = FileChannel.open(file, HELD, FOR_GROUP);
@@ -80,10 +80,10 @@ public final class InstanceLock implements AutoCloseable {
     }
 
     /**
-     * Locks the file again when it was deleted or replaced.
+     * Locks the file again if it was deleted or replaced.
      *
-     * @return whether that was so
-     * @throws LaunchException when another launcher has locked the new file
+     * @return whether the file was deleted or replaced
+     * @throws LaunchException if another launcher has locked the new file
      */
     public boolean restore() throws IOException, LaunchException {
         Object now = keyOf(file);

@@ -22,7 +22,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where a running proxy keeps what its configuration does not place elsewhere. Immutable.
+ * The default directories of a running proxy, for paths that the configuration does not set. Immutable.
  *
  * @param state lock and identity of the running processes
  * @param cache the default volume
@@ -32,12 +32,12 @@ import org.slf4j.LoggerFactory;
 public record StateDirectory(Path state, Path cache, Path log, Path runtime) {
     private static final Logger LOG = LoggerFactory.getLogger(StateDirectory.class);
 
-    /** sun_path has 108 bytes, the last of them zero. */
+    /** Limit of a socket path: sun_path has 108 bytes, the last of which is zero. */
     private static final int SOCKET_PATH_LENGTH_MAX = 107;
 
     /**
-     * {@code --state} when given; else the directories that systemd made for the service; else
-     * {@code ~/.local/state/millrace/<first port>}.
+     * Selects the directories: {@code --state} if given, else the directories that systemd created for the service,
+     * else {@code ~/.local/state/millrace/<first port>}.
      */
     public static StateDirectory resolve(
             @Nullable Path option, Map<String, String> environment, Path home, int firstPort) {
@@ -60,7 +60,7 @@ public record StateDirectory(Path state, Path cache, Path log, Path runtime) {
         return new StateDirectory(state, state.resolve("cache"), state.resolve("log"), state);
     }
 
-    /** The first of the colon-separated directories of {@code variable}. */
+    /** The first of the colon-separated directories in {@code variable}. */
     private static @Nullable Path systemd(Map<String, String> environment, String variable) {
         @Nullable String value = environment.get(variable);
         if (value == null || !value.startsWith("/")) {
@@ -79,7 +79,7 @@ public record StateDirectory(Path state, Path cache, Path log, Path runtime) {
         return state.resolve("launcher.lock");
     }
 
-    /** The umask of the process that starts this does not count. */
+    /** Creates the directory with exactly this mode, whatever the umask of the process. */
     private static void create(Path directory, FileMode mode) throws IOException {
         if (Files.isDirectory(directory)) {
             String wider = FilePermissionChecks.wider(directory, mode);
@@ -101,7 +101,7 @@ public record StateDirectory(Path state, Path cache, Path log, Path runtime) {
         Files.setPosixFilePermissions(directory, permissions);
     }
 
-    /** Leaves a file, or a socket, to this user only; their directory keeps all others out until then. */
+    /** Restricts a file or socket to this user. Before that, its directory protects it. */
     public static void restrict(Path file) throws IOException {
         if (isPosix()) {
             Files.setPosixFilePermissions(file, permissions(0600));
@@ -112,7 +112,7 @@ public record StateDirectory(Path state, Path cache, Path log, Path runtime) {
         return FileSystems.getDefault().supportedFileAttributeViews().contains("posix");
     }
 
-    /** The nine bits of {@code chmod}. */
+    /** Converts the nine permission bits of {@code chmod}. */
     private static Set<PosixFilePermission> permissions(int bits) {
         PosixFilePermission[] all = PosixFilePermission.values();
         Set<PosixFilePermission> permissions = EnumSet.noneOf(PosixFilePermission.class);
@@ -124,22 +124,24 @@ public record StateDirectory(Path state, Path cache, Path log, Path runtime) {
         return permissions;
     }
 
-    /** The admin socket unless {@code admin.socket} names another. */
+    /** The admin socket, unless {@code admin.socket} sets another one. */
     public Path adminSocket() {
         return runtime.resolve("admin.sock");
     }
 
-    /** Directories for settings that name none. */
+    /** Directories for settings that do not set one. */
     public Placement placement() {
         return new Placement(state, cache, log);
     }
 
-    /** Sockets between launcher and workers. */
+    /** Paths of the sockets between launcher and workers. */
     public ControlPaths control() {
         return new ControlPaths(runtime.resolve("run"));
     }
 
-    /** Makes what is missing, as {@code mode} says; the directory of the private sockets is for this user only. */
+    /**
+     * Creates missing directories with {@code mode}; only this user may access the directory of the private sockets.
+     */
     public void create(FileMode mode) throws IOException, LaunchException {
         Path longest = control().descriptors();
         int length = longest.toString().getBytes(StandardCharsets.UTF_8).length;

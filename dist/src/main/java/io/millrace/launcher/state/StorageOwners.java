@@ -11,16 +11,16 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Refuses a start on storage that another instance has open. No state. */
+/** Prevents a start with storage that another instance has open. Stateless. */
 public final class StorageOwners {
     private StorageOwners() {}
 
     /**
-     * Looks at every storage path, before anything is bound or started.
+     * Checks every storage path, before anything is bound or started.
      *
-     * @param config with the state directory's gaps filled
-     * @param ownWorker process id of a worker that this launcher takes over, 0 for none
-     * @throws LaunchException naming the path and its owner
+     * @param config configuration with its default paths
+     * @param ownWorker process id of the worker that this launcher adopts; 0 for none
+     * @throws LaunchException if a path is in use; the message contains the path and its owner
      */
     public static void checkFree(ProxyConfig config, long ownWorker) throws LaunchException {
         for (StorageConfig storage : config.storage()) {

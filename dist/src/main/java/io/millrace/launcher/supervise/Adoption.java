@@ -14,30 +14,34 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 
 /**
- * What the worker of a dead launcher leaves to the next one: its listening sockets, or its place. One that serves and does
- * not give its sockets back is killed, so that this launcher can bind them. Confined to the event loop, but for the futures.
+ * The adoption of a worker whose launcher has died: takes its listening sockets, or its place. A serving worker that
+ * does not return its sockets is killed, so that this launcher can bind them. Confined to the event loop, except the
+ * futures.
  */
 public final class Adoption {
-    /** A worker sends its descriptors at once, save that a reload under way comes first. */
+    /**
+     * Time limit for the return of the sockets. A worker sends its descriptors at once, unless a reload in progress
+     * delays it.
+     */
     static final long TIMEOUT_SECONDS = 10;
 
-    /** What was found. */
+    /** The state in which the worker was found. */
     public enum Found {
-        /** It has ended, or hung and was killed. */
+        /** The worker has exited, or it hung and was killed. */
         GONE,
-        /** It was told to stop before this launcher came: it accepts no more and has no sockets. */
+        /** The worker was ordered to stop before this launcher started: it no longer accepts and has no sockets. */
         FINISHING,
-        /** It serves. */
+        /** The worker serves. */
         SERVING
     }
 
     /**
-     * What a worker leaves. Immutable.
+     * The result of an adoption. Immutable.
      *
-     * @param sockets owned by whoever asks first; none where workers bind for themselves
+     * @param sockets the returned sockets; the caller takes ownership. Empty if workers bind their own sockets
      */
     public record Left(Found found, Map<ListenerSockets, List<FileDescriptor>> sockets) {
-        /** Where there was no worker. */
+        /** The result if there was no worker. */
         public static final Left NOTHING = new Left(Found.GONE, Map.of());
 
         /** Whether the worker serves and keeps its sockets. */
@@ -52,27 +56,27 @@ public final class Adoption {
     private final CompletableFuture<Void> acceptsNoMore = new CompletableFuture<>();
     private List<ListenerSockets> held = List.of();
 
-    /** @param kill told of a worker that does not do as it should, and why */
+    /** @param kill called with a worker that breaks the protocol, and the reason */
     Adoption(EventLoop loop, BiConsumer<WorkerProcess, String> kill) {
         this.loop = loop;
         this.kill = kill;
     }
 
-    /** Completes with what there is to take over. */
+    /** Completes with the result of the adoption. */
     CompletableFuture<Left> left() {
         return left;
     }
 
-    /** Completes when the worker accepts no connections any more, having been told to or having ended. */
+    /** Completes when the worker no longer accepts connections, because it drains or has exited. */
     CompletableFuture<Void> acceptsNoMore() {
         return acceptsNoMore;
     }
 
-    /** The worker has connected. */
+    /** Handles the worker's {@code Hello}: requests its sockets, if it holds any. */
     void greeted(WorkerProcess worker, ControlMessage.Hello hello) {
         held = hello.listeners();
         if (held.isEmpty()) {
-            // What it does it says next.
+            // The next message of the worker reports its state.
             return;
         }
         worker.send(new ControlMessage.GiveBack());
@@ -83,26 +87,26 @@ public final class Adoption {
         left.whenComplete((what, failure) -> deadline.cancel(false));
     }
 
-    /** The worker serves. */
+    /** Records that the worker serves. */
     void serves() {
         if (held.isEmpty()) {
             left.complete(new Left(Found.SERVING, Map.of()));
         }
     }
 
-    /** The worker accepts no more. */
+    /** Records that the worker no longer accepts. */
     void finishes() {
         left.complete(new Left(Found.FINISHING, Map.of()));
         acceptsNoMore.complete(null);
     }
 
-    /** The worker has ended. */
+    /** Records that the worker has exited. */
     void gone() {
         left.complete(Left.NOTHING);
         acceptsNoMore.complete(null);
     }
 
-    /** The worker has sent {@code descriptors}; takes ownership. */
+    /** Takes the descriptors that the worker has sent. Takes ownership of them. */
     void took(WorkerProcess worker, List<FileDescriptor> descriptors) {
         int expected = held.stream().mapToInt(ListenerSockets::count).sum();
         if (left.isDone()) {

@@ -10,12 +10,12 @@ import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Changes of the store on their way from a worker that has given it back to the one that has it.
+ * Relays changes of the store from a worker that has released the store to the worker that holds it.
  *
- * <p>Confined to the supervisor's event loop.
+ * <p>Not thread-safe; confined to the supervisor's event loop.
  */
 final class ChangeRelay {
-    /** Changes held for a worker that is not ready yet: as many as a store remembers for itself. */
+    /** Limit of changes that are queued until a worker is ready; the same as the limit within a store. */
     static final int HELD_MAX = 1 << 16;
 
     private record Held(WorkerProcess from, ControlMessage.Change change) {}
@@ -27,9 +27,9 @@ final class ChangeRelay {
     private long numbers;
 
     /**
-     * Passes a change on, at once or when {@link #ready} names a worker.
+     * Sends a change to {@code to}, or queues it until {@link #ready}.
      *
-     * @param to the worker that has the store; null when none is ready
+     * @param to the worker that holds the store; null if none is ready
      */
     void pass(WorkerProcess from, ControlMessage.Change change, @Nullable WorkerProcess to) {
         if (to != null) {
@@ -44,14 +44,14 @@ final class ChangeRelay {
         }
     }
 
-    /** The worker has the store now. */
+    /** Sends the queued changes to the worker that now holds the store. */
     void ready(WorkerProcess to) {
         for (Held next = held.poll(); next != null; next = held.poll()) {
             pass(next.from(), next.change(), to);
         }
     }
 
-    /** A worker has answered. */
+    /** Returns the result of a change to its sender. */
     void made(ControlMessage.ChangeMade answer) {
         Sent request = sent.remove(answer.number());
         if (request != null) {
@@ -59,12 +59,12 @@ final class ChangeRelay {
         }
     }
 
-    /** Drops held changes: the worker that passed them on has its store again. */
+    /** Drops queued changes, because their sender has opened its store again. */
     void drop() {
         held.clear();
     }
 
-    /** The worker is gone: what it was sent and has not answered for has failed. */
+    /** Handles the exit of a worker: changes that it has not confirmed have failed. */
     void gone(WorkerProcess worker) {
         held.removeIf(change -> change.from() == worker);
         for (Iterator<Sent> all = sent.values().iterator(); all.hasNext(); ) {

@@ -28,17 +28,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The launcher's ends of the control socket and the descriptor socket. A connection is served only when the kernel names
- * a process that the supervisor expects at its other end.
+ * The server side of the control socket and the descriptor socket. Serves a connection only if the kernel reports a
+ * peer process that the supervisor expects.
  *
- * <p>Confined to the event loop, which it shares with the supervisor.
+ * <p>Not thread-safe; confined to the event loop of the supervisor.
  */
 public final class ControlServer {
     private static final Logger LOG = LoggerFactory.getLogger(ControlServer.class);
 
-    /** What the supervisor answers. All on the event loop. */
+    /** The callbacks of the supervisor. Called on the event loop. */
     interface Peers {
-        /** Whether the process {@code pid} may talk on the control socket; -1 where the transport cannot tell. */
+        /**
+         * Whether the process {@code pid} may use the control socket; -1 if the transport does not report process ids.
+         */
         boolean isExpected(long pid);
 
         void connected(long pid, Channel channel);
@@ -47,11 +49,11 @@ public final class ControlServer {
 
         void disconnected(long pid);
 
-        /** Descriptors to send to {@code pid}, borrowed; null when that process is to send its own. */
+        /** Descriptors to send to {@code pid}, borrowed; null if that process sends its own. */
         @Nullable
         List<FileDescriptor> descriptorsFor(long pid);
 
-        /** What {@code pid} has sent; the receiver owns them. */
+        /** Passes the descriptors that {@code pid} has sent; the callee takes ownership. */
         void took(long pid, List<FileDescriptor> descriptors);
     }
 
@@ -61,7 +63,7 @@ public final class ControlServer {
     private final Peers peers;
     private final Map<Path, Channel> listening = new HashMap<>();
 
-    /** A server that does not listen yet. */
+    /** Creates a server that is not listening yet. */
     public ControlServer(EventLoop loop, ControlTransport transport, ControlPaths paths, Peers peers) {
         this.loop = loop;
         this.transport = transport;
@@ -69,7 +71,10 @@ public final class ControlServer {
         this.peers = peers;
     }
 
-    /** Listens. The lock of the state directory is held: a socket file that lies there is a dead launcher's. */
+    /**
+     * Binds the sockets. The caller holds the lock of the state directory, so an existing socket file belongs to a dead
+     * launcher.
+     */
     public void open() throws IOException {
         bind(paths.control());
         if (transport == ControlTransport.EPOLL) {
@@ -111,7 +116,7 @@ public final class ControlServer {
     /**
      * Binds each control socket again whose file was deleted, so that later workers can connect. On the event loop.
      *
-     * @return whether one was
+     * @return whether a file was missing
      */
     boolean restore() {
         boolean restored = false;
@@ -122,10 +127,10 @@ public final class ControlServer {
                 continue;
             }
             restored = true;
-            // The channel that closes deletes the file of its name: first that, then the new one.
+            // Closing a channel deletes the file at its path, so the new channel must be bound after that.
             before.close().addListener(closed -> {
                 ChannelFuture bound = bootstrap(socket).bind(transport.address(socket));
-                // A failure leaves a closed channel behind; the next restore tries again.
+                // After a failure the entry is a closed channel; the next call tries again.
                 entry.setValue(bound.channel());
                 bound.addListener(result -> {
                     if (!result.isSuccess()) {
@@ -143,7 +148,7 @@ public final class ControlServer {
         return restored;
     }
 
-    /** Stops listening and removes the socket files. */
+    /** Stops listening and deletes the socket files. */
     public void close() throws IOException {
         for (Channel channel : listening.values()) {
             channel.close();
@@ -152,7 +157,7 @@ public final class ControlServer {
         Files.deleteIfExists(paths.descriptors());
     }
 
-    /** Process at the other end, when it is expected; else the channel is closed. */
+    /** Returns the process id of the peer. Closes the channel if that process is not expected. */
     private long admit(ChannelHandlerContext context) throws IOException {
         long pid = ControlTransport.peerPid(context.channel());
         if (!peers.isExpected(pid)) {
@@ -214,7 +219,8 @@ public final class ControlServer {
             }
             ChannelFuture last = context.newSucceededFuture();
             for (FileDescriptor socket : sockets) {
-                // A second object for the same number: the channel closes nothing, and the group keeps its own.
+                // A second object for the same descriptor number: the channel does not close it, and the group keeps
+                // its own object.
                 last = context.write(new FileDescriptor(socket.intValue()));
             }
             context.flush();

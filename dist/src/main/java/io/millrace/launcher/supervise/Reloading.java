@@ -18,11 +18,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The configuration that the serving worker was handed and has not answered for, one at a time. An answer names its request:
- * one that comes late is not taken for the answer to the next. Confined to the event loop.
+ * The reload in progress: a configuration that was sent to the serving worker and has no reply yet. There is at most
+ * one. Replies contain the number of their request, so that a late reply is not mistaken for the next one. Not
+ * thread-safe; confined to the event loop.
  */
 final class Reloading {
-    /** A worker reads ten thousand rules in a second; one that takes longer than this is replaced. */
+    /** Time limit of a reload, after which the worker is replaced. A worker reads ten thousand rules per second. */
     static final long TIMEOUT_SECONDS = 30;
 
     private static final Logger LOG = LoggerFactory.getLogger(Reloading.class);
@@ -35,12 +36,12 @@ final class Reloading {
     private final EventLoop loop;
     private final Consumer<ConfigSource> taken;
 
-    /** From anywhere: what an earlier launcher asked of a worker may be answered to this one. */
+    /** Starts at a random number, because this launcher may receive a reply to a request of an earlier one. */
     private long request = ThreadLocalRandom.current().nextLong();
 
     private @Nullable Asked asked;
 
-    /** @param taken told of a configuration that the worker has taken over, before whoever asked for it is */
+    /** @param taken called with a configuration that the worker has applied, before the caller's future completes */
     Reloading(EventLoop loop, Consumer<ConfigSource> taken) {
         this.loop = loop;
         this.taken = taken;
@@ -51,9 +52,9 @@ final class Reloading {
     }
 
     /**
-     * Hands {@code config} to {@code worker}; nothing else is under way.
+     * Sends {@code config} to {@code worker}. No other reload may be in progress.
      *
-     * @param answer completes with what became of each setting, or with a {@link TimeoutException}
+     * @param answer completes with the outcome of each setting, or with a {@link TimeoutException}
      */
     void ask(WorkerProcess worker, ConfigSource config, CompletableFuture<List<SettingChange>> answer) {
         if (!worker.isOfThisVersion()) {
@@ -86,7 +87,7 @@ final class Reloading {
         waiting.answer().complete(message.settings());
     }
 
-    /** The worker will not answer. */
+    /** Fails the reload in progress, because the worker will not reply. */
     void fail(String reason) {
         end(new IOException(reason));
     }

@@ -7,24 +7,30 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 
-/** The worker as its configuration sees it. Thread-safe. */
+/** The worker, as seen by the configuration. Thread-safe. */
 public interface ServingWorker {
     /**
-     * Serves from now on.
+     * Starts the first worker, or a successor of the adopted worker.
      *
-     * @param first what to serve; its sockets' ownership goes along
-     * @param drainNanos for a worker that serves already
+     * @param first plan of the worker; takes ownership of its sockets
+     * @param drainNanos drain timeout of the adopted worker
      */
     void start(WorkerPlan first, long drainNanos);
 
-    /** Hands a configuration to the worker, and says what became of each setting. Without a worker the next one has it. */
+    /**
+     * Sends a configuration to the worker, and returns the outcome of each setting. Without a worker, the next one
+     * starts with it.
+     */
     CompletableFuture<List<SettingChange>> reload(ConfigSource changed);
 
-    /** How long the last roll took; empty before the first. */
+    /** Duration of the last roll; empty before the first. */
     default OptionalLong lastRollNanos() {
         return OptionalLong.empty();
     }
 
-    /** Replaces the worker by one with another plan; fails when that one does not come up, and the old plan stays. */
+    /**
+     * Replaces the worker by one with another plan. Fails if the new worker does not become ready; the old plan then
+     * stays in force.
+     */
     CompletableFuture<Void> roll(WorkerPlan changed, long drainNanos);
 }

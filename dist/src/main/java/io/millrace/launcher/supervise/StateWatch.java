@@ -15,10 +15,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes files of the state directory again that were deleted while the launcher runs. Without them no later worker could connect
- * to it, and nobody would serve after the next death of a worker.
+ * Restores files of the state directory that are deleted while the launcher runs. Without them later workers could not
+ * connect, and no worker would serve after the next crash.
  *
- * <p>Confined to the event loop.
+ * <p>Not thread-safe; confined to the event loop.
  */
 public final class StateWatch {
     private static final Logger LOG = LoggerFactory.getLogger(StateWatch.class);
@@ -33,8 +33,8 @@ public final class StateWatch {
     private String reported = "";
 
     /**
-     * @param mode permissions of what is made again
-     * @param identity writes the file again that names the worker
+     * @param mode permissions of restored directories
+     * @param identity rewrites the file that identifies the worker
      */
     public StateWatch(StateDirectory state, FileMode mode, InstanceLock lock, ControlServer server, Runnable identity) {
         this.state = state;
@@ -44,7 +44,7 @@ public final class StateWatch {
         this.identity = identity;
     }
 
-    /** Looks once a second, until the loop ends. Any thread. */
+    /** Checks the files once a second, until the loop ends. Any thread. */
     public void start(EventLoop loop) {
         var unused = loop.scheduleWithFixedDelay(this::check, PERIOD_MILLIS, PERIOD_MILLIS, TimeUnit.MILLISECONDS);
     }
@@ -60,7 +60,7 @@ public final class StateWatch {
         }
     }
 
-    /** Once for each fault, however often it is met. */
+    /** Logs a fault once, even if it occurs at every check. */
     private void report(String fault) {
         if (!fault.equals(reported)) {
             reported = fault;

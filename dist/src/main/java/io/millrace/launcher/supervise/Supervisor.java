@@ -26,40 +26,41 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps one worker serving: starts it, watches its beats, replaces it when it dies or hangs, rolls it when its
- * configuration changes, stops it.
+ * The supervisor of the serving worker. Starts the worker, watches its heartbeats and stops it. Replaces a worker that
+ * dies or hangs, or whose configuration changes.
  *
  * <pre>
- * roll:  candidate starts, warms up and stands by  ->  current gives the store back, and answers on  ->  candidate opens
- *        the store and accepts: it becomes current  ->  the old one accepts no more, finishes what is in flight and exits
+ * roll:  the candidate starts, warms up and reports standby
+ *    ->  the current worker releases the store and still answers
+ *    ->  the candidate opens the store and accepts: it becomes the current worker
+ *    ->  the old worker stops accepting, finishes its requests and exits
  * </pre>
+ * A current worker of an earlier version drains before the candidate opens the store. Meanwhile connections wait in the
+ * kernel's accept queue, as after a crash.
  *
- * A current worker of an earlier version drains before the candidate opens the store: connections wait in the kernel's queue
- * meanwhile, as they do after a crash.
- *
- * <p>Confined to the event loop, except {@link #status()} and the methods that say so.
+ * <p>Confined to the event loop, except {@link #status()} and the methods marked "any thread".
  */
 public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Listener, ServingWorker {
     private static final Logger LOG = LoggerFactory.getLogger(Supervisor.class);
 
-    /** Beyond the drain's own deadline, for the worker to close its store and exit. */
+    /** Time after the drain deadline in which the worker must close its store and exit. */
     private static final long EXIT_GRACE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    /** For a worker to exit after its control socket has closed. */
+    /** Time for a worker to exit after its control socket has closed. */
     private static final long DISCONNECTED_GRACE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** The first version of the control protocol whose workers say behind their first words that they accept no more. */
-    private static final int SAYS_DRAINING = 4;
+    /** First version of the control protocol in which a draining worker sends {@code Draining} after {@code Hello}. */
+    private static final int VERSION_WITH_DRAINING = 4;
 
-    /** The first version whose workers give the store back and answer on. */
-    private static final int RELEASES = 5;
+    /** First version of the control protocol in which a worker releases the store and continues to answer. */
+    private static final int VERSION_WITH_RELEASE = 5;
 
-    /** From the release of the store until the candidate accepts. */
+    /** Time limit from the release of the store until the candidate accepts connections. */
     private static final long HAND_OVER_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final EventLoop loop;
     private final WorkerIdentity identity;
-    private final WorkerRegistry workforce;
+    private final WorkerRegistry workers;
     private final Adoption adoption;
     private final Reloading reloading;
     private final Consumer<WorkerStatus> onReady;
@@ -69,10 +70,10 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
     private @Nullable WorkerPlan plan;
     private @Nullable WorkerProcess current;
     private @Nullable WorkerProcess candidate;
-    /** Accepts no more, or is about to; its successor is the current one. */
+    /** The previous worker, which has stopped accepting or is about to; its successor is {@link #current}. */
     private @Nullable WorkerProcess predecessor;
 
-    /** Set while the current worker has given its store to the candidate. */
+    /** Timeout of a hand-over; not null while the current worker has released its store for the candidate. */
     private @Nullable ScheduledFuture<?> handOverDeadline;
 
     private final ChangeRelay relay = new ChangeRelay();
@@ -86,43 +87,48 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
     private volatile WorkerStatus status = WorkerStatus.NONE;
 
     /**
-     * @param onReady told on the event loop whenever a worker of this launcher has become ready, and when the one that was
-     *     taken over serves on because its successor did not come up
+     * @param onReady called on the event loop whenever a worker of this launcher has become ready. Also called when the
+     *     adopted worker continues to serve because its successor failed to start
      */
     public Supervisor(EventLoop loop, ControlPaths paths, long heartbeatTimeoutNanos, Consumer<WorkerStatus> onReady) {
         this.loop = loop;
         this.identity = new WorkerIdentity(paths.workerIdentity());
-        this.workforce = new WorkerRegistry(loop, paths, heartbeatTimeoutNanos, this);
+        this.workers = new WorkerRegistry(loop, paths, heartbeatTimeoutNanos, this);
         this.onReady = onReady;
-        adoption = new Adoption(loop, workforce::kill);
-        reloading = new Reloading(loop, this::holdsFromNowOn);
-        ticketKeys.start(loop, message -> workforce.all().stream()
+        adoption = new Adoption(loop, workers::kill);
+        reloading = new Reloading(loop, this::updateConfig);
+        ticketKeys.start(loop, message -> workers.all().stream()
                 .filter(WorkerProcess::isOfThisVersion)
                 .forEach(worker -> worker.send(message)));
     }
 
-    /** @param changed told on the event loop whenever a warm-up begins or ends; before {@link #start} */
+    /**
+     * Sets the listener of warm-ups. Call before {@link #start}.
+     *
+     * @param changed called on the event loop whenever a warm-up begins or ends
+     */
     public void onWarmUp(Consumer<WorkerStatus> changed) {
         onWarmUp = changed;
     }
 
     /**
-     * Takes over a worker whose launcher has died. Any thread, before {@link #start}.
+     * Adopts a worker whose launcher has died. Any thread, before {@link #start}.
      *
-     * @return what it leaves; completes within seconds, unless a process that was killed does not end
+     * @return the sockets and state that the worker hands over; completes within seconds, unless a killed process does
+     *     not exit
      */
     public CompletableFuture<Adoption.Left> adopt(WorkerIdentity.Survivor survivor) {
         loop.execute(() -> {
-            current = workforce.adopt(survivor);
+            current = workers.adopt(survivor);
             publish();
         });
         return adoption.left();
     }
 
     /**
-     * Has the adopted worker finish what is in flight. Any thread, before {@link #start}.
+     * Drains the adopted worker. Any thread, before {@link #start}.
      *
-     * @return completes when it accepts no more
+     * @return completes when the adopted worker has stopped accepting
      */
     public CompletableFuture<Void> dismiss(long drainNanos) {
         loop.execute(() -> {
@@ -135,10 +141,10 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
     }
 
     /**
-     * Serves from now on: with a first worker, or with a successor of the one that was adopted. Any thread.
+     * Starts the first worker, or a successor of the adopted worker. Any thread.
      *
-     * @param first what to serve; the supervisor takes ownership of the sockets
-     * @param drainNanos for the adopted worker
+     * @param first plan of the first worker; the supervisor takes ownership of its sockets
+     * @param drainNanos drain timeout of the adopted worker
      */
     @Override
     public void start(WorkerPlan first, long drainNanos) {
@@ -153,7 +159,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
             } else {
                 WorkerRollover takeover = new WorkerRollover(first, drainNanos, new CompletableFuture<>());
                 var unused = takeover.done().exceptionally(failure -> {
-                    servesOn();
+                    reportAdoptedReady();
                     return null;
                 });
                 begin(takeover);
@@ -161,14 +167,17 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         });
     }
 
-    /** The successor did not come up, but clients are served: who waits for this launcher to be ready must not end it. */
-    private void servesOn() {
+    /**
+     * Reports READY although the successor failed to start, since the adopted worker serves. Otherwise the service
+     * manager would stop the launcher.
+     */
+    private void reportAdoptedReady() {
         if (!stopping && status.state() == WorkerState.READY) {
             onReady.accept(status);
         }
     }
 
-    /** Writes the file that names the worker again. On the event loop. */
+    /** Rewrites the file that identifies the current worker. On the event loop. */
     public void writeIdentity() {
         WorkerProcess worker = current;
         if (worker != null && worker.state() != WorkerState.GONE) {
@@ -176,16 +185,16 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         }
     }
 
-    /** The worker right now. Any thread. */
+    /** The current status. Any thread. */
     public WorkerStatus status() {
         return status;
     }
 
-    /** Lets the workers finish what is in flight, and completes when they have exited. Any thread. */
+    /** Drains the workers, and completes when they have exited. Any thread. */
     public CompletableFuture<Void> stop(long drainNanos) {
         loop.execute(() -> {
             stopping = true;
-            for (WorkerProcess worker : workforce.all()) {
+            for (WorkerProcess worker : workers.all()) {
                 if (isToldToDrain(worker)) {
                     worker.send(new ControlMessage.Drain(drainNanos));
                     worker.draining(System.nanoTime() + drainNanos + EXIT_GRACE_NANOS);
@@ -199,7 +208,10 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         return stopped;
     }
 
-    /** One that starts has nothing to finish, unless it was taken over and has not said yet that it serves. */
+    /**
+     * Whether {@link #stop} drains the worker. A starting worker has no requests to finish, except an adopted one that
+     * has not reported {@code Ready} yet.
+     */
     private static boolean isToldToDrain(WorkerProcess worker) {
         return switch (worker.state()) {
             case READY, DRAINING -> true;
@@ -212,23 +224,24 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
     public CompletableFuture<Void> stopAtOnce() {
         loop.execute(() -> {
             stopping = true;
-            workforce.all().forEach(WorkerProcess::kill);
+            workers.all().forEach(WorkerProcess::kill);
             stoppedWhenEmpty();
         });
         return stopped;
     }
 
     private void stoppedWhenEmpty() {
-        if (stopping && workforce.isEmpty()) {
+        if (stopping && workers.isEmpty()) {
             closeSockets();
             stopped.complete(null);
         }
     }
 
     /**
-     * Hands {@code changed} to the serving worker, and to every later one unless a setting is rejected. Any thread.
+     * Sends {@code changed} to the serving worker. Later workers start with it unless a setting is rejected. Any
+     * thread.
      *
-     * @return what became of each setting
+     * @return the outcome of each changed setting
      */
     @Override
     public CompletableFuture<List<SettingChange>> reload(ConfigSource changed) {
@@ -239,7 +252,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
                 return;
             }
             if (worker == null) {
-                holdsFromNowOn(changed);
+                updateConfig(changed);
                 result.complete(List.of());
             } else {
                 reloading.ask(worker, changed, result);
@@ -248,17 +261,17 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         return result;
     }
 
-    private void holdsFromNowOn(ConfigSource changed) {
+    private void updateConfig(ConfigSource changed) {
         if (plan != null) {
             plan = plan.with(changed);
         }
     }
 
     /**
-     * Replaces the worker by one with another plan; fails when that one does not come up, and the old plan stays. Any
-     * thread.
+     * Replaces the worker by a new one with the plan {@code changed}. Fails if the new worker does not become ready;
+     * the old plan then stays in force. Any thread.
      *
-     * @param changed the supervisor takes ownership of its sockets
+     * @param changed plan of the new worker; the supervisor takes ownership of its sockets
      */
     @Override
     public CompletableFuture<Void> roll(WorkerPlan changed, long drainNanos) {
@@ -270,7 +283,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
                 return;
             }
             if (worker == null) {
-                settleOn(changed);
+                replacePlan(changed);
                 requested.done().complete(null);
             } else {
                 begin(requested);
@@ -279,7 +292,10 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         return requested.done();
     }
 
-    /** Whether a change can begin now; else {@code result} says why not. Without a worker the next one has it. */
+    /**
+     * Whether a change can begin now; if not, fails {@code result} with the reason. Without a worker it can: the next
+     * worker starts with the change.
+     */
     private boolean canChange(@Nullable WorkerProcess worker, CompletableFuture<?> result) {
         String obstacle = null;
         if (stopping) {
@@ -301,13 +317,13 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         return last < 0 ? OptionalLong.empty() : OptionalLong.of(last);
     }
 
-    /** Any thread. */
+    /** Makes all workers reopen their log files. Any thread. */
     public void reopenLogs() {
-        loop.execute(() -> workforce.all().forEach(worker -> worker.send(new ControlMessage.ReopenLogs())));
+        loop.execute(() -> workers.all().forEach(worker -> worker.send(new ControlMessage.ReopenLogs())));
     }
 
-    /** {@code changed} holds from now on. */
-    private void settleOn(WorkerPlan changed) {
+    /** Makes {@code changed} the current plan. */
+    private void replacePlan(WorkerPlan changed) {
         if (plan != null) {
             plan.closeSocketsExcept(changed);
         }
@@ -322,12 +338,12 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
     private void begin(WorkerRollover requested, boolean warms) {
         roll = requested;
         if (requested.plan().sockets() == null) {
-            // Two workers cannot bind one port: the old one goes first.
+            // Without shared sockets two workers cannot bind the same port: the old one must exit first.
             drainCurrent(requested);
             return;
         }
         try {
-            candidate = workforce.launch(requested.plan(), warms);
+            candidate = workers.launch(requested.plan(), warms);
         } catch (IOException e) {
             rollFailed(e.getMessage());
         }
@@ -358,8 +374,11 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         }
     }
 
-    /** No worker accepts: the candidate serves as soon as it stands by, or a fresh worker where there is none. */
-    private void succeed() {
+    /**
+     * Replaces a current worker that no longer accepts: by the candidate as soon as it is on standby, or by a new
+     * worker.
+     */
+    private void replaceCurrent() {
         WorkerProcess next = candidate;
         if (next == null) {
             spawn();
@@ -368,13 +387,13 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         endHandOver();
         candidate = null;
         current = next;
-        workforce.expectReady(next);
+        workers.expectReady(next);
         identity.write(next);
         if (next.isToldToServe()) {
             next.send(new ControlMessage.TakenOver());
             next.send(new ControlMessage.PredecessorClosed());
         } else if (next.isAssigned()) {
-            // Also while it warms up. One that has not connected yet is assigned no standby.
+            // Also during its warm-up. A candidate that has not connected yet gets an assignment without standby.
             next.serve(false);
         }
         publish();
@@ -395,7 +414,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
             return;
         }
         try {
-            WorkerProcess worker = workforce.launch(next, false);
+            WorkerProcess worker = workers.launch(next, false);
             current = worker;
             identity.write(worker);
             publish();
@@ -436,7 +455,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
                     "worker {} {} before it had warmed up; starting it once more without warm-up", worker.pid(), cause);
             begin(attempted, false);
         } else if (attempted != null && !stopping && worker.isWorthAnotherStart()) {
-            LOG.warn("worker {} {}; another start may go better", worker.pid(), cause);
+            LOG.warn("worker {} {}; restarting it, since the cause may be temporary", worker.pid(), cause);
             begin(attempted, false);
         } else {
             rollFailed(cause);
@@ -446,7 +465,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         }
     }
 
-    /** The candidate will not take over: the current worker opens its store again. */
+    /** Makes the current worker open its store again, because the candidate will not take over. */
     private void takeBack() {
         WorkerProcess serves = current;
         if (handOverDeadline != null && serves != null && serves.state() == WorkerState.READY) {
@@ -469,17 +488,17 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
             return;
         }
         if (before == WorkerState.DRAINING) {
-            succeed();
+            replaceCurrent();
             return;
         }
         restarts++;
         if (candidate != null) {
             LOG.error("worker {} {}; connections wait for its successor", worker.pid(), cause);
-            succeed();
+            replaceCurrent();
             return;
         }
         if (worker.isWorthAnotherStart()) {
-            LOG.error("worker {} {}; another start may go better", worker.pid(), cause);
+            LOG.error("worker {} {}; restarting it, since the cause may be temporary", worker.pid(), cause);
             spawn();
             return;
         }
@@ -505,7 +524,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         WorkerStatus.WarmUp warmUp = next == null ? null : next.warmUp();
         boolean changed = !Objects.equals(warmUp, status.warmUp());
         status = worker == null
-                ? new WorkerStatus(-1, WorkerState.GONE, workforce.generation(), restarts, null, warmUp, false)
+                ? new WorkerStatus(-1, WorkerState.GONE, workers.generation(), restarts, null, warmUp, false)
                 : new WorkerStatus(
                         worker.pid(),
                         worker.state(),
@@ -519,9 +538,9 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         }
     }
 
-    /** The worker with that process id; where the transport cannot tell, there is one worker at a time. */
+    /** The worker with this process id. Without process ids (pid below 0) there is only one worker at a time. */
     private @Nullable WorkerProcess workerOf(long pid) {
-        return pid < 0 ? current : workforce.byPid(pid);
+        return pid < 0 ? current : workers.byPid(pid);
     }
 
     @Override
@@ -544,9 +563,9 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
             return;
         }
         if (message instanceof ControlMessage.Hello hello) {
-            greet(worker, hello);
+            onHello(worker, hello);
         } else if (message instanceof ControlMessage.WarmingUp warmUp && worker == candidate) {
-            workforce.expectWarm(worker, warmUp.limitNanos());
+            workers.expectWarm(worker, warmUp.limitNanos());
             publish();
         } else if (message instanceof ControlMessage.Standby && worker == candidate) {
             standsBy(worker);
@@ -573,13 +592,15 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
 
     private void standsBy(WorkerProcess next) {
         next.standsByNow();
-        workforce.expectReady(next);
+        workers.expectReady(next);
         WorkerProcess serves = current;
         if (serves == null) {
-            succeed();
-        } else if (roll != null && serves.protocolVersion() >= RELEASES && serves.state() == WorkerState.READY) {
+            replaceCurrent();
+        } else if (roll != null
+                && serves.protocolVersion() >= VERSION_WITH_RELEASE
+                && serves.state() == WorkerState.READY) {
             handOverDeadline = loop.schedule(
-                    () -> workforce.kill(next, "did not take over in time"), HAND_OVER_NANOS, TimeUnit.NANOSECONDS);
+                    () -> workers.kill(next, "did not take over in time"), HAND_OVER_NANOS, TimeUnit.NANOSECONDS);
             serves.send(new ControlMessage.Release());
             publish();
         } else if (roll != null) {
@@ -590,13 +611,13 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
     private void released(WorkerProcess worker) {
         WorkerProcess next = candidate;
         if (worker == current && next != null && handOverDeadline != null) {
-            // Should this launcher die now, one of them ends by itself.
+            // The file names both workers: if this launcher dies now, one of the two exits by itself.
             identity.write(worker, next);
             next.serve(true);
         }
     }
 
-    /** The candidate accepts, beside the current worker. */
+    /** Makes {@code next} current, since it accepts connections, and drains the previous worker. */
     private void takeOver(WorkerProcess next) {
         WorkerProcess old = current;
         endHandOver();
@@ -622,14 +643,16 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         }
     }
 
-    private void greet(WorkerProcess worker, ControlMessage.Hello hello) {
+    private void onHello(WorkerProcess worker, ControlMessage.Hello hello) {
         worker.speaks(hello.protocolVersion());
         if (!worker.isOfThisVersion() && worker.plan() != null) {
-            workforce.kill(
+            workers.kill(
                     worker,
                     "speaks version " + hello.protocolVersion() + " of the control protocol, not "
                             + ControlMessage.PROTOCOL_VERSION);
-        } else if (worker.plan() == null && hello.listeners().isEmpty() && hello.protocolVersion() < SAYS_DRAINING) {
+        } else if (worker.plan() == null
+                && hello.listeners().isEmpty()
+                && hello.protocolVersion() < VERSION_WITH_DRAINING) {
             acceptsNoMore(worker);
         } else if (worker.plan() == null) {
             adoption.greeted(worker, hello);
@@ -658,7 +681,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         if (finished != null && worker == current && candidate == null) {
             roll = null;
             lastRollNanos = System.nanoTime() - rollBeganNanos;
-            settleOn(finished.plan());
+            replacePlan(finished.plan());
             finished.done().complete(null);
         }
         if (worker.plan() == null) {
@@ -673,7 +696,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         worker.hasStoppedAccepting();
         predecessorClosed(worker);
         if (worker == current && plan == null) {
-            finishesUnsucceeded(worker);
+            adoptedDrains(worker);
             return;
         }
         if (stopping) {
@@ -687,12 +710,15 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
             reloading.fail("the worker was told to stop by somebody else");
             current = null;
             publish();
-            succeed();
+            replaceCurrent();
         }
     }
 
-    /** A worker that was adopted, before there is anything to serve: it has no sockets to give any more. */
-    private void finishesUnsucceeded(WorkerProcess adopted) {
+    /**
+     * Ends the adoption of a worker that drains before this launcher has a plan: the worker has already closed its
+     * sockets.
+     */
+    private void adoptedDrains(WorkerProcess adopted) {
         if (adopted.state() != WorkerState.DRAINING) {
             adopted.drainingUnasked(System.nanoTime());
         }
@@ -701,7 +727,10 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         adoption.finishes();
     }
 
-    /** With no worker that accepts, a connection is better refused than left waiting. */
+    /**
+     * Closes the listening sockets. When no worker accepts, clients should get a refused connection instead of a long
+     * wait.
+     */
     private void closeSockets() {
         if (plan != null) {
             plan.closeSocketsExcept(null);
@@ -717,7 +746,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         loop.schedule(
                 () -> {
                     if (worker.state() != WorkerState.DYING && worker.state() != WorkerState.GONE) {
-                        workforce.kill(worker, "has closed its control socket");
+                        workers.kill(worker, "has closed its control socket");
                     }
                 },
                 DISCONNECTED_GRACE_NANOS,

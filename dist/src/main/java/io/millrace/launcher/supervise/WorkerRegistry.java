@@ -22,40 +22,46 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * All worker processes that live: the one that serves, one that stands by, those that drain. Starts them, kills those that
- * hang, and tells of every exit. Confined to the event loop.
+ * The registry of all live worker processes: current, standby and draining ones. Starts workers, kills those that hang,
+ * and reports every exit. Not thread-safe; confined to the event loop.
  */
 final class WorkerRegistry {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerRegistry.class);
 
-    /** A worker that is not ready by then is taken for hung: a slow disk may cost seconds, never a minute. */
+    /** Time after which a worker that is not ready is treated as hung. A slow disk may cost seconds, never a minute. */
     private static final long START_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
-    /** Beyond its limit a worker cuts its warm-up off by itself; one that does not even do that hangs. */
+    /**
+     * Time after the warm-up limit at which a worker is treated as hung. A healthy worker ends its warm-up at the limit
+     * by itself.
+     */
     private static final long WARM_UP_GRACE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    /** A worker without launcher tries to connect several times a second. */
+    /** Time for an adopted worker to connect. A worker without launcher retries several times a second. */
     private static final long ADOPTION_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    /** Checks within a heartbeat timeout. */
+    /** Number of checks within a heartbeat timeout. */
     private static final int CHECKS = 10;
 
-    /** Of {@link #CHECKS}: a worker that is silent for so long is likely to be killed. */
+    /**
+     * Number of {@link #CHECKS} without a heartbeat after which a thread dump is requested: the worker will probably be
+     * killed soon.
+     */
     private static final int CHECKS_BEFORE_DUMP = 7;
 
     private static final long CHECK_PERIOD_MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /** The JDK reports death by signal n as 128 + n, as shells do. */
+    /** Base of exit values of killed processes: the JDK reports death by signal n as 128 + n, as shells do. */
     private static final int SIGNALLED = 128;
 
-    /** SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV. */
+    /** Signals of crashes: SIGILL, SIGABRT, SIGBUS, SIGFPE and SIGSEGV. */
     private static final Set<Integer> CRASH_SIGNALS = Set.of(4, 6, 7, 8, 11);
 
-    /** Hears of exits and kills. */
+    /** The listener of exits and kills. */
     interface Listener {
         /**
-         * @param before the state in which the exit came
-         * @param cause what the process ended with, for the log
+         * @param before the state of the worker before the exit
+         * @param cause the cause of the exit, for the log
          */
         void exited(WorkerProcess worker, WorkerState before, String cause);
 
@@ -78,7 +84,7 @@ final class WorkerRegistry {
         loop.scheduleAtFixedRate(this::check, period, period, TimeUnit.NANOSECONDS);
     }
 
-    /** @param warms whether it warms up before it stands by */
+    /** @param warms whether the worker warms up before standby */
     WorkerProcess launch(WorkerPlan plan, boolean warms) throws IOException {
         generation++;
         Process process = start(plan);
@@ -95,7 +101,10 @@ final class WorkerRegistry {
         return worker;
     }
 
-    /** A start that is lost is the last one: whatever breaks it is a start that failed. */
+    /**
+     * Starts a process. Converts every exception to an IOException: the supervisor retries only after these, and
+     * without a retry no further worker would start.
+     */
     private Process start(WorkerPlan plan) throws IOException {
         try {
             return plan.starter().start(generation);
@@ -111,7 +120,10 @@ final class WorkerRegistry {
         }
     }
 
-    /** By a signal that a JVM sends itself, or the kernel for what it did; or by itself before it ran a line of ours. */
+    /**
+     * Whether the worker failed because of its start. True for a crash signal before the worker had run stably, and for
+     * an exit before it connected to the launcher.
+     */
     private static boolean brokeInItsStart(WorkerProcess worker, int exitValue) {
         return CRASH_SIGNALS.contains(exitValue - SIGNALLED)
                 ? !RestartBackoff.livedInHealth(worker, System.nanoTime())
@@ -120,10 +132,10 @@ final class WorkerRegistry {
 
     WorkerProcess adopt(WorkerIdentity.Survivor survivor) {
         generation = survivor.generation();
-        // It beats as the launcher before told it.
+        // The adopted worker still uses the heartbeat interval of its previous launcher.
         long timeoutNanos = Math.max(heartbeatTimeoutNanos, survivor.heartbeatTimeoutNanos());
         WorkerProcess worker = add(survivor.process(), null, false, timeoutNanos, ADOPTION_TIMEOUT_NANOS);
-        // Of a process that is nobody's child the exit value is not known.
+        // The exit value is known only for child processes.
         survivor.process().onExit().thenRunAsync(() -> exited(worker, "exited"), loop);
         return worker;
     }
@@ -141,14 +153,14 @@ final class WorkerRegistry {
         return worker;
     }
 
-    /** A worker warms up from now on; it stands by at its limit, unless it hangs. */
+    /** Records that the worker warms up. It reports standby at the limit, unless it hangs. */
     void expectWarm(WorkerProcess worker, long limitNanos) {
         long now = System.nanoTime();
         worker.warmsUp(new WorkerStatus.WarmUp(worker.pid(), now, limitNanos));
         worker.expectReadyBy(now + limitNanos + WARM_UP_GRACE_NANOS);
     }
 
-    /** The time for a worker that stood by counts from now. */
+    /** Restarts the time limit for readiness, for a worker on standby. */
     void expectReady(WorkerProcess worker) {
         worker.expectReadyBy(System.nanoTime() + START_TIMEOUT_NANOS);
     }
@@ -158,7 +170,7 @@ final class WorkerRegistry {
         return workers.get(pid);
     }
 
-    /** A copy. */
+    /** A copy of the list of workers. */
     List<WorkerProcess> all() {
         return List.copyOf(workers.values());
     }
@@ -167,7 +179,7 @@ final class WorkerRegistry {
         return workers.isEmpty();
     }
 
-    /** Of the latest worker; 0 before the first. */
+    /** Number of the latest worker; 0 before the first. */
     long generation() {
         return generation;
     }
@@ -177,13 +189,13 @@ final class WorkerRegistry {
         workers.remove(worker.pid());
         worker.gone();
         try {
-            // A worker that was killed leaves its socket file behind.
+            // A killed worker leaves its socket file behind.
             Files.deleteIfExists(paths.workerAdmin(worker.generation()));
         } catch (IOException e) {
             LOG.debug("the admin socket of worker {} stays behind: {}", worker.pid(), e.getMessage());
         }
         if (worker.warms()) {
-            // By itself it removes that, unless it is killed.
+            // The worker removes the directory of its warm-up itself, unless it is killed.
             CompletableFuture.runAsync(() -> WarmUpStarter.clear(paths, worker.generation()));
         }
         listener.exited(worker, before, cause);
@@ -199,7 +211,7 @@ final class WorkerRegistry {
                 : "exited with status " + exitValue;
     }
 
-    /** Looks for workers that do not live as they should. */
+    /** Kills workers that have missed a deadline. */
     private void check() {
         long now = System.nanoTime();
         for (WorkerProcess worker : all()) {
@@ -225,7 +237,8 @@ final class WorkerRegistry {
                     if (now - worker.exitDeadlineNanos() > 0) {
                         kill(worker, "did not exit within its drain timeout");
                     } else if (overdue && !worker.acceptsNoMore()) {
-                        // Its successor waits for its word, and clients wait for that.
+                        // The successor waits for the report that this worker has stopped accepting, and clients wait
+                        // meanwhile.
                         kill(worker, silence(worker) + ", and was told to drain");
                     }
                 }

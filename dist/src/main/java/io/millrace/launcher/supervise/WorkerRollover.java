@@ -4,10 +4,10 @@ import io.millrace.launcher.process.WorkerPlan;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A change of workers that is under way. Immutable.
+ * A roll in progress: the replacement of the current worker. Immutable.
  *
- * @param plan of the new worker
- * @param drainNanos for the old one
- * @param done completes when the new one serves, or says why it does not
+ * @param plan plan of the new worker
+ * @param drainNanos drain timeout of the old worker
+ * @param done completes when the new worker serves; fails with the reason if it does not
  */
 record WorkerRollover(WorkerPlan plan, long drainNanos, CompletableFuture<Void> done) {}

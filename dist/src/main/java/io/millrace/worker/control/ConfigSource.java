@@ -8,12 +8,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A configuration as text, so that launcher and worker read the same bytes with the same loader even when the files
- * change in between. Immutable.
+ * A configuration as text. Launcher and worker read the same bytes with the same loader, even if the files change
+ * meanwhile. Immutable.
  *
- * @param document the file and what it includes; its name is the file's path, or {@link #COMMAND_LINE}
- * @param overrides the settings of {@code --set}, dotted key to value
- * @param overlay what was set while running, over both
+ * @param document the file with its includes; its name is the file's path, or {@link #COMMAND_LINE}
+ * @param overrides the settings of {@code --set}, by dotted key
+ * @param overlay the settings changed at run time; they override the others
  */
 public record ConfigSource(ConfigDocument document, Map<String, String> overrides, Map<String, String> overlay) {
     public ConfigSource {
@@ -21,20 +21,20 @@ public record ConfigSource(ConfigDocument document, Map<String, String> override
         overlay = Map.copyOf(overlay);
     }
 
-    /** What a configuration is called that options made. */
+    /** Name of a configuration that was built from options. */
     public static final String COMMAND_LINE = "command line";
 
-    /** What problems are reported against. */
+    /** The name of the configuration in problem reports. */
     public String name() {
         return document.name();
     }
 
-    /** The file that the text came from; null when options made it. */
+    /** The path of the file; null if the configuration was built from options. */
     public @Nullable Path file() {
         return name().equals(COMMAND_LINE) ? null : Path.of(name());
     }
 
-    /** This source with other settings over it. */
+    /** Returns a copy with another overlay. */
     public ConfigSource withOverlay(Map<String, String> changed) {
         return new ConfigSource(document, overrides, changed);
     }

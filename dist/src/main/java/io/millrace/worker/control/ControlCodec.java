@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Control messages as frames.
+ * Encodes and decodes control messages.
  *
  * <pre>
  * +----------------+--------+---------------------------------------------+
@@ -23,13 +23,12 @@ import java.util.Map;
  * +----------------+--------+---------------------------------------------+
  * text: length in bytes (4), UTF-8;  list, map: count (4), then the elements;  numbers big endian
  * </pre>
- *
- * Confined to the channel's event loop.
+ * Not thread-safe; confined to the channel's event loop.
  */
 public final class ControlCodec extends MessageToMessageCodec<ByteBuf, ControlMessage> {
     /**
-     * The configuration is the only long message: the files that can be read, their names (a thousand), and what options and
-     * the operator have set over them (a request to the admin API has 64 KiB for the keys that it sets).
+     * Limit of a frame in bytes. Only messages with a configuration are long: file contents, up to a thousand file
+     * names, options and the overlay. An admin API request can set keys of 64 KiB in total.
      */
     static final int FRAME_LENGTH_MAX = ConfigDocument.LENGTH_MAX + 24 * 1024 * 1024;
 
@@ -57,7 +56,7 @@ public final class ControlCodec extends MessageToMessageCodec<ByteBuf, ControlMe
     private static final int CHANGE_MADE = 22;
     private static final int TICKET_KEYS = 23;
 
-    /** Appends framing and codec to {@code pipeline}; handlers after it see {@link ControlMessage}s. */
+    /** Appends framing and codec to {@code pipeline}; later handlers receive {@link ControlMessage}s. */
     public static void addTo(ChannelPipeline pipeline) {
         pipeline.addLast(new LengthFieldBasedFrameDecoder(FRAME_LENGTH_MAX, 0, 4, 0, 4));
         pipeline.addLast(new ControlCodec());
@@ -268,7 +267,7 @@ public final class ControlCodec extends MessageToMessageCodec<ByteBuf, ControlMe
         return in.readCharSequence(length, StandardCharsets.UTF_8).toString();
     }
 
-    /** A count can not exceed the bytes that are left: each element has at least one. */
+    /** Reads a count. It must not exceed the number of remaining bytes, since each element has at least one byte. */
     private static int readCount(ByteBuf in) {
         int count = in.readInt();
         if (count < 0 || count > in.readableBytes()) {

@@ -5,81 +5,87 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One message on the control socket. The launcher sends {@link Assignment}, {@link Serve}, {@link Reload}, {@link
- * ReopenLogs}, {@link TicketKeys}, {@link GiveBack}, {@link Drain}, {@link Release}, {@link TakeBack}, {@link TakenOver} and {@link
- * PredecessorClosed}; the worker sends the others. {@link Change} and {@link ChangeMade} go both ways. Immutable.
+ * A message on the control socket. The launcher sends {@link Assignment}, {@link Serve}, {@link Reload},
+ * {@link ReopenLogs}, {@link TicketKeys}, {@link GiveBack}, {@link Drain}, {@link Release}, {@link TakeBack},
+ * {@link TakenOver} and {@link PredecessorClosed}; the worker sends the others. Both send {@link Change} and
+ * {@link ChangeMade}. Immutable.
  */
 public sealed interface ControlMessage {
 
     /**
-     * Raised with every change of the messages. A launcher starts workers of its own version only. One that it takes over
-     * may be of another: what they say to each other then, that is {@link Hello}, {@link Ready}, {@link Beat}, {@link
-     * GiveBack}, {@link ReopenLogs}, {@link Drain} and {@link Draining}, keeps its form for ever.
+     * Version of the protocol, raised with every change of the messages. A launcher starts workers of its own version
+     * only, but may adopt a worker of another version. The messages between those two never change their form:
+     * {@link Hello}, {@link Ready}, {@link Beat}, {@link GiveBack}, {@link ReopenLogs}, {@link Drain} and
+     * {@link Draining}.
      */
     int PROTOCOL_VERSION = 5;
 
     /**
-     * First words of a worker. One whose launcher has died goes on with {@link Ready} when it serves, or {@link Draining} when
-     * it was told to stop meanwhile.
+     * First message of a worker. A worker whose launcher has died then sends {@link Ready} if it serves, or
+     * {@link Draining} if it was ordered to stop meanwhile.
      *
      * @param protocolVersion {@link #PROTOCOL_VERSION} of the worker
-     * @param listeners the sockets it was given before: none for a fresh worker, for one that has bound for itself, or accepts no
-     *     more
+     * @param listeners the sockets that the worker holds. Empty for a new worker, for one that binds its own sockets,
+     *     and for one that no longer accepts
      */
     record Hello(int protocolVersion, List<ListenerSockets> listeners) implements ControlMessage {}
 
     /**
-     * The sockets and the configuration of a fresh worker. The descriptors themselves wait on the descriptor socket, in this order.
+     * The sockets and the configuration of a new worker. The worker fetches the descriptors from the descriptor socket,
+     * in this order.
      *
-     * @param listeners the sockets it will fetch; empty when the worker binds by itself
-     * @param standby whether to get ready but to leave store and sockets alone until {@link Serve}
+     * @param listeners the sockets to fetch; empty when the worker binds its own sockets
+     * @param standby whether to prepare, but open neither store nor sockets before {@link Serve}
      * @param warm whether to warm up before {@link Standby}
      */
     record Assignment(List<ListenerSockets> listeners, ConfigSource config, boolean standby, boolean warm)
             implements ControlMessage {}
 
     /**
-     * The worker warms up; {@link Standby} follows.
+     * Reports that the worker warms up; {@link Standby} follows.
      *
-     * @param limitNanos the longest time that it takes
+     * @param limitNanos time limit of the warm-up
      */
     record WarmingUp(long limitNanos) implements ControlMessage {}
 
-    /** Answer to an {@link Assignment} with {@code standby}: the worker waits for {@link Serve}. */
+    /** Reply to an {@link Assignment} with {@code standby}: the worker waits for {@link Serve}. */
     record Standby() implements ControlMessage {}
 
     /**
-     * The predecessor has let go of the store: begin.
+     * Orders the worker to serve; the predecessor has released the store.
      *
-     * @param overlapping whether the predecessor accepts until {@link PredecessorClosed}
+     * @param overlapping whether the predecessor accepts connections until {@link PredecessorClosed}
      */
     record Serve(boolean overlapping) implements ControlMessage {}
 
-    /** Give the store back, but accept and answer on: a successor opens it. */
+    /** Orders the worker to release the store for its successor, and to continue to accept and answer. */
     record Release() implements ControlMessage {}
 
-    /** Answer to {@link Release}: the lease is free. */
+    /** Reply to {@link Release}: the lease of the store is released. */
     record Released() implements ControlMessage {}
 
-    /** The successor did not come up: open the store again. */
+    /** Orders the worker to open the store again, because its successor did not become ready. */
     record TakeBack() implements ControlMessage {}
 
-    /** The worker has its store again: answer to {@link TakeBack}, or instead of {@link Released}. */
+    /**
+     * Reports that the worker has opened its store again. Reply to {@link TakeBack}, or sent instead of
+     * {@link Released}.
+     */
     record TakenBack() implements ControlMessage {}
 
-    /** Answer to {@link Ready} after an overlapping {@link Serve}: the worker has taken over. */
+    /** Reply to {@link Ready} after an overlapping {@link Serve}: the worker is now the current one. */
     record TakenOver() implements ControlMessage {}
 
-    /** The predecessor accepts no more. */
+    /** Reports that the predecessor no longer accepts connections. */
     record PredecessorClosed() implements ControlMessage {}
 
     /**
-     * A change of the store for the worker that has it.
+     * A change of the store, for the worker that holds the store.
      *
-     * @param number what {@link ChangeMade} is to name
-     * @param content in the store's own form; never changed
+     * @param number number to repeat in {@link ChangeMade}
+     * @param content the change as encoded by the store; never modified
      */
-    @SuppressWarnings("ArrayRecordComponent") // equals() is written out
+    @SuppressWarnings("ArrayRecordComponent") // equals() compares the content
     record Change(long number, byte[] content) implements ControlMessage {
         @Override
         public boolean equals(@Nullable Object other) {
@@ -93,14 +99,14 @@ public sealed interface ControlMessage {
     }
 
     /**
-     * What became of a {@link Change}.
+     * The result of a {@link Change}.
      *
-     * @param failure empty when the change is durable
+     * @param failure empty if the change is durable, otherwise the reason of the failure
      */
     record ChangeMade(long number, String failure) implements ControlMessage {}
 
     /**
-     * The worker accepts connections.
+     * Reports that the worker accepts connections.
      *
      * @param transport {@code epoll} or {@code nio}
      * @param tls the TLS provider, with its version
@@ -108,45 +114,48 @@ public sealed interface ControlMessage {
      */
     record Ready(String transport, String tls, String java) implements ControlMessage {}
 
-    /** Every event loop of the worker has answered since the last beat. */
+    /** A heartbeat: every event loop of the worker has responded since the last one. */
     record Beat() implements ControlMessage {}
 
-    /** The worker cannot serve and is about to exit. */
+    /** Reports that the worker cannot serve and is about to exit. */
     record Failed(String reason) implements ControlMessage {}
 
     /**
-     * Take over this configuration without a restart, as far as it can be done.
+     * Orders the worker to apply this configuration without a restart, as far as possible.
      *
-     * @param request what the answer is to name
+     * @param request number to repeat in the reply
      */
     record Reload(long request, ConfigSource config) implements ControlMessage {}
 
     /**
-     * Answer to {@link Reload}: what became of each changed setting.
+     * Reply to {@link Reload}: the outcome of each changed setting.
      *
-     * @param request that of the {@link Reload}
+     * @param request the number in the {@link Reload}
      */
     record Reloaded(long request, List<SettingChange> settings) implements ControlMessage {}
 
-    /** Open the log files again: somebody has moved them away. */
+    /** Orders the worker to reopen its log files, which were renamed by log rotation. */
     record ReopenLogs() implements ControlMessage {}
 
-    /** Send the descriptors to the descriptor socket: a new launcher wants them back. */
+    /** Orders the worker to send its descriptors to the descriptor socket, for a new launcher. */
     record GiveBack() implements ControlMessage {}
 
-    /** Stop accepting, finish what is in flight within {@code deadlineNanos}, then exit. */
+    /** Orders the worker to stop accepting, finish its requests within {@code deadlineNanos}, and exit. */
     record Drain(long deadlineNanos) implements ControlMessage {}
 
-    /** The worker accepts no more: answer to {@link Drain}, at once, or when somebody else has told it to stop. */
+    /**
+     * Reports that the worker no longer accepts. Sent at once in reply to {@link Drain}, or when another process has
+     * stopped the worker.
+     */
     record Draining() implements ControlMessage {}
 
     /**
-     * TLS session ticket keys that all workers share: before an {@link Assignment}, and after each rotation.
+     * TLS session ticket keys that all workers share. Sent before an {@link Assignment}, and after each rotation.
      *
-     * @param base64 the keys one after the other, newest first
+     * @param base64 the concatenated keys, newest first, in Base64
      */
     record TicketKeys(String base64) implements ControlMessage {
-        /** Never the keys. */
+        /** Returns the name only, since the keys are secret. */
         @Override
         public String toString() {
             return "TicketKeys";

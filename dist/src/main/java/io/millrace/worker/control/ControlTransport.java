@@ -19,8 +19,8 @@ import java.net.UnixDomainSocketAddress;
 import java.nio.file.Path;
 
 /**
- * The transport of the control socket: epoll, or NIO where epoll is missing. Descriptors travel over epoll only, and only
- * epoll can name the process at the other end.
+ * The transport of the control socket: epoll, or NIO where epoll is missing. Only epoll can transfer descriptors and
+ * report the peer's process id.
  */
 public enum ControlTransport {
     EPOLL,
@@ -31,7 +31,7 @@ public enum ControlTransport {
         return Epoll.isAvailable() ? EPOLL : NIO;
     }
 
-    /** A group of one event loop with daemon threads called {@code name}. The caller shuts it down. */
+    /** Returns a group of one event loop with a daemon thread called {@code name}. The caller shuts it down. */
     public MultiThreadIoEventLoopGroup newEventLoopGroup(String name) {
         IoHandlerFactory factory = this == EPOLL ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
         return new MultiThreadIoEventLoopGroup(1, new DefaultThreadFactory(name, true), factory);
@@ -49,7 +49,7 @@ public enum ControlTransport {
         return this == EPOLL ? new DomainSocketAddress(socket.toFile()) : UnixDomainSocketAddress.of(socket);
     }
 
-    /** Process id at the other end of {@code channel} as the kernel knows it (SO_PEERCRED), or -1 where NIO cannot tell. */
+    /** Process id of the peer of {@code channel}, from the kernel (SO_PEERCRED); -1 with NIO. */
     public static long peerPid(Channel channel) throws IOException {
         return channel instanceof EpollDomainSocketChannel domain
                 ? domain.peerCredentials().pid()

@@ -1,11 +1,11 @@
 package io.millrace.worker.control;
 
 /**
- * The sockets of one configured address: one, or a SO_REUSEPORT group. Immutable.
+ * The sockets of one configured address: a single socket, or a SO_REUSEPORT group. Immutable.
  *
- * @param address as the configuration writes it, such as {@code :8080}
- * @param boundAddress what it was bound to, such as {@code :8080} or {@code 127.0.0.1:8080}: the port is never 0
- * @param count how many sockets, each its own descriptor
+ * @param address the address in the configuration, for example {@code :8080}
+ * @param boundAddress the bound address, for example {@code :8080} or {@code 127.0.0.1:8080}; the port is never 0
+ * @param count number of sockets, each with its own descriptor
  */
 public record ListenerSockets(String address, String boundAddress, int count) {
     public ListenerSockets {

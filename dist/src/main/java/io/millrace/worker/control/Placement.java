@@ -5,25 +5,30 @@ import io.millrace.proxy.config.key.ConfigKeys;
 import java.nio.file.Path;
 
 /**
- * Where things lie that the configuration does not place. Launcher and worker fill the same gaps with it. Immutable.
+ * The default paths of settings. Launcher and worker apply the same defaults. Immutable.
  *
- * @param state for the proxy's own small files
+ * @param state directory for small files of the proxy
  * @param cache the volume of a configuration without {@code storage}
- * @param log the access log of a configuration without {@code log.access.path}
+ * @param log directory of the access log of a configuration without {@code log.access.path}
  */
 public record Placement(Path state, Path cache, Path log) {
-    /** Enough to try the product, and no surprise on a small disk; the file is sparse until it fills. */
+    /**
+     * Size of the default volume. Large enough to try the product, small enough for a small disk; the file is sparse.
+     */
     static final long VOLUME_BYTES_DEFAULT = 1L << 30;
 
-    /** Where the indexes of block devices and files lie in the state directory. */
+    /** Subdirectory of the state directory for the indexes of block devices and files. */
     private static final String INDEXES = "storage";
 
-    /** Storage of automatic certificates without {@code tls.acme.storage}. */
+    /** Storage directory of automatic certificates without {@code tls.acme.storage}. */
     public Path acme() {
         return state.toAbsolutePath().resolve("acme");
     }
 
-    /** {@code config} with its gaps filled. {@code storage: []} is no gap: it asks for a cache in RAM only. */
+    /**
+     * Returns {@code config} with the default paths. {@code storage: []} is not replaced: it selects a cache in RAM
+     * only.
+     */
     public ProxyConfig complete(ProxyConfig config) {
         ProxyConfig.Builder builder = config.toBuilder();
         if (config.storage().isEmpty() && config.values().find(ConfigKeys.STORAGE) == null) {

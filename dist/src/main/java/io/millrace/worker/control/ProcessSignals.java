@@ -6,16 +6,18 @@ import java.lang.reflect.Proxy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Signals of the operating system. The class of the JDK that hears them is public but unsupported, and naming it does not
- * compile without a warning: so it is reached by name, and a JVM without it simply has no handlers.
+ * Installs handlers of operating system signals. The JDK's class for this is public but unsupported, and direct
+ * references to it cause compiler warnings. It is therefore accessed by reflection; on a JVM without the class no
+ * handlers are installed.
  */
 public final class ProcessSignals {
     private ProcessSignals() {}
 
     /**
-     * Runs {@code action} on a thread of the JVM whenever the process gets {@code signal} ({@code TERM}, {@code HUP}, ...).
+     * Runs {@code action} on a JVM thread whenever the process receives {@code signal} ({@code TERM}, {@code HUP},
+     * ...).
      *
-     * @return false when the JVM does not let go of that signal (started with {@code -Xrs}, or unknown here)
+     * @return false if the JVM does not permit a handler for the signal (started with {@code -Xrs}, or unknown signal)
      */
     public static boolean handle(String signal, Runnable action) {
         try {

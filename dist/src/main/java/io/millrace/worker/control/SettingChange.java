@@ -1,10 +1,10 @@
 package io.millrace.worker.control;
 
 /**
- * What became of one changed setting. Immutable.
+ * The outcome of one changed setting. Immutable.
  *
  * @param key dotted name in the catalogue
  * @param result {@code applied}, {@code rolled}, {@code rejected} or {@code relaunch}
- * @param detail one sentence, may be empty
+ * @param detail one sentence; may be empty
  */
 public record SettingChange(String key, String result, String detail) {}

@@ -1,6 +1,6 @@
 /**
- * What the two processes share: the messages and paths of the control socket between launcher and worker, and how a
- * process hears of signals. Both sides import this package; it imports neither.
+ * The parts shared by launcher and worker: the messages and paths of the control socket, and the handling of signals.
+ * Both import this package, which imports neither.
  */
 @NullMarked
 package io.millrace.worker.control;

@@ -11,18 +11,18 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
- * The threads of the JIT compilers as the kernel knows them (proc(5)). Confined to one thread.
+ * The CPU time of the JIT compiler threads, according to proc(5). Not thread-safe.
  *
- * <p>A JVM ends compiler threads that have nothing to do, so the CPU time of those that are gone is remembered.
+ * <p>A JVM ends idle compiler threads, so the CPU time of ended threads is remembered.
  */
 final class CompilerThreads {
-    /** Clock ticks, of which Linux shows programs 100 a second on every processor that Millrace runs on. */
+    /** Duration of a clock tick: Linux reports 100 ticks per second on every processor that Millrace supports. */
     private static final long MILLIS_PER_TICK = 10;
 
-    /** Such as {@code C2 CompilerThre}, of which the kernel keeps 15 characters. */
+    /** Matches thread names such as {@code C2 CompilerThre}; the kernel keeps 15 characters. */
     private static final Pattern NAME = Pattern.compile("\\(C[12] Compiler");
 
-    /** Fields behind the name in {@code stat}: state is the first of them, utime and stime follow here. */
+    /** Index of utime among the fields after the name in {@code stat}; the first one is the state. */
     private static final int UTIME = 11;
 
     private static final int STIME = 12;
@@ -38,7 +38,7 @@ final class CompilerThreads {
         return new CompilerThreads(Path.of("/proc/self/task"));
     }
 
-    /** Milliseconds of CPU time that they have used; below zero where that is not known. */
+    /** Total CPU time of the compiler threads in milliseconds; below zero if unknown. */
     long cpuMillis() {
         try (DirectoryStream<Path> threads = Files.newDirectoryStream(tasks)) {
             for (Path thread : threads) {
@@ -62,7 +62,7 @@ final class CompilerThreads {
         return sum * MILLIS_PER_TICK;
     }
 
-    /** Empty for a thread that has ended. */
+    /** Content of the stat file; empty for a thread that has ended. */
     private static String stat(Path thread) {
         try {
             return Files.readString(thread.resolve("stat"), StandardCharsets.ISO_8859_1);

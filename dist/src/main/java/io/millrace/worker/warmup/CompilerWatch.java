@@ -11,19 +11,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Watches the JIT compilers of this JVM, and tells whether they have become quiet. Confined to one thread.
+ * Detects when the JIT compilers of this JVM have become idle. Not thread-safe.
  *
- * <p>They are quiet when they have used little CPU time in each of the last windows, in which there was enough load.
+ * <p>The compilers are idle if they used little CPU time in each of the last windows, and there was enough load in each
+ * window.
  */
 final class CompilerWatch {
     private static final Logger LOG = LoggerFactory.getLogger(CompilerWatch.class);
 
     private static final long WINDOW_NANOS = 500_000_000;
 
-    /** Windows one after the other. */
+    /** Number of consecutive idle windows that are required. */
     private static final int QUIET_WINDOWS = 2;
 
-    /** Milliseconds of compilation in a window that count as none. */
+    /** Limit of compilation time in an idle window, in milliseconds. */
     private static final long QUIET_MILLIS = 20;
 
     private static final Pattern METHODS = Pattern.compile("\\bnmethods=(\\d+)");
@@ -41,7 +42,7 @@ final class CompilerWatch {
 
     /**
      * @param clock time in nanoseconds
-     * @param compilation milliseconds that the compilers have used so far; below zero where that is not known
+     * @param compilation total compilation time in milliseconds; below zero if unknown
      */
     CompilerWatch(LongSupplier clock, LongSupplier compilation) {
         this.clock = clock;
@@ -50,7 +51,10 @@ final class CompilerWatch {
         windowStartMillis = compilation.getAsLong();
     }
 
-    /** The kernel counts while a method is compiled, and the JVM only when that is done, which may take seconds. */
+    /**
+     * Prefers the CPU time of the compiler threads, which the kernel counts during a compilation. The JVM counts a
+     * compilation only at its end, which may take seconds.
+     */
     private static LongSupplier compilation() {
         CompilerThreads threads = CompilerThreads.ofThisProcess();
         if (threads.cpuMillis() >= 0) {
@@ -63,10 +67,10 @@ final class CompilerWatch {
     }
 
     /**
-     * Whether the compilers have become quiet. A JVM that does not say what they do is never quiet.
+     * Whether the compilers have become idle. False if the JVM does not report compilation times.
      *
-     * @param requests answered so far
-     * @param enough requests of a window that keep the compilers informed
+     * @param requests number of requests answered so far
+     * @param enough number of requests in a window that count as enough load
      */
     boolean isQuiet(long requests, long enough) {
         long now = clock.getAsLong();
@@ -82,7 +86,7 @@ final class CompilerWatch {
         return quietWindows >= QUIET_WINDOWS;
     }
 
-    /** Compiled methods in the code cache; 0 where the JVM does not say. */
+    /** Number of compiled methods in the code cache; 0 if the JVM does not report it. */
     static long methods() {
         try {
             Object text = ManagementFactory.getPlatformMBeanServer()

@@ -4,12 +4,12 @@ import java.time.Duration;
 import java.util.function.LongSupplier;
 
 /**
- * A limit for the CPU time of this process: says how long its load has to pause. Confined to one thread.
+ * A limit of this process's CPU time; computes the pauses of the load. Not thread-safe.
  *
- * <p>All threads count, the compilers' too. A process without a limit of CPU time never pauses.
+ * <p>The CPU time of all threads counts, including the compilers. Without a limit there are no pauses.
  */
 final class CpuLimit {
-    /** Unused CPU time that may be used later. */
+    /** Limit of unused CPU time that may be used later. */
     private static final long CREDIT_NANOS = 50_000_000;
 
     private final double cores;
@@ -18,7 +18,7 @@ final class CpuLimit {
     private long atNanos;
     private long usedNanos;
 
-    /** CPU time that may be used at once; below zero what was used too early. */
+    /** CPU time that may be used now, in nanoseconds; below zero after an overrun. */
     private double allowedNanos;
 
     CpuLimit(double cores) {
@@ -45,7 +45,7 @@ final class CpuLimit {
                 .toNanos();
     }
 
-    /** Nanoseconds for which nothing may be asked of this process; 0 when there is CPU time left. */
+    /** Returns the pause before the next request, in nanoseconds; 0 if CPU time is available. */
     long pauseNanos() {
         if (Double.isInfinite(cores)) {
             return 0;

@@ -6,13 +6,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** Reads lines of HTTP heads. Immutable: no state. */
+/** Reads the lines of HTTP heads. Stateless. */
 final class Lines {
     private static final int LENGTH_MAX = 8192;
 
     private Lines() {}
 
-    /** The next line without its end; null at the end of the stream. */
+    /** Returns the next line without its line end; null at the end of the stream. */
     static @Nullable String read(InputStream in) throws IOException {
         byte[] line = new byte[128];
         int length = 0;

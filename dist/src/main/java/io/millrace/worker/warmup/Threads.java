@@ -1,10 +1,13 @@
 package io.millrace.worker.warmup;
 
-/** Waiting for the end of threads. Immutable: no state. */
+/** Waits for the end of threads. Stateless. */
 final class Threads {
     private Threads() {}
 
-    /** Waits until {@code thread} has ended; an interrupt does not end the waiting, and is kept. */
+    /**
+     * Waits until {@code thread} has ended. Blocks. An interrupt does not end the wait; the interrupt status is
+     * restored.
+     */
     static void join(Thread thread) {
         boolean interrupted = false;
         while (thread.isAlive()) {

@@ -15,10 +15,10 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
 /**
- * A certificate that is good for nothing but the warm-up: its key is public. Immutable.
+ * The certificate of the warm-up. Its private key is public, so it has no other use. Immutable.
  *
- * @param certificate PEM file
- * @param key PEM file
+ * @param certificate PEM file of the certificate
+ * @param key PEM file of the private key
  */
 record ThrowAwayCertificate(Path certificate, Path key) {
     private static final String CERTIFICATE = "certificate.pem";
@@ -45,7 +45,7 @@ record ThrowAwayCertificate(Path certificate, Path key) {
         }
     }
 
-    /** Sockets of clients that trust it; one context, so that sessions are resumed. */
+    /** Returns a socket factory that trusts the certificate. One TLS context, so that sessions are resumed. */
     static SocketFactory clients() throws IOException {
         try (InputStream in = resource(CERTIFICATE)) {
             KeyStore trusted = KeyStore.getInstance(KeyStore.getDefaultType());

@@ -21,10 +21,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The warm-up of a worker: a proxy of its own in this JVM serves requests of a built-in client until the JIT compilers are quiet.
+ * The warm-up of a worker. A separate proxy in this JVM serves requests of a built-in client until the JIT compilers
+ * are idle.
  *
- * <p>The proxy has real event loops, listening sockets with and without TLS on loopback, a small store and an access log. Nothing
- * of it is shared with the proxy that the worker serves with, but compiled code. Thread-safe.
+ * <p>The proxy has real event loops, listeners with and without TLS on loopback, a small store and an access log. It
+ * shares only compiled code with the proxy that later serves clients. Thread-safe.
  */
 public final class WarmUp implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
@@ -33,7 +34,7 @@ public final class WarmUp implements AutoCloseable {
     private static final long STORAGE_BYTES = 64L << 20;
     private static final long RAM_BYTES = 16L << 20;
 
-    /** Requests of a window that count as load. */
+    /** Number of requests in a measuring window that counts as load. */
     private static final long ENOUGH_REQUESTS = 50;
 
     private final WarmUpPlan plan;
@@ -46,7 +47,7 @@ public final class WarmUp implements AutoCloseable {
     private volatile long unexpected;
     private volatile long methodsBefore;
 
-    /** Confined to the warm-up's thread, and to the closing one after its end. */
+    /** Confined to the warm-up thread, and to the closing thread after its end. */
     private @Nullable WarmUpOrigin origin;
 
     private @Nullable ProxyServer proxy;
@@ -57,24 +58,24 @@ public final class WarmUp implements AutoCloseable {
         thread.setDaemon(true);
     }
 
-    /** Starts a warm-up on threads of its own and returns at once. */
+    /** Starts a warm-up on its own threads, and returns at once. */
     public static WarmUp start(WarmUpPlan plan) {
         WarmUp warmUp = new WarmUp(plan);
         warmUp.thread.start();
         return warmUp;
     }
 
-    /** Completes when the warm-up has ended, and never exceptionally: the report says what failed. */
+    /** Completes when the warm-up has ended, never exceptionally: a failure is part of the report. */
     public CompletableFuture<WarmUpReport> finished() {
         return finished.copy();
     }
 
-    /** Requests that were answered so far. */
+    /** Number of requests answered so far. */
     public long requests() {
         return requests;
     }
 
-    /** Responses whose status is not what the workload expects. */
+    /** Number of responses with an unexpected status. */
     long unexpected() {
         return unexpected;
     }
@@ -123,7 +124,7 @@ public final class WarmUp implements AutoCloseable {
         built.start();
     }
 
-    /** Of the worker's configuration only what decides which code serves. */
+    /** The configuration of the warm-up proxy. Only settings that select code paths are copied from the worker. */
     private ProxyConfig config(String originUrl, ThrowAwayCertificate certificate) {
         WorkerConfig worker = plan.worker().worker();
         int loops = worker.eventLoops() == 0 ? Runtime.getRuntime().availableProcessors() : worker.eventLoops();
@@ -165,7 +166,7 @@ public final class WarmUp implements AutoCloseable {
         }
     }
 
-    /** Stops the warm-up and gives back everything: threads, sockets, memory and files. Blocks until that is done. */
+    /** Stops the warm-up and releases its threads, sockets, memory and files. Blocks. */
     @Override
     public void close() {
         stop();
@@ -174,7 +175,7 @@ public final class WarmUp implements AutoCloseable {
             return;
         }
         if (proxy != null) {
-            // For the class archive: a worker drains before it ends.
+            // Also runs the drain code, so that the class archive contains its classes.
             proxy.drain(0).toCompletableFuture().join();
             LOG.trace("{}: {}", proxy.tls(), proxy.metricsText());
             proxy.close();
@@ -184,12 +185,12 @@ public final class WarmUp implements AutoCloseable {
         }
         proxy = null;
         origin = null;
-        // Buffers outside the heap are freed with the objects that own them, and those may have become old by now.
+        // Direct buffers are freed when their owners are collected; these may be in the old generation by now.
         System.gc();
         clear(plan.directory());
     }
 
-    /** Removes the files of a warm-up, also of one that was killed. Blocks. */
+    /** Removes the files of a warm-up, also of a killed one. Blocks. */
     public static void clear(Path directory) {
         try {
             if (Files.exists(directory)) {

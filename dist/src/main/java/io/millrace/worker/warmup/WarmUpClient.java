@@ -12,12 +12,13 @@ import javax.net.SocketFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One keep-alive connection of the warm-up's load. Confined to one thread, but for {@link #cut}.
+ * A keep-alive connection of the warm-up's load. Not thread-safe, except {@link #cut}.
  *
- * <p>Requests are sent first and their responses read later, so that many connections have a request under way at once.
+ * <p>Requests are sent first and their responses read later, so that many connections have a request in progress at
+ * once.
  */
 final class WarmUpClient {
-    /** Longest wait for bytes of a response. */
+    /** Read timeout of a response. */
     private static final int TIMEOUT_MILLIS = 10_000;
 
     private static final byte[] HEAD_END = "\r\n\r\n".getBytes(StandardCharsets.ISO_8859_1);
@@ -32,7 +33,7 @@ final class WarmUpClient {
     private volatile @Nullable Socket socket;
     private volatile boolean cut;
 
-    /** @param factory of plain or of TLS sockets */
+    /** @param factory factory of plain or TLS sockets */
     WarmUpClient(SocketFactory factory, InetSocketAddress address) {
         this.factory = factory;
         this.address = address;
@@ -56,22 +57,22 @@ final class WarmUpClient {
         return fresh;
     }
 
-    /** Sends one request; connects first where there is no connection. */
+    /** Sends one request; opens the connection first if there is none. */
     void send(byte[] request) throws IOException {
         OutputStream out = connected().getOutputStream();
         out.write(request);
         withoutBody.add(request[0] == 'H');
     }
 
-    /** Responses that are still to be read. */
+    /** Number of responses that are still to be read. */
     int outstanding() {
         return withoutBody.size();
     }
 
     /**
-     * Reads one response.
+     * Reads one response. Blocks.
      *
-     * @return its status
+     * @return status code of the response
      */
     int receive() throws IOException {
         InputStream in = connected().getInputStream();
@@ -88,7 +89,7 @@ final class WarmUpClient {
             if (length != null) {
                 skip(in, Integer.parseInt(length));
             } else if (field(head, "\r\ntransfer-encoding: ") != null) {
-                // All content is zeros: this does not stand in it.
+                // The content consists of zero bytes, so it cannot contain this text.
                 start = find(in, LAST_CHUNK);
             }
         }
@@ -109,7 +110,9 @@ final class WarmUpClient {
         return null;
     }
 
-    /** Where the first {@code mark} behind {@code start} ends. */
+    /**
+     * Returns the end position of the first {@code mark} at or after {@code start}; reads more input until it is found.
+     */
     private int find(InputStream in, byte[] mark) throws IOException {
         int from = start;
         while (true) {
@@ -120,7 +123,7 @@ final class WarmUpClient {
             }
             from = Math.max(start, end - mark.length + 1);
             if (end == input.length) {
-                // A body of chunks is longer than the buffer; of what was looked through only the end matters.
+                // A chunked body is longer than the buffer. Of the searched bytes only the end may belong to the mark.
                 int kept = Math.min(end - start, mark.length - 1);
                 System.arraycopy(input, end - kept, input, 0, kept);
                 start = 0;
@@ -154,14 +157,14 @@ final class WarmUpClient {
         }
     }
 
-    /** Closes the connection; the next request opens another. */
+    /** Closes the connection; the next request opens a new one. */
     void close() {
         cutSocket();
         socket = null;
         withoutBody.clear();
     }
 
-    /** Closes the connection for good; thread-safe. A request under way on it fails. */
+    /** Closes the connection permanently. Requests in progress fail. Thread-safe. */
     void cut() {
         cut = true;
         cutSocket();
@@ -173,7 +176,7 @@ final class WarmUpClient {
             try {
                 open.close();
             } catch (IOException e) {
-                // It is of no use any more.
+                // The socket is not used any more, so the failure has no effect.
             }
         }
     }

@@ -11,9 +11,9 @@ import java.util.function.LongFunction;
 import javax.net.SocketFactory;
 
 /**
- * The requests of a warm-up, in cycles of the same mix. Confined to one thread, but for {@link #stop}.
+ * The load of a warm-up: requests in cycles of the same mix. Not thread-safe, except {@link #stop}.
  *
- * <p>Some connections ask for hits only and stay on the fast lane. The others ask for everything.
+ * <p>Some connections request hits only and stay on the fast lane. The other connections send requests of all kinds.
  */
 final class WarmUpLoad implements AutoCloseable {
     private static final int HIT_CLIENTS = 8;
@@ -23,19 +23,19 @@ final class WarmUpLoad implements AutoCloseable {
 
     private static final int[] SIZES = {200, 1000, 4000, 16_000, 60_000};
 
-    /** Of responses that are fetched once; small, since each of them is written to disk. */
+    /** Body sizes of responses that are fetched once. Small, since each response is written to disk. */
     private static final int[] MISS_SIZES = {200, 1000, 4000, 1000, 200, 4000, 1000, 16_000};
 
-    /** One cycle in this many stores a big response. */
+    /** Number of cycles per big stored response. */
     private static final int BIG_MISS_CYCLES = 8;
 
-    /** Stored responses of each kind that are asked for again. */
+    /** Number of stored responses of each kind that are requested repeatedly. */
     private static final int KEYS = 64;
 
-    /** Together they are larger than the RAM tier, so that some are read from disk. */
+    /** Number of big responses. Together they exceed the RAM tier, so that some are read from disk. */
     private static final int BIG_KEYS = 24;
 
-    /** One response in this many may have another status than expected. */
+    /** One response in this many may have an unexpected status. */
     private static final int UNEXPECTED_SHARE = 10;
 
     private static final String PLAIN = "Host: warm-up.invalid\r\n";
@@ -66,9 +66,9 @@ final class WarmUpLoad implements AutoCloseable {
     private volatile boolean stopped;
 
     /**
-     * @param plain address without TLS
-     * @param secure address with TLS
-     * @param deadlineNanos when it ends, as {@link System#nanoTime} counts
+     * @param plain address of the listener without TLS
+     * @param secure address of the listener with TLS
+     * @param deadlineNanos time of {@link System#nanoTime} at which the load ends
      */
     WarmUpLoad(InetSocketAddress plain, InetSocketAddress secure, CpuLimit cpuLimit, long deadlineNanos)
             throws IOException {
@@ -89,22 +89,22 @@ final class WarmUpLoad implements AutoCloseable {
         }
     }
 
-    /** Responses that were read. */
+    /** Number of responses that were read. */
     long answered() {
         return answered;
     }
 
-    /** Responses with another status than expected. */
+    /** Number of responses with an unexpected status. */
     long unexpected() {
         return unexpected;
     }
 
-    /** Whether it was stopped or its time is over. */
+    /** Whether the load was stopped or its time is over. */
     boolean isOver() {
         return stopped || System.nanoTime() - deadlineNanos >= 0;
     }
 
-    /** Ends the requests that are under way; thread-safe. */
+    /** Aborts the requests in progress. Thread-safe. */
     void stop() {
         stopped = true;
         LockSupport.unpark(thread);
@@ -112,9 +112,9 @@ final class WarmUpLoad implements AutoCloseable {
     }
 
     /**
-     * Sends each kind of request some times, and reads the responses. Ends early when the load is over.
+     * Sends each kind of request several times, and reads the responses. Ends early when the load is over.
      *
-     * @throws IOException when the proxy does not answer, or answers with what was not expected
+     * @throws IOException if the proxy does not answer, or if too many responses have an unexpected status
      */
     void cycle() throws IOException {
         hits();
@@ -194,7 +194,7 @@ final class WarmUpLoad implements AutoCloseable {
         exchange(mixed.subList(0, 1), 400, n -> bytes("GET / HTTP/1.1\r\nBad Field: x\r\n\r\n"));
     }
 
-    /** One connection of each kind starts again. */
+    /** Closes one connection of each kind; the next request opens it again. */
     private void reconnect() {
         int turn = (int) (number % HIT_CLIENTS);
         hitting.get(turn).close();
@@ -252,7 +252,7 @@ final class WarmUpLoad implements AutoCloseable {
         }
     }
 
-    /** Leaves CPU time to others. */
+    /** Pauses to stay within the CPU limit. */
     private void pause() {
         long nanos = cpuLimit.pauseNanos();
         while (nanos > 0 && !isOver()) {

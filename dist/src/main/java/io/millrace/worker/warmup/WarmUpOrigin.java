@@ -16,34 +16,34 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * An HTTP origin on loopback for the warm-up: the path of a request says what comes back. Thread-safe.
+ * An HTTP origin on loopback for the warm-up; the path of a request selects the response. Thread-safe.
  *
- * <p>A path is {@code /KIND/SIZE/NUMBER}; the kinds are those of {@link Kind}. Each connection has a thread.
+ * <p>A path has the form {@code /KIND/SIZE/NUMBER}, where KIND is a value of {@link Kind}. One thread per connection.
  */
 final class WarmUpOrigin implements AutoCloseable {
-    /** The response for a path. */
+    /** The kind of a response. */
     enum Kind {
-        /** A response to be stored for an hour. */
+        /** A response with a freshness lifetime of one hour. */
         STORED,
-        /** The same, selected by Accept-Encoding. */
+        /** As STORED, with {@code Vary: Accept-Encoding}. */
         VARIED,
-        /** The same without Content-Length. */
+        /** As STORED, without Content-Length. */
         CHUNKED,
-        /** A response that may not be stored. */
+        /** A response that must not be stored. */
         PRIVATE,
-        /** A stored response that is validated each time, and has not changed. */
+        /** A stored response that is validated at each request, and is unchanged (304). */
         VALIDATED,
-        /** A stored response that is validated each time, and has changed. */
+        /** A stored response that is validated at each request, and has changed (200). */
         CHANGED,
-        /** 404. */
+        /** A 404 response. */
         MISSING,
-        /** A closed connection. */
+        /** A connection that is closed without a response. */
         CUT;
 
         final String word = name().toLowerCase(Locale.ROOT);
     }
 
-    /** Longest body. */
+    /** Limit of the body length, in bytes. */
     static final int SIZE_MAX = 1 << 20;
 
     private static final int BACKLOG = 128;
@@ -99,7 +99,7 @@ final class WarmUpOrigin implements AutoCloseable {
                 run("warm-up-origin-connection", () -> serve(connection));
             }
         } catch (IOException e) {
-            // Closed.
+            // The listening socket was closed.
             closeConnections();
         }
     }
@@ -114,13 +114,13 @@ final class WarmUpOrigin implements AutoCloseable {
                 open = answer(in, out);
             }
         } catch (IOException e) {
-            // The proxy or the warm-up has ended the connection.
+            // The proxy or the warm-up has closed the connection.
         } finally {
             connections.remove(connection);
         }
     }
 
-    /** Answers one request; false when the connection ends. */
+    /** Answers one request. Returns false if the connection is to be closed. */
     private boolean answer(InputStream in, OutputStream out) throws IOException {
         String request = Lines.read(in);
         if (request == null) {
@@ -178,7 +178,7 @@ final class WarmUpOrigin implements AutoCloseable {
         };
     }
 
-    /** Head and body in one write where that is possible. */
+    /** Sends a response, with head and body in one write if possible. */
     private static void send(OutputStream out, String head, int size, boolean chunked) throws IOException {
         byte[] start = head.getBytes(StandardCharsets.ISO_8859_1);
         if (!chunked) {
@@ -210,11 +210,11 @@ final class WarmUpOrigin implements AutoCloseable {
         try {
             closed.close();
         } catch (Exception e) {
-            // It is of no use any more.
+            // The object is not used any more, so the failure has no effect.
         }
     }
 
-    /** Closes the socket and all connections, and waits for their threads. */
+    /** Closes the socket and all connections, and waits for their threads. Blocks. */
     @Override
     public void close() {
         close(listening);

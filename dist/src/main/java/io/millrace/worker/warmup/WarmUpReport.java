@@ -3,24 +3,24 @@ package io.millrace.worker.warmup;
 import java.util.Locale;
 
 /**
- * How a warm-up ended. Immutable.
+ * The result of a warm-up. Immutable.
  *
- * @param outcome why it ended
- * @param reason what failed; empty unless it failed
- * @param seconds how long it took
- * @param requests that were answered
- * @param compiledMethods compiled methods that the JVM has more than before; 0 where it does not say
+ * @param outcome the way in which the warm-up ended
+ * @param reason the failure; empty unless the warm-up failed
+ * @param seconds duration of the warm-up
+ * @param requests number of requests answered
+ * @param compiledMethods increase of the JVM's compiled methods; 0 if unknown
  */
 public record WarmUpReport(Outcome outcome, String reason, double seconds, long requests, long compiledMethods) {
-    /** Why a warm-up ended. */
+    /** The way in which a warm-up ended. */
     public enum Outcome {
-        /** The compilers had next to nothing to do under load. */
+        /** The compilers were almost idle under load. */
         COMPILER_QUIET,
-        /** The time was over. */
+        /** The time limit was reached. */
         LIMIT,
-        /** It was stopped. */
+        /** The warm-up was stopped. */
         STOPPED,
-        /** It could not be done, or not to its end. */
+        /** The warm-up could not be started, or failed. */
         FAILED
     }
 

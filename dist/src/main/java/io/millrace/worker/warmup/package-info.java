@@ -1,6 +1,6 @@
 /**
- * The warm-up of a worker: a second proxy in the same JVM serves requests of a built-in client from a built-in origin, so that
- * the JIT compilers have compiled the paths of requests before the worker accepts a client.
+ * The warm-up of a worker. A second proxy in the same JVM serves requests of a built-in client from a built-in origin.
+ * So the JIT compilers have compiled the request paths before the worker accepts clients.
  */
 @NullMarked
 package io.millrace.worker.warmup;

@@ -82,7 +82,7 @@ final class AtsNamesTest extends AtsClientsFixture {
                 "    inbound_port_ranges: 8444",
                 "  - fqdn: a.example",
                 "    ip_allow: 10.0.0.2-10.0.0.9",
-                "  - fqdn: a.example",
+                "  - fqdn: b.example",
                 "    verify_client: STRICT");
         samples.file("records.yaml", "records: {http: {server_ports: '8443:ssl 8444:ssl'}}");
         samples.file("remap.config", "map https://a.example/ http://o.example/", "map / http://o.example/");

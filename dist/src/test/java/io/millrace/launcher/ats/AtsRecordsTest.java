@@ -66,7 +66,7 @@ final class AtsRecordsTest extends AtsFixture {
                 "http.parent_proxy.disable_parent_markdowns INT 1|'origins[].markdown'|NOT_MAPPED",
                 "http.parent_proxy_routing_enable INT 0|'until version 7'|NOT_MAPPED",
                 "cache.vary_on_user_agent INT 1|'cache.key.fields'|NOT_MAPPED",
-                "ssl.server.cipher_suite STRING AES128|'BoringSSL'|NOT_MAPPED",
+                "ssl.server.cipher_suite STRING AES128|'no address of listen has tls'|NO_EFFECT",
                 "ssl.client.CA.cert.filename STRING NULL|'says nothing'|NO_EFFECT",
                 "no.such.record INT 1|'no setting for this record'|NOT_MAPPED"
             })

@@ -9,13 +9,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Tells whose requests come: by credentials of the Unix domain socket, or by token and address on TCP. A launcher names the client
- * of a request that it forwards; that is believed of a process of the same user alone.
+ * Identifies the clients of admin requests by the credentials of the Unix domain socket, or by token and address on
+ * TCP. A launcher names the client of a forwarded request in a field, which is accepted only from the same user.
  *
  * <p>Thread-safe.
  */
 final class AdminCallers {
-    /** The one token has no name of its own. */
+    /** Name of the only token. */
     private static final String TOKEN = "admin";
 
     private static final long OWN_UID = ownUid();

@@ -63,9 +63,9 @@ final class AdminClient {
     }
 
     /**
-     * As the other.
+     * Sends a request for a client.
      *
-     * @param caller the client that the request is of
+     * @param caller the client, which the server is told
      */
     CompletionStage<AdminReply> send(
             @Nullable Path socket, String method, String target, byte[] body, AdminCaller caller, Duration timeout) {

@@ -45,7 +45,7 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
      * @param worker runs what blocks
      * @param tcp what the connection is held to, or null on a Unix domain socket, where the file's mode decides
      * @param deadline of the request that is being received
-     * @param callers tells whose requests come
+     * @param callers identifies the clients of requests
      */
     AdminConnection(
             AdminRoutes routes,

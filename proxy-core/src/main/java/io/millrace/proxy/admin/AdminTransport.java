@@ -104,6 +104,6 @@ enum AdminTransport {
 
     abstract SocketAddress address(Path socket);
 
-    /** User of the process at the other end of a Unix domain socket; -1 when not known. */
+    /** Returns the user of the process at the other end of a Unix domain socket; -1 when not known. */
     abstract long peerUid(Channel channel);
 }

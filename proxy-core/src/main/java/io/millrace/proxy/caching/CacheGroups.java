@@ -18,14 +18,20 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Cache groups (RFC 9875): which a response belongs to, and which the answer to an unsafe request invalidates. Groups are those
- * of one origin: the same name elsewhere is another group (s2.1). Thread-safe: no state.
+ * Cache groups (RFC 9875): the groups of a response, and those that the response to an unsafe request invalidates. A
+ * group belongs to one origin: the same name at another origin is another group (s2.1). Thread-safe: no state.
  */
 public final class CacheGroups {
-    /** Most groups of a stored response; s2 asks for 32. One with more is not stored, as it could not be invalidated by all. */
+    /**
+     * Limit of groups of a stored response; s2 requires at least 32. A response with more is not stored, since it could
+     * not be invalidated by all of them.
+     */
     public static final int GROUPS_MAX = 1024;
 
-    /** Most groups that are invalidated one by one by one response; s3 asks for 32. More stand for all of the host. */
+    /**
+     * Limit of groups that one response invalidates individually; s3 requires at least 32. Beyond it the whole host is
+     * invalidated.
+     */
     public static final int INVALIDATED_MAX = 128;
 
     private static final FieldName CACHE_GROUPS = FieldName.of("Cache-Groups");
@@ -33,7 +39,7 @@ public final class CacheGroups {
 
     private CacheGroups() {}
 
-    /** Hashes of the groups of a response, in rising order; empty where it names none (s2). */
+    /** Returns the hashes of the groups of a response, sorted; empty if it lists none (s2). */
     static long[] hashes(TargetUri url, FieldSection fields) {
         if (!fields.contains(CACHE_GROUPS)) {
             return Invalidations.NO_GROUPS;
@@ -47,14 +53,14 @@ public final class CacheGroups {
         return hashes.length == 0 ? Invalidations.NO_GROUPS : hashes;
     }
 
-    /** Whether the response names more groups than are kept. */
+    /** Whether the response lists more groups than the limit. */
     public static boolean areTooMany(FieldSection fields) {
         return fields.contains(CACHE_GROUPS) && strings(fields, CACHE_GROUPS).size() > GROUPS_MAX;
     }
 
     /**
-     * The groups that a response invalidates, of its request's origin: none of a safe method (s3), and of an unsafe one where it
-     * is no error, as with the URIs that it invalidates (RFC 9111 s4.4).
+     * Returns the groups that a response invalidates, within its request's origin. Empty for a safe method (s3) and for
+     * an error, as with invalidated URIs (RFC 9111 s4.4).
      */
     public static List<String> invalidatedBy(RequestHead request, ResponseHead response) {
         return Invalidation.isInvalidating(request, response)
@@ -63,8 +69,8 @@ public final class CacheGroups {
     }
 
     /**
-     * A group of an origin as 64 bits that nobody can aim at: the owner of one origin must not find a name whose hash is that of
-     * another's group.
+     * Returns a 64-bit hash of a group of an origin. A cryptographic digest, so that the owner of one origin cannot
+     * construct a name that collides with another origin's group.
      *
      * @param origin any URL of the origin
      */
@@ -84,13 +90,13 @@ public final class CacheGroups {
         return ByteBuffer.wrap(digest.digest()).getLong();
     }
 
-    /** The members of a list of strings, none where any of them is something else: the field then counts as absent. */
+    /** Returns the members of a list of strings. If any member has another type, the field counts as absent. */
     private static List<String> strings(FieldSection fields, FieldName name) {
         List<Member> members = StructuredFields.list(fields, name);
         if (members == null) {
             return List.of();
         }
-        // Each once: a head may repeat one thousands of times.
+        // Without duplicates: a head may repeat one name thousands of times.
         Set<String> strings = new LinkedHashSet<>();
         for (Member member : members) {
             if (!(member instanceof Member.Item item) || !(item.value() instanceof BareItem.SfString string)) {

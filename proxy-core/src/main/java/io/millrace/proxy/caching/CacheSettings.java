@@ -8,15 +8,15 @@ import io.millrace.proxy.http.FieldName;
 import java.util.List;
 
 /**
- * What an operator decides about caching, globally or for one remap rule. The defaults follow RFC 9111. Immutable.
+ * The caching settings of the operator, global or for one remap rule. The defaults follow RFC 9111. Immutable.
  *
- * @param enabled whether anything is stored or reused at all
- * @param storing what may be stored
- * @param lifetimes how long it stays fresh
- * @param stale when it may be served stale
- * @param requests what clients may ask for
- * @param key what tells stored responses apart
- * @param tags which response fields name tags
+ * @param enabled whether responses are stored and reused at all
+ * @param storing which responses may be stored
+ * @param lifetimes freshness lifetimes
+ * @param stale when responses may be served stale
+ * @param requests which directives of clients are honoured
+ * @param key which requests share a stored response
+ * @param tags response fields that contain tags
  */
 public record CacheSettings(
         boolean enabled,
@@ -27,15 +27,15 @@ public record CacheSettings(
         KeyRules key,
         TagRules tags) {
 
-    /** The settings of a cache that nobody configured. */
+    /** The settings without any configuration. */
     public static final CacheSettings DEFAULTS = builder().build();
 
-    /** A builder that starts with the defaults. */
+    /** Returns a builder that starts with the defaults. */
     public static Builder builder() {
         return new Builder();
     }
 
-    /** A builder that starts with these settings, for one rule's overrides. */
+    /** Returns a builder that starts with these settings, for the overrides of one rule. */
     public Builder toBuilder() {
         return new Builder()
                 .enabled(enabled)
@@ -77,14 +77,17 @@ public record CacheSettings(
                 .tags(tags);
     }
 
-    /** Collects settings, starting with the defaults. Each setter is named as what it sets. Confined to one thread. */
+    /** Builds settings, starting with the defaults. Each setter has the name of its setting. Confined to one thread. */
     public static final class Builder {
 
-        /** Traffic Server's list, for whoever enables it (RFC 9111 s4.2.2 allows only some of these to be guessed). */
+        /**
+         * Traffic Server's list, used when negative caching is enabled. RFC 9111 s4.2.2 permits heuristic lifetimes for
+         * some of these only.
+         */
         private static final LifetimeRules.NegativeCaching NO_NEGATIVE_CACHING = new LifetimeRules.NegativeCaching(
                 false, 1_800, StatusSet.of(204, 305, 403, 404, 414, 500, 501, 502, 503, 504));
 
-        /** RFC 5861 s4. */
+        /** The error statuses of RFC 5861 s4. */
         private static final StaleRules.NegativeRevalidating SERVER_ERRORS =
                 new StaleRules.NegativeRevalidating(true, 0, StatusSet.of(500, 502, 503, 504));
 
@@ -314,9 +317,9 @@ public record CacheSettings(
         }
 
         /**
-         * The settings.
+         * Returns the settings.
          *
-         * @throws IllegalArgumentException when one is out of its bounds
+         * @throws IllegalArgumentException when a value is out of its bounds
          */
         public CacheSettings build() {
             return new CacheSettings(

@@ -16,7 +16,7 @@ public record ContentRange(long first, long last, long length) {
 
     private static final String UNIT = "bytes";
 
-    /** The field's value, null when it is missing, repeated, malformed, of another unit or invalid by s14.4. */
+    /** Parses the field. Returns null when it is missing, repeated, malformed, in another unit or invalid by s14.4. */
     public static @Nullable ContentRange of(FieldSection fields) {
         int line = fields.find(FieldName.CONTENT_RANGE);
         if (line < 0 || fields.next(FieldName.CONTENT_RANGE, line) >= 0) {
@@ -62,17 +62,17 @@ public record ContentRange(long first, long last, long length) {
         return last + 1;
     }
 
-    /** Whether the part is all of the content. */
+    /** Whether the part is the whole content. */
     public boolean isWhole() {
         return first == 0 && end() == length;
     }
 
-    /** Whether the part has all bytes of {@code [from, to)}. */
+    /** Whether the part contains all bytes of {@code [from, to)}. */
     public boolean covers(long from, long to) {
         return first <= from && to <= end();
     }
 
-    /** As the field's value. */
+    /** Returns the field's value. */
     public String text() {
         return "bytes " + first + "-" + last + "/" + (length == StoredHead.UNKNOWN ? "*" : Long.toString(length));
     }

@@ -8,7 +8,10 @@ import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.ResponseHead;
 
-/** What {@link StoringRules.CookiePolicy} and {@link LifetimeRules.GuessedWithCookies} mean for one response. No state. */
+/**
+ * Applies {@link StoringRules.CookiePolicy} and {@link LifetimeRules.GuessedWithCookies} to one response. Thread-safe:
+ * no state.
+ */
 public final class CookieRule {
 
     private CookieRule() {}
@@ -27,7 +30,7 @@ public final class CookieRule {
         return allows(policy, flags(fields, control));
     }
 
-    /** Whether the stored response may answer the request. Reads one field where the policy is {@code ALL}. */
+    /** Whether the stored response may answer the request. With the policy {@code ALL} no field is read. */
     public static boolean allows(StoringRules.CookiePolicy policy, RequestHead request, StoredHead stored) {
         return policy == StoringRules.CookiePolicy.ALL
                 || (!stored.hasSetCookie() && !request.fields().contains(FieldName.COOKIE))
@@ -46,7 +49,7 @@ public final class CookieRule {
         };
     }
 
-    /** Whether no lifetime is guessed for the response, since it may be about one user. */
+    /** Whether the response gets no heuristic lifetime, since it may be specific to one user. */
     static boolean withholdsGuess(LifetimeRules.GuessedWithCookies policy, RequestHead request, FieldSection response) {
         if (policy == LifetimeRules.GuessedWithCookies.ALL) {
             return false;
@@ -59,8 +62,8 @@ public final class CookieRule {
     }
 
     /**
-     * Whether the content may be text, which pages and data about a user are: {@code text/*}, JSON and XML whatever they are
-     * called, and what has no Content-Type. Images are none.
+     * Whether the content may be text, such as pages or data about a user: {@code text/*}, all JSON and XML types, and
+     * content without a Content-Type. Images are not text.
      */
     private static boolean mayBeText(FieldSection fields) {
         int line = fields.find(FieldName.CONTENT_TYPE);
@@ -84,7 +87,7 @@ public final class CookieRule {
         return from >= start && FieldLexer.equalsIgnoreCase(b, from, end, suffix);
     }
 
-    /** What the policy asks of a response, as flags of {@link StoredHead}. */
+    /** Returns the properties that the policy needs, as flags of {@link StoredHead}. */
     static int flags(FieldSection fields, CacheControl control) {
         return (fields.contains(FieldName.SET_COOKIE) ? StoredHead.SET_COOKIE : 0)
                 | (control.isPublic() ? StoredHead.PUBLIC : 0)

@@ -11,8 +11,8 @@ public final class CurrentAge {
     private CurrentAge() {}
 
     /**
-     * The {@code corrected_initial_age} in milliseconds: the larger of Date's distance from the time of receipt, and
-     * the Age field plus the response's delay.
+     * Returns the {@code corrected_initial_age} in milliseconds: the larger of the time from Date to receipt, and Age
+     * plus the response delay.
      */
     public static long initialMillis(FieldSection responseFields, long requestTimeMillis, long responseTimeMillis) {
         long receivedSeconds = Math.floorDiv(responseTimeMillis, 1000L);
@@ -27,12 +27,17 @@ public final class CurrentAge {
         return millis(stored, nowMillis) / 1000;
     }
 
-    /** The response's current age in milliseconds; a clock that went back adds nothing. */
+    /**
+     * The response's current age in milliseconds. A clock that was set back does not reduce it below the initial age.
+     */
     static long millis(StoredHead stored, long nowMillis) {
         return millis(stored.initialAgeMillis(), stored.responseTimeMillis(), nowMillis);
     }
 
-    /** The current age in whole seconds of a response that came with {@link #initialMillis} at {@code responseMillis}. */
+    /**
+     * The current age in whole seconds of a response that arrived at {@code responseMillis} with this
+     * {@link #initialMillis}.
+     */
     public static long seconds(long initialMillis, long responseMillis, long nowMillis) {
         return millis(initialMillis, responseMillis, nowMillis) / 1000;
     }
@@ -42,8 +47,8 @@ public final class CurrentAge {
     }
 
     /**
-     * The first member of Age, 0 when absent or no number: such a field is ignored (RFC 9111 s5.1). A number with
-     * parameters counts as the number: nothing good comes of taking such a response for new.
+     * Returns the first member of Age; 0 when it is absent or invalid, since an invalid field is ignored
+     * (RFC 9111 s5.1). Parameters are ignored: it would be unsafe to treat such a response as new.
      */
     private static long ageFieldSeconds(FieldSection fields) {
         if (!fields.contains(FieldName.AGE)) {

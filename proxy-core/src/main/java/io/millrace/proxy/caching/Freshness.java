@@ -10,19 +10,23 @@ import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.ResponseHead;
 
 /**
- * A response's freshness lifetime for a shared cache and what decided it (RFC 9111 s4.2.1, s4.2.2). Immutable.
+ * A response's freshness lifetime for a shared cache, with its source (RFC 9111 s4.2.1, s4.2.2). Immutable.
  *
  * @param lifetimeSeconds 0 or more
  */
 public record Freshness(long lifetimeSeconds, LifetimeSource source) {
 
     /**
-     * The lifetime: {@code s-maxage}, else {@code max-age}, else Expires minus Date, where an Expires that is no date
-     * is in the past and a missing Date is the time of receipt; else an operator's for the status code; else the
-     * heuristic for status codes that allow it or
-     * with {@code public}, given a Last-Modified, or the operator's word that it is not needed, and that cookies or
-     * credentials do not forbid a guess. Beside a targeted field Expires does not count (RFC 9213 s2.2).
-     * The operator's bounds of every lifetime hold for all of these, and a forced lifetime stands in place of them.
+     * Computes the lifetime from the first applicable source:
+     * <ul>
+     * <li>{@code s-maxage}, then {@code max-age};
+     * <li>Expires minus Date. An invalid Expires is in the past; a missing Date is the time of receipt. Ignored with a
+     * targeted field (RFC 9213 s2.2);
+     * <li>the configured lifetime for the status code (negative caching);
+     * <li>the heuristic, if the status code or {@code public} permits it. It needs a Last-Modified, unless configured
+     * otherwise, and must not be excluded by cookies or credentials.
+     * </ul>
+     * The configured bounds of every lifetime apply to all of these. A forced lifetime overrides them.
      *
      * @param request the request that the response answers
      */
@@ -53,7 +57,7 @@ public record Freshness(long lifetimeSeconds, LifetimeSource source) {
         return new Freshness(seconds, own.source);
     }
 
-    /** The lifetime without {@link LifetimeRules.Forced}: what a stored head keeps. */
+    /** Computes the lifetime without {@link LifetimeRules.Forced}, as stored in a head. */
     static Freshness own(
             RequestHead request,
             ResponseHead response,
@@ -123,12 +127,12 @@ public record Freshness(long lifetimeSeconds, LifetimeSource source) {
         return new Freshness(bounded, LifetimeSource.HEURISTIC);
     }
 
-    /** Whether a lifetime may be guessed for the response (RFC 9111 s4.2.2). */
+    /** Whether the response may get a heuristic lifetime (RFC 9111 s4.2.2). */
     private static boolean isGuessed(ResponseHead response, CacheControl control) {
         return StatusCodes.isHeuristicallyCacheable(response.status()) || control.isPublic();
     }
 
-    /** The response's Date, or the time of receipt where it has none that can be read (RFC 9110 s6.6.1). */
+    /** Returns the response's Date; the time of receipt if it is missing or invalid (RFC 9110 s6.6.1). */
     static long dateSeconds(FieldSection fields, long receivedSeconds) {
         long date = HttpDates.parse(fields, FieldName.DATE, receivedSeconds);
         return date == HttpDates.INVALID ? receivedSeconds : date;

@@ -8,14 +8,14 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Which stored responses a request invalidates (RFC 9111 s4.4). Thread-safe: no state. */
+/** Determines the stored responses that a request invalidates (RFC 9111 s4.4). Thread-safe: no state. */
 public final class Invalidation {
 
     private Invalidation() {}
 
     /**
-     * The URIs whose stored responses are invalid after this response: the request's target, and the URIs in Location
-     * and Content-Location where they have its origin. None for a safe method or an error.
+     * Returns the URIs whose stored responses are invalid after this response: the request's target, and the URIs in
+     * Location and Content-Location if they have the same origin. Empty for a safe method or an error.
      */
     public static List<TargetUri> of(RequestHead request, ResponseHead response) {
         TargetUri target = request.target();
@@ -29,7 +29,7 @@ public final class Invalidation {
         return invalid;
     }
 
-    /** Whether it is an answer other than an error to an unsafe method. */
+    /** Whether the response is a non-error response to an unsafe method. */
     static boolean isInvalidating(RequestHead request, ResponseHead response) {
         return !request.method().isSafe()
                 && request.target().form() != TargetUri.Form.AUTHORITY

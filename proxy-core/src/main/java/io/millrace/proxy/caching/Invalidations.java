@@ -5,51 +5,52 @@ import io.millrace.proxy.http.TargetUri;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The invalidations in force. Each has a stamp, a number higher than that of every one before, and outdates what it covers and
- * what was asked for under a lower stamp: in RAM, on disk, in parts, or still on its way.
+ * The invalidations in force. Each has a stamp, a number higher than all earlier stamps. An invalidation outdates every
+ * response in its scope whose fetch began at a lower stamp. The response may be stored in RAM, on disk or in part, or
+ * still being received.
  *
- * <p>Thread-safe; allocates nothing where nothing was invalidated since the response was asked for.
+ * <p>Thread-safe. Allocates nothing if nothing was invalidated since the fetch of the response began.
  */
 @FunctionalInterface
 public interface Invalidations {
-    /** Of a response that belongs to no cache group. */
+    /** Groups of a response that belongs to no cache group. */
     long[] NO_GROUPS = {};
 
     /** Nothing was ever invalidated. */
     Invalidations NONE = (url, stamp, labels) -> null;
 
     /**
-     * What outdates a response.
+     * Finds the invalidation that outdates a response.
      *
-     * @param url the URL that it would answer for
+     * @param url the URL of the request that the response would answer
      * @param stamp the stamp when its fetch began ({@link StoredHead#stamp})
      * @param labels its cache groups and tags ({@link StoredHead#labels})
-     * @return null when nothing does
+     * @return null for none
      */
     @Nullable
     Outdated of(TargetUri url, long stamp, Labels labels);
 
     /**
-     * Since when a response is stale that a soft invalidation has outdated; of several by that which came first, as far as they
-     * are known one by one: a repeated one counts when it was last repeated.
+     * The time since which a response is stale because of a soft invalidation. Of several invalidations the earliest
+     * counts; of a repeated one, its last repetition.
      *
-     * @return epoch milliseconds; -1 when none has
+     * @return epoch milliseconds; -1 for none
      */
     default long staleSinceMillis(TargetUri url, StoredHead head) {
         return -1;
     }
 
     /**
-     * The stamp of the purge that has outdated a response; of several, one.
+     * Returns the stamp of a purge that has outdated a response.
      *
-     * @param by what {@link #of} said of it
-     * @return 0 when not known
+     * @param by the result of {@link #of} for the response
+     * @return the stamp of one such purge; 0 when not known
      */
     default long purgeStamp(TargetUri url, long stamp, Labels labels, Outdated by) {
         return 0;
     }
 
-    /** As {@link #of(TargetUri, long, Labels)}. */
+    /** See {@link #of(TargetUri, long, Labels)}. */
     default @Nullable Outdated of(TargetUri url, StoredHead head) {
         return of(url, head.stamp(), head.labels());
     }

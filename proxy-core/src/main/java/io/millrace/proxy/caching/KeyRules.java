@@ -7,33 +7,33 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What tells stored responses apart, where it is not the client's URL alone. One key is one question: what is left out of the URL
- * here is left out of what the origin is asked too, unless an operator says otherwise. Immutable.
+ * The settings of cache keys beyond the client's URL. The same change applies to the key and to the request to the
+ * origin: a query parameter omitted from the key is also omitted there, unless configured otherwise. Immutable.
  *
- * @param query what is kept of the query
- * @param host stands for the client's host, so that several hosts share what is stored; null for the client's own. In lower
- *     case, an IPv6 address in brackets
- * @param selectors request fields and cookies that select a stored response, as though every response named them in Vary
- * @param generation a number in every key, so that another one finds nothing of what was stored before; -1 for none
- * @param sendsWholeQuery whether the origin gets the client's query all the same
+ * @param query which parts of the query the key contains
+ * @param host replaces the client's host, so that several hosts share stored responses; null for the client's own. In
+ *     lower case, an IPv6 address in brackets
+ * @param selectors request fields and cookies that select a stored response, as if every response listed them in Vary
+ * @param generation a number in every key; a change makes all previously stored responses unreachable; -1 for none
+ * @param sendsWholeQuery whether the origin nevertheless gets the client's whole query
  */
 public record KeyRules(
         QueryRule query, @Nullable String host, Variance selectors, int generation, boolean sendsWholeQuery) {
-    /** The client's URL and what Vary names. */
+    /** Keys are the client's URL; only Vary selects. */
     public static final KeyRules PLAIN = new KeyRules(QueryRule.WHOLE, null, Variance.NONE, -1, false);
 
-    /** Whether keys are clients' URLs as they came. */
+    /** Whether keys are clients' URLs without changes. */
     public boolean isPlain() {
         return query.isWhole() && host == null && generation < 0;
     }
 
-    /** The URL that the key stands for, given the client's; the same instance if it is that one. */
+    /** Returns the URL of the cache key for a client's URL; the same instance if it is unchanged. */
     public TargetUri keyUrl(TargetUri url) {
         TargetUri asked = query.apply(url);
         return host == null ? asked : asked.withHost(host.getBytes(StandardCharsets.ISO_8859_1));
     }
 
-    /** The URL that the origin is asked for, given the client's and the key's. */
+    /** Returns the URL to request from the origin, for the client's URL and the key's. */
     public TargetUri originUrl(TargetUri url, TargetUri keyUrl) {
         if (!sendsWholeQuery || url == keyUrl) {
             return keyUrl;
@@ -41,7 +41,7 @@ public record KeyRules(
         return host == null ? url : url.withHost(keyUrl.hostBytes());
     }
 
-    /** The request fields that select a response with these fields. */
+    /** Returns the selectors of a response with these fields. */
     public Variance variance(FieldSection responseFields) {
         return Variance.of(responseFields).and(selectors);
     }

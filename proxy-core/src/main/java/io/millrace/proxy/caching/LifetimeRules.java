@@ -6,19 +6,20 @@ import io.millrace.proxy.caching.settings.StatusCodes;
 import io.millrace.proxy.caching.settings.StatusSet;
 
 /**
- * How long responses stay fresh, where the origin leaves it open or an operator knows better. Immutable.
+ * The settings for freshness lifetimes: for responses without one, and overrides by the operator. Immutable.
  *
- * @param heuristicFactor share of the time between Last-Modified and Date that a response without lifetime stays fresh
+ * @param heuristicFactor fraction of the time between Last-Modified and Date used as heuristic lifetime
  *     (RFC 9111 s4.2.2), 0 to 1
  * @param heuristicMinSeconds lower bound of a heuristic lifetime
- * @param heuristicMaxSeconds upper bound of a heuristic lifetime; it wins over the lower one
- * @param heuristicWithoutLastModified whether a response without Last-Modified, and no error, stays fresh for the lower bound
- * @param guessedWithCookies which responses that have to do with cookies or credentials stay fresh by a guess
+ * @param heuristicMaxSeconds upper bound of a heuristic lifetime; overrides the lower one
+ * @param heuristicWithoutLastModified whether a non-error response without Last-Modified gets the lower bound as
+ *     lifetime
+ * @param guessedWithCookies heuristic lifetimes of responses with cookies or credentials
  * @param guaranteedMinSeconds lower bound of every lifetime
- * @param guaranteedMaxSeconds upper bound of every lifetime; 0 for none; it wins over the lower one
+ * @param guaranteedMaxSeconds upper bound of every lifetime; 0 for none; overrides the lower one
  * @param whenToRevalidate which stored responses count as fresh
- * @param negative responses without lifetime that are stored all the same
- * @param forced lifetimes in place of those that responses have
+ * @param negative lifetime of error responses without one
+ * @param forced lifetimes that override those of responses
  */
 public record LifetimeRules(
         double heuristicFactor,
@@ -32,61 +33,64 @@ public record LifetimeRules(
         NegativeCaching negative,
         Forced forced) {
 
-    /** Which stored responses count as fresh; the ordinals are Traffic Server's numbers. */
+    /** Determines which stored responses count as fresh. The ordinals are Traffic Server's numbers. */
     public enum WhenToRevalidate {
-        /** As their lifetime says. */
+        /** Responses within their lifetime. */
         DIRECTIVES,
-        /** As their lifetime says, but never those whose lifetime is a guess. */
+        /** Responses within their lifetime, except those with a heuristic lifetime. */
         HEURISTIC,
-        /** None. */
+        /** No response. */
         ALWAYS,
-        /** All. */
+        /** All responses. */
         NEVER,
-        /** As their lifetime says, but none for a request with If-Modified-Since. */
+        /** Responses within their lifetime; none for a request with If-Modified-Since. */
         IF_MODIFIED_SINCE
     }
 
     /**
-     * Which responses get a heuristic lifetime where the response has Set-Cookie, or its request Cookie or Authorization. Such a
-     * response may be about one user, and nothing in it says that others may have it.
+     * Determines which responses get a heuristic lifetime when the response has Set-Cookie, or its request Cookie or
+     * Authorization. Such a response may be specific to one user, and none of its fields permits sharing.
      */
     public enum GuessedWithCookies {
-        /** None. */
+        /** No such response. */
         NONE,
-        /** Those to a request with Cookie that are not text, and have no Set-Cookie; none where the request has Authorization. */
+        /**
+         * Responses to a request with Cookie if they are not text and have no Set-Cookie; none to a request with
+         * Authorization.
+         */
         NOT_TEXT,
-        /** All: cookies say nothing about caching (RFC 9111 s7.3). */
+        /** All: cookies do not affect caching (RFC 9111 s7.3). */
         ALL
     }
 
     /**
-     * Answers that say nothing of their lifetime, errors above all, and are stored for a time of the operator's choice.
+     * Negative caching: a configured lifetime for responses without one, mainly errors.
      *
-     * @param enabled whether that is done
-     * @param lifetimeSeconds how long they stay fresh
-     * @param statuses for which status codes
+     * @param enabled whether negative caching is enabled
+     * @param lifetimeSeconds their lifetime
+     * @param statuses their status codes
      */
     public record NegativeCaching(boolean enabled, long lifetimeSeconds, StatusSet statuses) {
 
-        /** Whether it holds for an answer with that status. */
+        /** Whether negative caching applies to a response with that status. */
         public boolean covers(int status) {
             return enabled && statuses.contains(status);
         }
     }
 
     /**
-     * Lifetimes in place of those that responses have, as an operator gives them to single sites. They hold at every use, so that
-     * a stored response keeps its own for requests for which they do not hold.
+     * Lifetimes that override those of responses, configured for single sites. They are applied at every use: a stored
+     * response keeps its own lifetime for requests without the override.
      *
-     * @param revalidateSeconds age up to which a response that has a lifetime, or may be given one, is fresh; -1 for none
-     * @param ttlSeconds how long after its receipt a response is fresh, where its status allows to guess and is no error; -1
-     *     for none; it wins over the other
+     * @param revalidateSeconds lifetime of a response that has a lifetime, or may get a heuristic one; -1 for none
+     * @param ttlSeconds lifetime, from its receipt, of a non-error response whose status permits a heuristic lifetime;
+     *     -1 for none; takes precedence over the other
      */
     public record Forced(long revalidateSeconds, long ttlSeconds) {
-        /** Every response has its own. */
+        /** No override. */
         public static final Forced NONE = new Forced(-1, -1);
 
-        /** The lifetime of a response whose own one is given. */
+        /** Returns the effective lifetime of a response with the given own lifetime. */
         long lifetimeSeconds(
                 long ownSeconds, LifetimeSource source, boolean guessed, int status, long initialAgeMillis) {
             if (ttlSeconds >= 0 && guessed && status < 400) {
@@ -104,7 +108,7 @@ public record LifetimeRules(
     /**
      * Checks the bounds.
      *
-     * @throws IllegalArgumentException when one is crossed
+     * @throws IllegalArgumentException when a value is out of its bounds
      */
     public LifetimeRules {
         Bounds.require(heuristicFactor >= 0 && heuristicFactor <= 1, "heuristicFactor is not within 0 to 1");
@@ -115,13 +119,13 @@ public record LifetimeRules(
         Bounds.notNegative(negative.lifetimeSeconds(), "negative.lifetimeSeconds");
     }
 
-    /** A lifetime held within the bounds of every lifetime. */
+    /** Limits a lifetime to the bounds of every lifetime. */
     long bounded(long lifetimeSeconds) {
         long least = Math.max(lifetimeSeconds, guaranteedMinSeconds);
         return guaranteedMaxSeconds == 0 ? least : Math.min(least, guaranteedMaxSeconds);
     }
 
-    /** How long a stored response is fresh under these rules, counted from the origin's answer. */
+    /** Returns the lifetime of a stored response under these rules, from the time when the origin generated it. */
     public long lifetimeSeconds(StoredHead stored) {
         return forced.equals(Forced.NONE)
                 ? stored.lifetimeSeconds()
@@ -133,13 +137,13 @@ public record LifetimeRules(
                         stored.initialAgeMillis());
     }
 
-    /** Whether a stored response has another lifetime under these rules than its own. */
+    /** Whether these rules override the lifetime of a stored response. */
     public boolean isForced(StoredHead stored) {
         boolean guessed = StatusCodes.isHeuristicallyCacheable(stored.status());
         return forced.holds(stored.lifetimeSource(), guessed, stored.status());
     }
 
-    /** Seconds until a stored response is stale under these rules; negative when it is. */
+    /** Returns the seconds until a stored response becomes stale under these rules; negative when it is stale. */
     public long ttlSeconds(StoredHead stored, long nowMillis) {
         return lifetimeSeconds(stored) - stored.currentAgeSeconds(nowMillis);
     }

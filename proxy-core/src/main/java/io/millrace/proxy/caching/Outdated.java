@@ -1,33 +1,33 @@
 package io.millrace.proxy.caching;
 
 /**
- * What made a stored response outdated other than time: an invalidation of more than its own URL that began after the response
- * was asked for. A hard one means that it is gone, a soft one that it is stale from then on and must be validated.
+ * The invalidation that outdated a stored response: a wide one that began after the fetch of the response began. A hard
+ * invalidation removes the response. A soft one makes it stale: it must be validated before use.
  */
 public enum Outdated {
     /** Everything was invalidated. */
     BY_ALL("all", false),
-    /** Everything of its host was. */
+    /** All responses of the response's host were invalidated. */
     BY_HOST("host", false),
-    /** Everything of its host whose path begins so was. */
+    /** All responses of the response's host with its path prefix were invalidated. */
     BY_PREFIX("prefix", false),
-    /** A cache group that it belongs to was (RFC 9875). */
+    /** A cache group of the response was invalidated (RFC 9875). */
     BY_GROUP("group", false),
-    /** A tag that it has was purged. */
+    /** A tag of the response was purged. */
     BY_TAG("tag", false),
-    /** The journal that would tell is lost. */
+    /** The invalidation journal was lost, so the response may be invalidated. */
     BY_LOSS("journal-lost", false),
     /** Everything was made stale. */
     STALE_BY_ALL("all", true),
-    /** Everything of its host was made stale. */
+    /** All responses of the response's host were made stale. */
     STALE_BY_HOST("host", true),
-    /** Everything of its host whose path begins so was made stale. */
+    /** All responses of the response's host with its path prefix were made stale. */
     STALE_BY_PREFIX("prefix", true),
-    /** A cache group that it belongs to was made stale. */
+    /** A cache group of the response was made stale. */
     STALE_BY_GROUP("group", true),
-    /** A tag that it has was purged softly. */
+    /** A tag of the response was purged softly. */
     STALE_BY_TAG("tag", true),
-    /** Its URL was purged softly. */
+    /** The URL of the response was purged softly. */
     STALE_BY_URL("url", true);
 
     private final String text;
@@ -40,17 +40,17 @@ public enum Outdated {
         this.soft = soft;
     }
 
-    /** What was invalidated, in a word. */
+    /** The invalidated scope, in one word. */
     public String text() {
         return text;
     }
 
-    /** Stable name for Cache-Status and for people. */
+    /** Stable name for Cache-Status and messages. */
     public String detail() {
         return detail;
     }
 
-    /** Whether it may be used once the origin has confirmed it. */
+    /** Whether the response may be used once the origin has confirmed it. */
     public boolean isSoft() {
         return soft;
     }

@@ -4,17 +4,18 @@ import io.millrace.proxy.caching.settings.Bounds;
 import io.millrace.proxy.caching.settings.StatusSet;
 
 /**
- * When stale responses may be served (RFC 9111 s4.2.4, RFC 5861). Immutable.
+ * The settings for serving stale responses (RFC 9111 s4.2.4, RFC 5861). Immutable.
  *
- * @param maxStaleSeconds how long past its lifetime a response may still be served when the origin fails, unless the
- *     response says otherwise
+ * @param maxStaleSeconds time past its lifetime for which a response may be served when the origin fails, unless its
+ *     directives differ
  * @param whileRevalidateSeconds {@code stale-while-revalidate} of responses that have none; 0 for none
- * @param forcedWhileRevalidateSeconds {@code stale-while-revalidate} of every response, whatever it says; 0 not to force
+ * @param forcedWhileRevalidateSeconds {@code stale-while-revalidate} of every response, overriding its own; 0 not to
+ *     override
  * @param ifErrorSeconds {@code stale-if-error} of responses that have none; 0 for none
- * @param forcedIfErrorSeconds {@code stale-if-error} of every response, whatever it says; 0 not to force
- * @param despiteSharedMaxAge whether s-maxage does not forbid to serve stale, as RFC 9111 s5.2.2.10 has it
- * @param onError answers of the origin that count as failure
- * @param underLoad what may be served because the origin, or this proxy, has more to do than it can
+ * @param forcedIfErrorSeconds {@code stale-if-error} of every response, overriding its own; 0 not to override
+ * @param despiteSharedMaxAge whether responses with s-maxage may be served stale, contrary to RFC 9111 s5.2.2.10
+ * @param onError origin responses that count as failure
+ * @param underLoad stale serving while the origin, or this proxy, is overloaded
  */
 public record StaleRules(
         long maxStaleSeconds,
@@ -27,20 +28,20 @@ public record StaleRules(
         UnderLoad underLoad) {
 
     /**
-     * How stale a response may be that is served because the origin, or this proxy, has more to do than it can.
+     * Limits of stale serving while the origin, or this proxy, is overloaded.
      *
-     * @param stretch what the lifetime is multiplied by, at least 1
-     * @param stretchMaxSeconds how long after its lifetime it serves at most by that
-     * @param microSeconds how long after its lifetime it serves in any case
+     * @param stretch factor that extends the lifetime, at least 1
+     * @param stretchMaxSeconds limit of that extension, in seconds past the lifetime
+     * @param microSeconds seconds past the lifetime for which a response may always be served
      */
     public record UnderLoad(double stretch, long stretchMaxSeconds, long microSeconds) {
-        /** Nothing is served for that. */
+        /** No response is served stale because of overload. */
         public static final UnderLoad NONE = new UnderLoad(1, 0, 0);
 
         /**
          * Checks the bounds.
          *
-         * @throws IllegalArgumentException when one is crossed
+         * @throws IllegalArgumentException when a value is out of its bounds
          */
         public UnderLoad {
             Bounds.require(stretch >= 1, "stretch is below 1");
@@ -48,7 +49,7 @@ public record StaleRules(
             Bounds.notNegative(microSeconds, "microSeconds");
         }
 
-        /** Whether a response that was fresh for so long may still serve. */
+        /** Whether a response with this lifetime may still be served when stale for this long. */
         public boolean covers(long lifetimeSeconds, long staleSeconds) {
             long stretched = Math.min((long) (lifetimeSeconds * (stretch - 1)), stretchMaxSeconds);
             return staleSeconds < Math.max(stretched, microSeconds);
@@ -56,15 +57,16 @@ public record StaleRules(
     }
 
     /**
-     * Answers of the origin that count as failure.
+     * Origin responses that count as failure.
      *
-     * @param enabled whether there are any; without them only an origin that gives no answer fails
-     * @param lifetimeSeconds how long after now the Expires lies that a stale response is then sent with; 0 leaves it
+     * @param enabled whether any do; otherwise only an origin without a response fails
+     * @param lifetimeSeconds Expires of a stale response served instead, in seconds from now; 0 keeps the stored
+     *     Expires
      * @param statuses the status codes
      */
     public record NegativeRevalidating(boolean enabled, long lifetimeSeconds, StatusSet statuses) {
 
-        /** Whether an answer with that status counts as a failure of the origin. */
+        /** Whether a response with that status counts as a failure of the origin. */
         public boolean covers(int status) {
             return enabled && statuses.contains(status);
         }
@@ -73,7 +75,7 @@ public record StaleRules(
     /**
      * Checks the bounds.
      *
-     * @throws IllegalArgumentException when one is crossed
+     * @throws IllegalArgumentException when a value is out of its bounds
      */
     public StaleRules {
         Bounds.notNegative(maxStaleSeconds, "maxStaleSeconds");
@@ -84,12 +86,20 @@ public record StaleRules(
         Bounds.notNegative(onError.lifetimeSeconds(), "onError.lifetimeSeconds");
     }
 
-    /** The {@code stale-while-revalidate} that holds for a response that says this, or {@link StoredHead#UNKNOWN}. */
+    /**
+     * Returns the effective {@code stale-while-revalidate} of a response.
+     *
+     * @param saidSeconds its own value, or {@link StoredHead#UNKNOWN}
+     */
     long whileRevalidate(long saidSeconds) {
         return holds(saidSeconds, whileRevalidateSeconds, forcedWhileRevalidateSeconds);
     }
 
-    /** The {@code stale-if-error} that holds for a response that says this, or {@link StoredHead#UNKNOWN}. */
+    /**
+     * Returns the effective {@code stale-if-error} of a response.
+     *
+     * @param saidSeconds its own value, or {@link StoredHead#UNKNOWN}
+     */
     long ifError(long saidSeconds) {
         return holds(saidSeconds, ifErrorSeconds, forcedIfErrorSeconds);
     }

@@ -16,11 +16,11 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is stored beside a response's content, with everything decided once: times, freshness lifetime, validators,
- * restrictions, and the head as it goes onto the wire. Of two kinds: a response, or the marker under the primary key of
- * a URL whose responses vary.
+ * The stored metadata of a response: times, freshness lifetime, validators, restrictions and the wire head. All values
+ * are computed once, when the response is stored. A stored head describes either a response or a Vary marker, which is
+ * stored under the primary key of a URL whose responses vary.
  *
- * <p>The wire head is status line and field lines without the empty line that ends a head:
+ * <p>The wire head is the status line and field lines without the empty line that ends a head:
  *
  * <pre>
  * HTTP/1.1 200 OK CRLF
@@ -29,20 +29,21 @@ import org.jspecify.annotations.Nullable;
  * Content-Length: 500 CRLF                     where the length is known
  * </pre>
  *
- * It lacks hop-by-hop fields, those of proxy authentication, Age, the fields of tags, the fields that {@code no-cache="..."}, {@code
- * private="..."} or an operator name, and Set-Cookie where the response may not be shared without asking; the writer appends Age, Via, Cache-Status and Connection.
+ * The wire head lacks hop-by-hop fields, proxy authentication fields, Age and the tag fields. It also lacks the fields
+ * listed in {@code no-cache="..."}, in {@code private="..."} or in the configuration, and Set-Cookie unless it may be
+ * reused without validation. The writer appends Age, Via, Cache-Status and Connection.
  *
- * <p>Lifetimes are those of the settings at the time of storing. Immutable.
+ * <p>The freshness lifetime is computed with the settings in force when the response is stored. Immutable.
  */
 public final class StoredHead {
 
-    /** Stands for a length or a number of seconds that is not known. */
+    /** Value of an unknown length or number of seconds. */
     public static final long UNKNOWN = -1;
 
-    /** The time of expiry of what never expires: the largest unsigned 32-bit number. */
+    /** Expiry time of an object that never expires: the largest unsigned 32-bit number. */
     public static final long NEVER_EXPIRES = 0xffff_ffffL;
 
-    private static final int NOT_LOOKED_FOR = -2;
+    private static final int NOT_COMPUTED = -2;
 
     static final int MUST_REVALIDATE = 1;
     static final int PROXY_REVALIDATE = 1 << 1;
@@ -77,14 +78,17 @@ public final class StoredHead {
     final int fieldsStart;
     final int etagStart;
     final int etagEnd;
-    /** Built at the first 304; a race builds it twice, to the same bytes. */
+    /** Wire head of a 304 response, built on first use. Racing threads may build it twice, with the same bytes. */
     private byte @Nullable [] notModified;
-    /** Found at the first hit that asks; a race finds it twice. */
-    private int contentTypeStart = NOT_LOOKED_FOR;
-    /** Found likewise; 0 before. */
+    /**
+     * Cached result of {@link #contentTypeStart}, computed on first use. Racing threads may compute it twice, with the
+     * same result.
+     */
+    private int contentTypeStart = NOT_COMPUTED;
+    /** Cached result of {@link #contentTypeEnd}; 0 before. */
     private int contentTypeEnd;
-    /** 1 or 0, found likewise. */
-    private int urls = NOT_LOOKED_FOR;
+    /** Cached result of {@link #hasUrlFields}, 1 or 0; negative before. */
+    private int urlFieldsFound = NOT_COMPUTED;
 
     StoredHead(StoredHeadBuilder parts) {
         varyMarker = parts.varyMarker;
@@ -114,11 +118,11 @@ public final class StoredHead {
     }
 
     /**
-     * The stored head of a storable response.
+     * Returns the stored head of a storable response.
      *
-     * @param request the request that it answers, whose values of the Vary fields are kept
-     * @param requestTimeMillis when the request was sent, in epoch milliseconds
-     * @param responseTimeMillis when the response's head arrived, in epoch milliseconds
+     * @param request the request that the response answers; its values of the Vary fields are stored
+     * @param requestTimeMillis time when the request was sent, in epoch milliseconds
+     * @param responseTimeMillis time when the response's head arrived, in epoch milliseconds
      */
     public static StoredHead of(
             RequestHead request,
@@ -132,10 +136,11 @@ public final class StoredHead {
     }
 
     /**
-     * The head of a stored response after an update that came for one client, a 304 or another part: as {@link #of}, but without
-     * Set-Cookie, unless this has it already.
+     * Returns the stored head after an update by a 304 or by a further 206, either of which answered the request of a
+     * single client. Like {@link #of}, but without a new Set-Cookie: the field is stored only if this head already has
+     * it.
      *
-     * @param response with the fields that are stored from now on
+     * @param response the response whose fields replace the stored ones
      */
     public StoredHead updated(
             RequestHead request,
@@ -150,13 +155,14 @@ public final class StoredHead {
     }
 
     /**
-     * The marker of a URL whose responses vary: the request fields that select, and the nonce of its variants' keys.
+     * Returns the Vary marker of a URL: the selecting request fields, and the nonce that the keys of its variants
+     * contain.
      */
     public static StoredHead varyMarker(Variance variance, long nonce, long nowMillis) {
         return new StoredHeadBuilder().marker(variance, nonce, nowMillis).build();
     }
 
-    /** The same head with the length of the content, now that it is known; the wire head says it too. */
+    /** Returns a copy with this content length, also in the Content-Length line of the wire head. */
     public StoredHead withContentLength(long length) {
         return length == contentLength
                 ? this
@@ -164,43 +170,45 @@ public final class StoredHead {
     }
 
     /**
-     * The same head of a response that was asked for under that stamp of {@link Invalidations}.
+     * Returns a copy with the stamp of {@link Invalidations} at the time when the fetch of the response began.
      *
-     * @param url the URL that its key stands for, whose origin its cache groups are of
-     * @param site the site that its tags are of; null for the host of the URL
+     * @param url the URL of the cache key; the cache groups belong to the origin of this URL
+     * @param site the site that the tags belong to; null for the host of the URL
      */
     public StoredHead withStamp(long number, TargetUri url, @Nullable String site) {
         return new StoredHeadBuilder().copy(this).stamp(number, url, site).build();
     }
 
-    /** The same head, pinned at least until then, in epoch seconds: a pin is not shortened. */
+    /**
+     * Returns a copy that is pinned at least until {@code untilSeconds} (epoch seconds). A longer existing pin stays.
+     */
     public StoredHead withPin(long untilSeconds) {
         return untilSeconds <= pinnedUntilSeconds
                 ? this
                 : new StoredHeadBuilder().copy(this).pinnedUntil(untilSeconds).build();
     }
 
-    /** The same marker with another list of variants, see {@code VariantList}. */
+    /** Returns a copy of the marker with another list of variants; see {@code VariantList}. */
     public StoredHead withVariants(byte[] list) {
         return new StoredHeadBuilder().copy(this).variants(list).build();
     }
 
-    /** The same head with another Expires, in epoch seconds; nothing else of it changes. */
+    /** Returns a copy with another Expires, in epoch seconds. */
     public StoredHead withExpires(long epochSeconds) {
         return new StoredHeadBuilder().copy(this).expires(epochSeconds).build();
     }
 
-    /** Whether this is the marker of a URL whose responses vary, and no response. */
+    /** Whether this is a Vary marker and no response. */
     public boolean isVaryMarker() {
         return varyMarker;
     }
 
-    /** The status code; 0 in a marker. */
+    /** The status code; 0 in a Vary marker. */
     public int status() {
         return status;
     }
 
-    /** The reason phrase as it came, empty when there was none. */
+    /** The received reason phrase; empty when there was none. */
     public String reason() {
         // After "HTTP/1.1 200 ", before CRLF.
         int from = 13;
@@ -208,22 +216,22 @@ public final class StoredHead {
         return to <= from ? "" : new String(wire, from, to - from, StandardCharsets.ISO_8859_1);
     }
 
-    /** When the request was sent, in epoch milliseconds. */
+    /** Time when the request was sent, in epoch milliseconds. */
     public long requestTimeMillis() {
         return requestTimeMillis;
     }
 
-    /** When the response arrived, or was last validated, in epoch milliseconds. */
+    /** Time when the response arrived or was last validated, in epoch milliseconds. */
     public long responseTimeMillis() {
         return responseTimeMillis;
     }
 
-    /** The age when it arrived (RFC 9111 s4.2.3, {@code corrected_initial_age}). */
+    /** The age at the time of receipt (RFC 9111 s4.2.3, {@code corrected_initial_age}). */
     public long initialAgeMillis() {
         return initialAgeMillis;
     }
 
-    /** How long it is fresh, counted from the origin's answer (RFC 9111 s4.2.1). */
+    /** The freshness lifetime, from the time when the origin generated the response (RFC 9111 s4.2.1). */
     public long lifetimeSeconds() {
         return lifetimeSeconds;
     }
@@ -237,27 +245,29 @@ public final class StoredHead {
         return CurrentAge.seconds(this, nowMillis);
     }
 
-    /** Seconds until it is stale; negative when it is (the {@code ttl} of RFC 9211). */
+    /** Seconds until the response becomes stale; negative when it is stale (the {@code ttl} of RFC 9211). */
     public long ttlSeconds(long nowMillis) {
         return lifetimeSeconds - currentAgeSeconds(nowMillis);
     }
 
-    /** Whether its current age is below its lifetime; says nothing of what else reuse asks. */
+    /**
+     * Whether the current age is below the freshness lifetime. Reuse has further conditions, such as {@code no-cache}.
+     */
     public boolean isFresh(long nowMillis) {
         return lifetimeSeconds > currentAgeSeconds(nowMillis);
     }
 
-    /** Date in epoch seconds: the origin's, or the time of receipt. */
+    /** Date in epoch seconds: that of the origin, or the time of receipt. */
     public long dateSeconds() {
         return dateSeconds;
     }
 
-    /** Last-Modified in epoch seconds, {@link HttpDates#INVALID} when there is none that can be read. */
+    /** Last-Modified in epoch seconds; {@link HttpDates#INVALID} when it is missing or invalid. */
     public long lastModifiedSeconds() {
         return lastModifiedSeconds;
     }
 
-    /** Whether there is a readable Last-Modified. */
+    /** Whether there is a valid Last-Modified. */
     public boolean hasLastModified() {
         return lastModifiedSeconds != HttpDates.INVALID;
     }
@@ -266,22 +276,22 @@ public final class StoredHead {
         return etagStart >= 0;
     }
 
-    /** The ETag as it came, or null. */
+    /** The ETag as received, or null. */
     public @Nullable String entityTag() {
         return hasEntityTag() ? new String(wire, etagStart, etagEnd - etagStart, StandardCharsets.ISO_8859_1) : null;
     }
 
-    /** Where the entity tag begins in {@link #wireBytes}; negative without one. */
+    /** Start of the entity tag in {@link #wireBytes}; negative without one. */
     public int entityTagStart() {
         return etagStart;
     }
 
-    /** Where the entity tag ends in {@link #wireBytes}, exclusive. */
+    /** End of the entity tag in {@link #wireBytes}, exclusive. */
     public int entityTagEnd() {
         return etagEnd;
     }
 
-    /** Whether a conditional request can validate it. */
+    /** Whether the response has a validator for conditional requests. */
     public boolean hasValidator() {
         return hasEntityTag() || hasLastModified();
     }
@@ -291,27 +301,27 @@ public final class StoredHead {
         return contentLength;
     }
 
-    /** Whether {@code must-revalidate} forbids to serve it stale (RFC 9111 s5.2.2.2). */
+    /** Whether {@code must-revalidate} forbids stale serving (RFC 9111 s5.2.2.2). */
     public boolean isMustRevalidate() {
         return (flags & MUST_REVALIDATE) != 0;
     }
 
-    /** Whether {@code proxy-revalidate} forbids to serve it stale (RFC 9111 s5.2.2.8). */
+    /** Whether {@code proxy-revalidate} forbids stale serving (RFC 9111 s5.2.2.8). */
     public boolean isProxyRevalidate() {
         return (flags & PROXY_REVALIDATE) != 0;
     }
 
-    /** Whether {@code no-cache} asks for validation at every use (RFC 9111 s5.2.2.4). */
+    /** Whether {@code no-cache} requires validation at every use (RFC 9111 s5.2.2.4). */
     public boolean isNoCache() {
         return (flags & NO_CACHE) != 0;
     }
 
-    /** Whether it says {@code public}. */
+    /** Whether the response has {@code public}. */
     public boolean isPublic() {
         return (flags & PUBLIC) != 0;
     }
 
-    /** Whether the response came with Set-Cookie, be it kept in the stored fields or not. */
+    /** Whether the response was received with Set-Cookie, even if the field is not stored. */
     public boolean hasSetCookie() {
         return (flags & SET_COOKIE) != 0;
     }
@@ -326,58 +336,58 @@ public final class StoredHead {
         return staleIfErrorSeconds;
     }
 
-    /** When it is not worth keeping any longer, in epoch seconds, or {@link #NEVER_EXPIRES}. */
+    /** Time from which the response is not worth keeping, in epoch seconds, or {@link #NEVER_EXPIRES}. */
     public long keepUntilSeconds() {
         return keepUntilSeconds;
     }
 
     /**
-     * Until when the disk keeps it whether it is asked for or not, in epoch seconds; 0 for as long as it is worth it. Says
-     * nothing of its freshness.
+     * End of the pin in epoch seconds: until then the disk keeps the response even if nobody requests it. 0 for no pin.
+     * A pin does not extend freshness.
      */
     public long pinnedUntilSeconds() {
         return pinnedUntilSeconds;
     }
 
-    /** The nonce of a marker's variants; 0 in a response. */
+    /** The nonce for the keys of a marker's variants; 0 in a response. */
     public long nonce() {
         return nonce;
     }
 
     /**
-     * The stamp of {@link Invalidations} when it was asked for: later ones outdate it. 0 is older than all, also that of what was
-     * stored before there were stamps.
+     * The stamp of {@link Invalidations} when the fetch began. An invalidation with a higher stamp outdates this
+     * response. 0 is lower than every stamp; records written before stamps existed have 0.
      */
     public long stamp() {
         return stamp;
     }
 
-    /** Hashes of its cache groups (RFC 9875); borrowed, and never to be changed. */
+    /** Hashes of the response's cache groups (RFC 9875). Borrowed: do not modify. */
     public long[] groups() {
         return labels.groups();
     }
 
-    /** Its tags. */
+    /** The response's tags. */
     public Tags tags() {
         return labels.tags();
     }
 
-    /** Its cache groups and tags. */
+    /** The response's cache groups and tags. */
     public Labels labels() {
         return labels;
     }
 
-    /** The request fields that select it. */
+    /** The request fields that select this response (Vary). */
     public Variance variance() {
         return variance;
     }
 
-    /** Values of the selecting request fields, or a marker's list of variants; borrowed, and never to be changed. */
+    /** Values of the selecting request fields, or a marker's list of variants. Borrowed: do not modify. */
     public byte[] varyValues() {
         return varyValues;
     }
 
-    /** Whether a request's values of the Vary fields are those of the request that it answered. */
+    /** Whether a request has the same values of the Vary fields as the request that this response answered. */
     public boolean selects(FieldSection requestFields) {
         return variance.matches(varyValues, requestFields);
     }
@@ -392,46 +402,52 @@ public final class StoredHead {
         out.writeBytes(wire);
     }
 
-    /** The bytes of the wire head; borrowed, and never to be changed. */
+    /** The bytes of the wire head. Borrowed: do not modify. */
     public byte[] wireBytes() {
         return wire;
     }
 
-    /** Where the field lines begin in {@link #wireBytes}, after the status line. */
+    /** Start of the field lines in {@link #wireBytes}, after the status line. */
     public int fieldsStart() {
         return fieldsStart;
     }
 
-    /** The stored fields, read again at every call: for validation and merging, not for hits. */
+    /** The stored fields, parsed from the wire head at every call. For validation and merging only, not for hits. */
     public FieldSection fields() {
         FieldSection fields = FieldSection.parse(wire, fieldsStart, wire.length);
         assert fields != null : "a stored head's fields are well formed";
         return fields == null ? FieldSection.EMPTY : fields;
     }
 
-    /** The same head with other fields; nothing that was decided about it changes. */
+    /** Returns a copy with other fields. Lifetime, validators and restrictions stay as they were computed. */
     public StoredHead withFields(FieldSection fields) {
         return new StoredHeadBuilder().copy(this).fields(fields).build();
     }
 
-    /** Whether it has Location, Content-Location or Set-Cookie. Looked for once, for the rules of many hits. */
-    public boolean namesUrls() {
-        int known = urls;
-        if (known == NOT_LOOKED_FOR) {
+    /**
+     * Whether the fields include Location, Content-Location or Set-Cookie. The result is cached, since reverse-map
+     * rules need it at every hit.
+     */
+    public boolean hasUrlFields() {
+        int known = urlFieldsFound;
+        if (known == NOT_COMPUTED) {
             FieldSection fields = fields();
             boolean found = fields.contains(FieldName.LOCATION)
                     || fields.contains(FieldName.CONTENT_LOCATION)
                     || fields.contains(FieldName.SET_COOKIE);
             known = found ? 1 : 0;
-            urls = known;
+            urlFieldsFound = known;
         }
         return known == 1;
     }
 
-    /** Where the value of Content-Type begins in {@link #wireBytes}; -1 without one. Read once, for the logs of many hits. */
+    /**
+     * Start of the Content-Type value in {@link #wireBytes}; -1 without one. The result is cached, since the access log
+     * needs it at every hit.
+     */
     public int contentTypeStart() {
         int start = contentTypeStart;
-        if (start == NOT_LOOKED_FOR) {
+        if (start == NOT_COMPUTED) {
             FieldSection fields = fields();
             int line = fields.find(FieldName.CONTENT_TYPE);
             start = line < 0 ? -1 : fields.valueStart(line);
@@ -441,9 +457,9 @@ public final class StoredHead {
     }
 
     /**
-     * Where the value of Content-Type ends: before the white space and the end of its line.
+     * End of the Content-Type value, before the trailing white space and the line end.
      *
-     * @param start what {@link #contentTypeStart} says, and not -1
+     * @param start result of {@link #contentTypeStart}, not -1
      */
     public int contentTypeEnd(int start) {
         int end = contentTypeEnd;
@@ -459,8 +475,8 @@ public final class StoredHead {
     }
 
     /**
-     * The wire head of a 304 to a client whose copy is this representation: no representation metadata but what guides
-     * the client's cache (RFC 9110 s15.4.5). Borrowed, and never to be changed.
+     * The wire head of a 304 response. Of the representation metadata it has only the fields that guide the client's
+     * cache (RFC 9110 s15.4.5). Borrowed: do not modify.
      */
     public byte[] notModifiedBytes() {
         byte[] bytes = notModified;
@@ -472,8 +488,8 @@ public final class StoredHead {
     }
 
     /**
-     * The wire head of a 206 with one range of the content (RFC 9110 s15.3.7), Content-Range and Content-Length
-     * included.
+     * The wire head of a 206 with one range of the content (RFC 9110 s15.3.7), including Content-Range and
+     * Content-Length.
      *
      * @param first position of the range's first byte
      * @param last position of its last byte
@@ -483,10 +499,11 @@ public final class StoredHead {
         return WireHeads.partial(fields(), first, last, length);
     }
 
-    /** Bytes of heap that this retains, roughly: for the RAM tier's budget. */
+    /** Approximate bytes of heap that this head retains, for the RAM tier's budget. */
     public int heapBytes() {
         int names = 64 * variance.names().size();
-        // Object with its twenty-odd fields, two array headers; half the wire head again for the 304's.
+        // 256 bytes for the object with about 25 fields and two array headers; half of the wire head for the head of a
+        // 304.
         return 256
                 + names
                 + (labels.groups().length == 0 ? 0 : 40 + 8 * labels.groups().length)

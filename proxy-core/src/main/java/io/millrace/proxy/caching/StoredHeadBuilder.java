@@ -16,13 +16,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Collects the parts of a {@link StoredHead}. Confined to one thread. */
+/** Builds a {@link StoredHead}. Confined to one thread. */
 final class StoredHeadBuilder {
 
-    /** How long past its lifetime a response with a validator is worth keeping: 30 days. */
+    /** Time past the lifetime for which a response with a validator is worth keeping: 30 days. */
     private static final long VALIDATABLE_SECONDS = 30L * 86_400;
 
-    /** Never stored: RFC 9111 s3.1, and Age, which is rebuilt for every answer. */
+    /** Fields that are never stored: those of RFC 9111 s3.1, and Age, which is computed for every response. */
     static final FieldName[] NOT_STORED = {
         FieldName.AGE,
         FieldName.PROXY_AUTHENTICATE,
@@ -31,7 +31,7 @@ final class StoredHeadBuilder {
         FieldName.CONTENT_LENGTH
     };
 
-    /** A longer reason phrase is dropped: it means nothing and the status line must stay short. */
+    /** A longer reason phrase is dropped: it has no function, and the status line must stay short. */
     private static final int REASON_LENGTH_MAX = 256;
 
     private static final byte[] NO_BYTES = {};
@@ -120,7 +120,10 @@ final class StoredHeadBuilder {
         return this;
     }
 
-    /** What the origin grants itself goes beyond s-maxage; what an operator grants does so only where he says so too. */
+    /**
+     * Sets the stale-serving times. Directives of the origin override s-maxage; configured times do so only if the
+     * configuration permits it.
+     */
     private void grantStale(CacheControl control, StaleRules rules) {
         staleWhileRevalidateSeconds = control.staleWhileRevalidateSeconds();
         staleIfErrorSeconds = control.staleIfErrorSeconds();
@@ -174,7 +177,10 @@ final class StoredHeadBuilder {
         return lines(lines);
     }
 
-    /** The tags of an update without a field of them are those from before, and the groups that it names. */
+    /**
+     * Returns the tags of the response. An update without a tag field keeps the previous tags and adds those of
+     * Cache-Groups.
+     */
     private Tags tags(FieldSection fields, TagRules rules) {
         Tags named = rules.read(fields);
         return before.isEmpty() || rules.areNamedIn(fields) ? named : before.and(named);
@@ -226,8 +232,8 @@ final class StoredHeadBuilder {
     }
 
     /**
-     * Notes where the wire head has its ETag, given fields whose positions lie {@code shift} before those of the
-     * wire.
+     * Sets the position of ETag in the wire head. Positions in {@code fields} are lower than in the wire head by
+     * {@code shift}.
      */
     void locateEntityTag(FieldSection fields, int shift) {
         int line = fields.find(FieldName.ETAG);
@@ -237,8 +243,8 @@ final class StoredHeadBuilder {
     }
 
     /**
-     * Says that the response is an update of a stored one: Set-Cookie is for the client that was answered, unless the stored one
-     * has it too.
+     * Marks the response as an update of a stored one. Set-Cookie is then for the client of the request only, unless
+     * the stored response has it too.
      */
     StoredHeadBuilder updating(StoredHead old) {
         before = old.tags();
@@ -247,8 +253,8 @@ final class StoredHeadBuilder {
     }
 
     /**
-     * Whether Set-Cookie is stored: only where the origin itself lets others have the response for a while without asking, or an
-     * operator takes cookies to say nothing about caching.
+     * Whether Set-Cookie is stored. Requires that the origin explicitly permits reuse without validation, or that the
+     * configuration ignores cookies for caching.
      */
     private boolean sharesCookies(CacheSettings settings) {
         boolean meant = lifetimeSource.isExplicit()
@@ -284,7 +290,7 @@ final class StoredHeadBuilder {
         return stored.build();
     }
 
-    /** A 204 has no content and must not say how long it is (RFC 9110 s8.6). */
+    /** A 204 has no content and must not have Content-Length (RFC 9110 s8.6). */
     private boolean mayHaveContent() {
         return status != 204 && !varyMarker;
     }

@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.zip.CRC32C;
 
 /**
- * Stored heads as bytes. Numbers are big-endian; the checksum covers everything before it.
+ * Encodes and decodes stored heads. Numbers are big-endian; the checksum covers all bytes before it.
  *
  * <pre>
  *  0  version (1)          1  kind: 0 response, 1 vary marker (1)
@@ -36,42 +36,42 @@ import java.util.zip.CRC32C;
  *     CRC32C (4)
  * </pre>
  *
- * Version 4 is written of what has tags: it has the pin, and behind it
+ * Version 4 is written for heads with tags. It contains the pin, followed by
  *
  * <pre>
  *     length of the site (2), 65535 for the host of the URL; the site
  *     length of the tags (4), the tags, each followed by a line feed
  * </pre>
  *
- * Of older versions the tags are read from the stored fields, by the fields' usual names.
+ * Older versions: the tags are read from the stored fields with the default names of tag fields.
  *
- * Version 3 is written of what is pinned, version 2 of all else. Version 1, which is read too, has neither stamp nor groups: they
- * count as 0 and none.
+ * Version 3 is written for pinned heads without tags, version 2 for all others. Version 1 can still be read. It
+ * contains neither stamp nor cache groups: 0 and none are assumed.
  *
  * <p>Thread-safe: no state.
  */
 public final class StoredHeadCodec implements HeadCodec<StoredHead> {
 
-    /** The version that is written. */
+    /** The version written for heads without pin and tags. */
     static final byte VERSION = 2;
 
-    /** The version that is written of what is pinned. */
+    /** The version written for pinned heads without tags. */
     static final byte VERSION_PINNED = 3;
 
-    /** The version that is written of what has tags. */
+    /** The version written for heads with tags. */
     static final byte VERSION_TAGGED = 4;
 
-    /** The oldest version that is read. */
+    /** The oldest version that can be read. */
     static final byte VERSION_MIN = 1;
 
-    /** Of version 1; the stamp and the number of groups come on top. */
+    /** Length of the fixed part of version 1; later versions add the stamp and the number of groups. */
     private static final int FIXED_LENGTH = 98;
 
     private static final int INVALIDATION_LENGTH = 10;
     private static final int ANY = 255;
     private static final int NO_SITE = 0xffff;
 
-    /** Begins the name of a cookie; no field name contains an equals sign. */
+    /** Prefix of the name of a cookie; no field name contains an equals sign. */
     private static final String COOKIE = "cookie=";
 
     private static final int CHECKSUM_LENGTH = 4;
@@ -97,7 +97,7 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
                 + 6
                 + head.wire.length
                 + CHECKSUM_LENGTH;
-        // Both are of Latin-1 characters only.
+        // Field names and cookie names contain Latin-1 characters only.
         for (FieldName name : head.variance.names()) {
             length += 2 + name.lower().length();
         }
@@ -220,7 +220,7 @@ public final class StoredHeadCodec implements HeadCodec<StoredHead> {
         out.writeShort(bytes.length).writeBytes(bytes);
     }
 
-    /** The encoded head. */
+    /** Returns the encoded head. */
     static byte[] bytes(StoredHead head) {
         StoredHeadCodec codec = new StoredHeadCodec();
         byte[] bytes = new byte[codec.encodedLength(head)];

@@ -5,16 +5,17 @@ import io.millrace.store.HeadSummary;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a listing shows of a stored head: a line each for status, Content-Type, variant, stamp in base 36, site of the tags and
- * cache groups in base 36. A line is empty where there is nothing to say. The status of a marker is 0. Tags stand beside them.
+ * The part of a stored head that a cache listing shows. Encoded as six lines: status, Content-Type, variant, stamp in
+ * base 36, site of the tags, and cache groups in base 36. A line is empty if the value is missing. Tags are stored
+ * separately.
  *
  * <p>Immutable.
  *
- * @param status the status code; 0 for a marker
+ * @param status the status code; 0 for a Vary marker
  * @param type the Content-Type, or null
- * @param variant the request fields that select it, or null
- * @param stamp as {@link StoredHead#stamp}; -1 when an earlier version has stored it
- * @param site of the tags, or null for the host of the URL
+ * @param variant the selecting request fields with their values, or null
+ * @param stamp value of {@link StoredHead#stamp}; -1 in summaries of an earlier version
+ * @param site site of the tags, or null for the host of the URL
  * @param groups the first {@value #GROUPS_MAX} of {@link StoredHead#groups}; borrowed
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
@@ -25,15 +26,15 @@ public record StoredSummary(
         long stamp,
         @Nullable String site,
         long[] groups) {
-    /** Most cache groups that are kept. */
+    /** Limit of cache groups in a summary. */
     public static final int GROUPS_MAX = 16;
 
-    /** Longest Content-Type kept; what a listing shows need not be longer. */
+    /** Limit of a Content-Type in characters; longer values are cut. */
     private static final int TYPE_LENGTH_MAX = 128;
 
     private static final int VARIANT_LENGTH_MAX = 512;
 
-    /** Of a head. */
+    /** Summarizes a stored head. */
     static HeadSummary of(StoredHead head) {
         String type = head.isVaryMarker() ? null : head.fields().get(FieldName.CONTENT_TYPE);
         String variant = head.isVaryMarker() ? "" : head.variance().describe(head.varyValues);
@@ -61,14 +62,14 @@ public record StoredSummary(
         return cut.replace('\n', ' ');
     }
 
-    /** What {@link #of} wrote. */
+    /** Parses the text that {@link #of} wrote. */
     public static StoredSummary read(String text) {
         String[] lines = text.split("\n", -1);
         int status = 0;
         try {
             status = lines[0].isEmpty() ? 0 : Integer.parseInt(lines[0]);
         } catch (NumberFormatException e) {
-            // Written by a later version: shown without what cannot be read.
+            // Written by a later version: the status is shown as 0.
             status = 0;
         }
         return new StoredSummary(
@@ -79,7 +80,7 @@ public record StoredSummary(
         try {
             return text == null ? -1 : Long.parseLong(text, Character.MAX_RADIX);
         } catch (NumberFormatException e) {
-            // Cut, or of a later version.
+            // The value was cut or is of a later version.
             return -1;
         }
     }

@@ -17,8 +17,8 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The request fields that a response's Vary names (RFC 9110 s12.5.5, RFC 9111 s4.1), and those fields and cookies that an
- * operator has responses selected by, without repetitions and in one order. Immutable.
+ * The selectors of a response: the request fields listed in its Vary (RFC 9110 s12.5.5, RFC 9111 s4.1), and the request
+ * fields and cookies configured by the operator. Sorted, without duplicates. Immutable.
  */
 public final class Variance {
 
@@ -28,7 +28,7 @@ public final class Variance {
     /** {@code Vary: *}: the response matches no later request. */
     public static final Variance ANY = new Variance(List.of(), List.of(), true);
 
-    /** More names than this count as {@link #ANY}: such a response would hardly be found again. */
+    /** Limit of selectors. More count as {@link #ANY}, since such a response would rarely match another request. */
     public static final int NAMES_MAX = 32;
 
     private static final byte ABSENT = 0;
@@ -45,7 +45,7 @@ public final class Variance {
         this.isAny = isAny;
     }
 
-    /** What the response's fields say; a member that is no field name counts as {@code *}. */
+    /** Returns the variance of the response's Vary field. A member that is no field name counts as {@code *}. */
     public static Variance of(FieldSection responseFields) {
         if (!responseFields.contains(FieldName.VARY)) {
             return NONE;
@@ -62,21 +62,21 @@ public final class Variance {
         return names.isEmpty() ? NONE : new Variance(List.copyOf(names), List.of(), false);
     }
 
-    /** The variance over those request fields and cookies, whatever their order. */
+    /** Returns a variance over request fields and cookies, given in any order. */
     public static Variance of(Collection<FieldName> fields, Collection<String> cookieNames) {
         TreeSet<FieldName> names = new TreeSet<>(Comparator.comparing(FieldName::lower));
         names.addAll(fields);
         return ofNames(List.copyOf(names), List.copyOf(new TreeSet<>(cookieNames)));
     }
 
-    /** The variance over those, in the order of {@link #names} and {@link #cookies}. */
+    /** Returns a variance over names that are already in the order of {@link #names} and {@link #cookies}. */
     static Variance ofNames(List<FieldName> names, List<String> cookies) {
         return names.isEmpty() && cookies.isEmpty()
                 ? NONE
                 : new Variance(List.copyOf(names), List.copyOf(cookies), false);
     }
 
-    /** What either of the two names; more than {@link #NAMES_MAX} count as {@link #ANY}. */
+    /** Returns the union of both. More than {@link #NAMES_MAX} selectors give {@link #ANY}. */
     Variance and(Variance other) {
         if (other.isNone() || isAny) {
             return this;
@@ -101,27 +101,30 @@ public final class Variance {
         return isAny;
     }
 
-    /** The names in the order of their lower case. */
+    /** The field names, sorted by their lower-case form. */
     public List<FieldName> names() {
         return names;
     }
 
-    /** Names of cookies, in their order. */
+    /** The cookie names, sorted. */
     List<String> cookies() {
         return cookies;
     }
 
-    /** How many fields and cookies it names. */
+    /** Number of fields and cookies. */
     public int selectorCount() {
         return names.size() + cookies.size();
     }
 
-    /** The field or cookie in that place, the fields first, for people: {@code Accept-Encoding}, {@code Cookie[lang]}. */
+    /**
+     * Returns the field or cookie at that index, fields first, for messages: {@code Accept-Encoding},
+     * {@code Cookie[lang]}.
+     */
     public String selectorAt(int index) {
         return index < names.size() ? names.get(index).text() : "Cookie[" + cookies.get(index - names.size()) + "]";
     }
 
-    /** All of them, for people. */
+    /** Returns all fields and cookies, for messages. */
     public List<String> selectors() {
         List<String> all = new ArrayList<>(selectorCount());
         for (int i = 0; i < selectorCount(); i++) {
@@ -130,17 +133,17 @@ public final class Variance {
         return all;
     }
 
-    /** Whether everything that this names is among what the other names. */
+    /** Whether the other variance contains all selectors of this one. */
     public boolean isWithin(Variance other) {
         return !isAny && !other.isAny && other.names.containsAll(names) && other.cookies.containsAll(cookies);
     }
 
     /**
-     * The marker to keep under the primary key when a response with this variance is about to be stored: the present
-     * one while it names all these fields (then more requests are told apart than this response needs, which is
-     * safe), else a new one.
+     * Returns the Vary marker to keep under the primary key when a response with this variance is about to be stored.
+     * The present marker is kept if it contains all these selectors: it may distinguish more requests than needed,
+     * which is safe. Otherwise a new one is created.
      *
-     * @param present what is stored under the primary key, of either kind, or null
+     * @param present the object stored under the primary key, a marker or a response, or null
      * @param nonce a random number for a new marker
      */
     public StoredHead markerAfter(@Nullable StoredHead present, long nonce, long nowMillis) {
@@ -151,9 +154,9 @@ public final class Variance {
     }
 
     /**
-     * The request's values of these fields and cookies, normalised, in one array: for each 0 when absent, else 1, the length in
-     * four bytes and the value. Lines are joined and white space around list members is left out; Accept-Encoding,
-     * Accept-Language and Accept-Charset are written in one form for each meaning, see {@link WeightedList}.
+     * Returns the request's normalized values of these fields and cookies in one array: for each 0 if absent, else 1,
+     * the length in four bytes and the value. Field lines are joined, and white space around list members is omitted.
+     * Accept-Encoding, Accept-Language and Accept-Charset get a canonical form; see {@link WeightedList}.
      */
     public byte[] valuesOf(FieldSection requestFields) {
         if (isNone() || isAny) {
@@ -189,12 +192,12 @@ public final class Variance {
         all.writeBytes(value.toByteArray());
     }
 
-    /** Whether a request's values are those that {@link #valuesOf} gave for another. */
+    /** Whether a request has the values that {@link #valuesOf} returned for another request. */
     public boolean matches(byte[] values, FieldSection requestFields) {
         return !isAny && (isNone() || Arrays.equals(values, valuesOf(requestFields)));
     }
 
-    /** The value of the name at that place among values that {@link #valuesOf} gave; null when it was absent. */
+    /** Returns the value at that index among the result of {@link #valuesOf}; null when it was absent. */
     public static @Nullable ByteBuffer valueAt(byte[] values, int index) {
         ByteBuffer in = ByteBuffer.wrap(values);
         for (int i = 0; in.hasRemaining(); i++) {
@@ -207,7 +210,7 @@ public final class Variance {
         return null;
     }
 
-    /** Values that {@link #valuesOf} gave, for people: {@code Accept-Encoding: gzip; Cookie absent}. */
+    /** Formats the result of {@link #valuesOf} for messages: {@code Accept-Encoding: gzip; Cookie absent}. */
     String describe(byte[] values) {
         StringBuilder text = new StringBuilder();
         ByteBuffer in = ByteBuffer.wrap(values);

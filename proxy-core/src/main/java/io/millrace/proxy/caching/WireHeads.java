@@ -4,7 +4,7 @@ import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import java.nio.charset.StandardCharsets;
 
-/** Heads derived from a stored one, ready for the wire without the empty line. Thread-safe: no state. */
+/** Builds wire heads derived from a stored head, without the empty line. Thread-safe: no state. */
 public final class WireHeads {
 
     private static final byte[] NOT_MODIFIED = "HTTP/1.1 304 Not Modified\r\n".getBytes(StandardCharsets.ISO_8859_1);
@@ -45,9 +45,9 @@ public final class WireHeads {
         return joined(PARTIAL, fields.build());
     }
 
-    /** Status line and fields in one array. */
+    /** Returns status line and fields in one array. */
     static byte[] joined(byte[] statusLine, FieldSection fields) {
-        // A built section is laid out for the wire in an array of its own.
+        // The bytes of a built section are its wire format.
         byte[] lines = fields.bytes();
         byte[] wire = new byte[statusLine.length + lines.length];
         System.arraycopy(statusLine, 0, wire, 0, statusLine.length);
@@ -55,7 +55,7 @@ public final class WireHeads {
         return wire;
     }
 
-    /** Whether a field line is never stored: the fields of RFC 9111 s3.1, and Age. */
+    /** Whether a field is never stored: the fields of RFC 9111 s3.1, and Age. */
     public static boolean isNeverStored(FieldSection fields, int line) {
         return isOneOf(fields, line, StoredHeadBuilder.NOT_STORED);
     }

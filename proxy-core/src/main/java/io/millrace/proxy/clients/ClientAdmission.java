@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Admits or refuses what clients begin, by the limits of one client. Refusals of each kind have at most one line of the program's
- * log in a minute, which names an address. Thread-safe.
+ * Admits or refuses requests, tunnels and connections by the limits per client. Logs at most one line per minute for
+ * refusals of each kind, with an address. Thread-safe.
  */
 public final class ClientAdmission {
     private static final long QUIET_NANOS = TimeUnit.MINUTES.toNanos(1);
@@ -20,7 +20,7 @@ public final class ClientAdmission {
     private final ClientCounts counts;
     private final FaultLog faults;
 
-    /** For a new proxy. */
+    /** Creates the admission of a new proxy. */
     public ClientAdmission() {
         this(LoggerFactory.getLogger(ClientAdmission.class), System::nanoTime);
     }
@@ -30,16 +30,16 @@ public final class ClientAdmission {
         this.faults = new FaultLog(log, QUIET_NANOS, nanoTime);
     }
 
-    /** What is in progress. */
+    /** The number of requests, tunnels and connections in progress. */
     public ClientCounts counts() {
         return counts;
     }
 
     /**
-     * Counts one more of a client's.
+     * Counts one more for a client, or refuses it.
      *
-     * @param client as {@link ClientLimits#client} has it; null is not counted
-     * @param limit the most that it may have; 0 for no limit, and then it is not counted
+     * @param client result of {@link ClientLimits#client}; null is not counted
+     * @param limit limit of the kind; 0 for no limit and no counting
      */
     public Result admit(Kind kind, @Nullable IpAddress client, int limit) {
         if (client == null || limit <= 0) {

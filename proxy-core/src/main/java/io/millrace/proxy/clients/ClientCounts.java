@@ -6,13 +6,14 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What each client has in progress now, over all event loops.
+ * The number of requests, tunnels and connections that each client has in progress, over all event loops.
  *
- * <p>A table in stripes, each under its own lock. A client has an entry only while it has something, so the table is bounded by
- * {@code limits.connections}; beyond {@link #CLIENTS_MAX} clients nothing more is counted. Thread-safe.
+ * <p>A striped hash table with one lock per stripe. A client has an entry only while a count is above zero, so
+ * {@code limits.connections} bounds the table. Beyond {@link #CLIENTS_MAX} clients, further clients are not counted.
+ * Thread-safe.
  */
 public final class ClientCounts {
-    /** What is counted. */
+    /** The counted kinds. */
     public enum Kind {
         REQUESTS("client-requests", "limits.per_client.requests"),
         TUNNELS("client-tunnels", "limits.per_client.tunnels"),
@@ -28,27 +29,27 @@ public final class ClientCounts {
             this.refusal = "a client is refused, since it has as many as " + key + " allows";
         }
 
-        /** The line of the log for one that is refused, without its address. */
+        /** The log message of a refusal, without the address. */
         String refusal() {
             return refusal;
         }
 
-        /** A stable word for logs and Cache-Status. */
+        /** The stable name for logs and Cache-Status. */
         public String text() {
             return text;
         }
 
-        /** The limit's key in the configuration. */
+        /** The key of the limit in the configuration. */
         public String key() {
             return key;
         }
     }
 
-    /** What became of an attempt to count. */
+    /** The result of an attempt to count. */
     public enum Result {
-        /** Counted: {@link #remove} is to follow. */
+        /** Counted: {@link #remove} must follow. */
         ADDED,
-        /** The client has as many as it may. */
+        /** The client has reached its limit. */
         REFUSED,
         /** The table is full: admitted without being counted. */
         NOT_COUNTED
@@ -84,7 +85,7 @@ public final class ClientCounts {
         }
     }
 
-    /** Clients of one part of the table, guarded by the lock. */
+    /** One stripe of the table, guarded by its lock. */
     private static final class Stripe {
         private final ReentrantLock lock = new ReentrantLock();
         private final HashMap<IpAddress, Counts> clients = new HashMap<>();
@@ -156,7 +157,7 @@ public final class ClientCounts {
         this(CLIENTS_MAX);
     }
 
-    /** @param clientsMax most clients that are counted at the same time, rounded up to a whole number for each stripe */
+    /** @param clientsMax limit of counted clients, rounded up to a multiple of the stripes */
     ClientCounts(int clientsMax) {
         for (int i = 0; i < STRIPES; i++) {
             stripes[i] = new Stripe((clientsMax + STRIPES - 1) / STRIPES);
@@ -169,30 +170,30 @@ public final class ClientCounts {
     }
 
     /**
-     * Counts one more of a client's, unless it has as many as it may.
+     * Counts one more for a client, unless it has reached its limit.
      *
-     * @param client as {@link ClientLimits#client} has it
-     * @param limit the most that it may have, at least 1
+     * @param client result of {@link ClientLimits#client}
+     * @param limit limit of the kind, at least 1
      */
     public Result tryAdd(Kind kind, IpAddress client, int limit) {
         return stripe(client).tryAdd(kind, client, limit);
     }
 
     /**
-     * One less of a client's, for one that was {@link Result#ADDED}.
+     * Counts one less for a client, after a result of {@link Result#ADDED}.
      *
-     * @throws IllegalStateException when the client has none of the kind
+     * @throws IllegalStateException if the count is zero
      */
     public void remove(Kind kind, IpAddress client) {
         stripe(client).remove(kind, client);
     }
 
-    /** How many of a kind a client has. */
+    /** Returns the count of a kind for a client. */
     public int count(Kind kind, @Nullable IpAddress client) {
         return client == null ? 0 : stripe(client).count(kind, client);
     }
 
-    /** Clients that have something in progress. */
+    /** Number of clients with an entry. */
     public int clients() {
         int clients = 0;
         for (Stripe stripe : stripes) {

@@ -7,15 +7,16 @@ import io.millrace.proxy.http.IpAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How much one client may take at the same time. A client is an IPv4 address or the first 64 bits of an IPv6 address. Immutable.
+ * The limits of concurrent use per client. A client is an IPv4 address, or the first 64 bits of an IPv6 address.
+ * Immutable.
  *
- * @param requests requests in progress; 0 for no limit
- * @param tunnels tunnels; 0 for no limit
- * @param connections connections; 0 for no limit
- * @param exempt addresses that have no limit, those of trusted proxies among them
+ * @param requests limit of requests in progress; 0 for none
+ * @param tunnels limit of tunnels; 0 for none
+ * @param connections limit of connections; 0 for none
+ * @param exempt addresses without limits, including those of trusted proxies
  */
 public record ClientLimits(int requests, int tunnels, int connections, AddressSet exempt) {
-    /** What a configuration means. */
+    /** Returns the limits in a configuration. */
     public static ClientLimits of(ProxyConfig config) {
         ClientLimitsConfig limits = config.limits().perClient();
         return new ClientLimits(
@@ -25,7 +26,7 @@ public record ClientLimits(int requests, int tunnels, int connections, AddressSe
                 limits.exempt().or(config.access().trusted()));
     }
 
-    /** The most of a kind; 0 for no limit. */
+    /** Returns the limit of a kind; 0 for none. */
     public int of(ClientCounts.Kind kind) {
         return switch (kind) {
             case REQUESTS -> requests;
@@ -34,7 +35,7 @@ public record ClientLimits(int requests, int tunnels, int connections, AddressSe
         };
     }
 
-    /** What an address is counted by; null when it has no limit or is not known. */
+    /** Returns the client of an address; null if the address has no limit or is unknown. */
     public @Nullable IpAddress client(@Nullable IpAddress address) {
         if (address == null || exempt.contains(address)) {
             return null;

@@ -1,4 +1,4 @@
-/** What single clients have in progress, and how much they may. */
+/** Concurrent use per client, and its limits. */
 @NullMarked
 package io.millrace.proxy.clients;
 

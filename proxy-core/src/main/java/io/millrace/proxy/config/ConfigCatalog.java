@@ -30,8 +30,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All keys in one list, in the order of the reference page. Validation, descriptions, the reference page and the JSON
- * Schema come from here and from nowhere else. Immutable.
+ * The list of all configuration keys, in the order of the reference page. The only source of validation, descriptions,
+ * the reference page and the JSON Schema. Immutable.
  */
 public final class ConfigCatalog {
     private static final List<ConfigKey<?>> KEYS = List.of(
@@ -374,7 +374,7 @@ public final class ConfigCatalog {
 
     private static final Map<String, ConfigKey<?>> BY_PATH = new LinkedHashMap<>();
 
-    /** Sections in the order of the reference page, each with its sentence. */
+    /** Sections in the order of the reference page, each with its description. */
     private static final Map<String, String> SECTIONS = new LinkedHashMap<>();
 
     static {
@@ -403,10 +403,10 @@ public final class ConfigCatalog {
         SECTIONS.put("origins[].markdown", "When a host gets no requests for a while, since it does not answer them.");
         SECTIONS.put("origins[].health_check", "Asking hosts how they are.");
         SECTIONS.put("origins[].tls", "TLS to the hosts of the group, see [https.md](https.md#tls-to-origins).");
-        SECTIONS.put("filters", "Who may ask for what, by name.");
-        SECTIONS.put("forward_proxy", "Who may be forwarded to hosts that no rule maps; off by default.");
-        SECTIONS.put("access", "Who may ask, whom to believe, and what origins are told of clients.");
-        SECTIONS.put("via", "What requests and answers say of this proxy.");
+        SECTIONS.put("filters", "Named filters for requests.");
+        SECTIONS.put("forward_proxy", "Forwarding of requests to hosts that no rule maps; off by default.");
+        SECTIONS.put("access", "Access of clients, trusted proxies, and client data for origins.");
+        SECTIONS.put("via", "Fields that identify this proxy in requests and responses.");
         SECTIONS.put("purge", "Purges, see [purging.md](../guide/purging.md).");
         SECTIONS.put("storage", "The cache on disk.");
         SECTIONS.put("volumes", "Shares of the cache on disk.");
@@ -424,14 +424,14 @@ public final class ConfigCatalog {
         SECTIONS.put("cache.negative_revalidating", "Which answers count as a failure of the origin.");
         SECTIONS.put(
                 "cache_rules",
-                "What holds for single sites, paths, clients and times of day: an element has at least one of the keys"
-                        + " that say for which requests, up to `time`, and at least one of those that say what.");
+                "Settings for single sites, paths, clients and times of day. An element has at least one condition"
+                        + " (the keys up to `time`) and at least one setting (the keys after it).");
         SECTIONS.put("log", "Logs.");
         SECTIONS.put("log.access", "The access log: one line for each request.");
-        SECTIONS.put("admin", "The admin API, which millctl speaks.");
+        SECTIONS.put("admin", "The admin API, which millctl uses.");
         SECTIONS.put("file_mode", "Permissions of cache, logs and state.");
         SECTIONS.put("timeouts", "How long each step may take.");
-        SECTIONS.put("limits", "How much one client or origin may ask for.");
+        SECTIONS.put("limits", "Limits for requests, responses, clients and memory.");
         SECTIONS.put("origin", "Connections to origins.");
         SECTIONS.put("origin.tls", "TLS to origins, see [https.md](https.md#tls-to-origins).");
         SECTIONS.put("dns", "How names of origins become addresses.");
@@ -440,17 +440,23 @@ public final class ConfigCatalog {
 
     private ConfigCatalog() {}
 
-    /** Every key, in the order of the reference page. */
+    /** Returns every key, in the order of the reference page. */
     public static List<ConfigKey<?>> keys() {
         return KEYS;
     }
 
-    /** The key of this full path, such as {@code cache.ram_size} or {@code storage[].size}; null when there is none. */
+    /**
+     * Returns the key with this full path, such as {@code cache.ram_size} or {@code storage[].size}; null if there is
+     * none.
+     */
     public static @Nullable ConfigKey<?> find(String path) {
         return BY_PATH.get(path);
     }
 
-    /** The key of this path, and those below it as a section or a list; none when there is nothing of that path. */
+    /**
+     * Returns the key with this path and all keys below the path, which may be a section or a list. Empty if there are
+     * none.
+     */
     public static List<ConfigKey<?>> below(String path) {
         return KEYS.stream()
                 .filter(key -> key.path().equals(path)
@@ -459,7 +465,7 @@ public final class ConfigCatalog {
                 .toList();
     }
 
-    /** The full path nearest to a mistyped one; null when none is near. */
+    /** Returns the full path that is most similar to a mistyped one; null if none is similar. */
     public static @Nullable String suggest(String path) {
         String whole = Suggestions.closest(path, BY_PATH.keySet());
         String name = path.substring(path.lastIndexOf('.') + 1);
@@ -471,7 +477,7 @@ public final class ConfigCatalog {
         return whole;
     }
 
-    /** The sentence of a section; null when there is no such section. */
+    /** Returns the description of a section; null if there is no such section. */
     static @Nullable String sectionSentence(String path) {
         return SECTIONS.get(path);
     }

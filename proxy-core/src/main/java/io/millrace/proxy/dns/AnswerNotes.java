@@ -21,29 +21,29 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What Netty's resolver tells nobody else of the answers to what is being asked: how long their records are good for, and whether a
- * server did not do what it was asked. Stands where the resolver has its cache, and holds no address.
+ * Notes on DNS answers that Netty's resolver reports only to its caches: times to live, and error responses of servers.
+ * Installed in place of the resolver's caches; stores no addresses.
  *
- * <p>Confined to one event loop.
+ * <p>Not thread-safe; confined to one event loop.
  */
 final class AnswerNotes implements DnsCache, DnsCnameCache, DnsQueryLifecycleObserverFactory {
-    /** More are forgotten while names are being asked for, as all are when none is. */
+    /** Limit of aliases while queries are in progress; without queries all are removed. */
     private static final int ALIASES_MAX = 1000;
 
-    /** Longer than any that the resolver follows. */
+    /** Limit of followed aliases, above that of the resolver. */
     private static final int CHAIN_MAX = 32;
 
-    /** Names that are being asked for, with a dot at the end, and how often. */
+    /** Queried names with a trailing dot, and the number of their queries. */
     private final Map<String, Integer> asking = new HashMap<>();
 
     private final Map<String, Long> seconds = new HashMap<>();
     private final Map<String, Alias> aliases = new HashMap<>();
     private final Set<String> unserved = new HashSet<>();
 
-    /** Another name for a name, and for how long. */
+    /** An alias (CNAME) with its time to live. */
     private record Alias(String of, long seconds) {}
 
-    /** Notes what became of one query. */
+    /** Notes the result of one query. */
     private final class Observer implements DnsQueryLifecycleObserver {
         private final String name;
 
@@ -87,37 +87,38 @@ final class AnswerNotes implements DnsCache, DnsCnameCache, DnsQueryLifecycleObs
         return new Observer(question.name());
     }
 
-    /** A name begins to be asked for; ends with {@link #end}. */
+    /** Records the start of a query for a name; {@link #end} must follow. */
     void begin(String name) {
         asking.merge(name + ".", 1, Integer::sum);
     }
 
-    /** It is no longer asked for. */
+    /** Records the end of a query for a name. */
     void end(String name) {
         asking.computeIfPresent(name + ".", (asked, times) -> times == 1 ? null : times - 1);
     }
 
-    /** Whether a server answered that it will or can not say; forgets it. */
+    /** Whether a server has answered a query for the name with an error other than NXDOMAIN. Removes the note. */
     boolean takeUnserved(String name) {
         boolean found = unserved.stream().anyMatch(asked -> isFor(name, asked));
         unserved.removeIf(asked -> isOnlyFor(name, asked));
         return found;
     }
 
-    /** Whether a name leads to what was asked, as it is or with a search domain behind it. */
+    /** Whether a name led to the query {@code asked}: it is the name itself, or the name with a search domain. */
     private static boolean isFor(String name, String asked) {
         return asked.startsWith(name) && (asked.length() == name.length() || asked.charAt(name.length()) == '.');
     }
 
-    /** Whether nobody else asks for just that. */
+    /** Whether no other lookup is for exactly the name {@code asked}. */
     private boolean isOnlyFor(String name, String asked) {
         boolean isItself = asked.length() <= name.length() + 1;
         return isFor(name, asked) && (isItself || !asking.containsKey(asked));
     }
 
     /**
-     * The shortest time to live among the records for a name, aliases included, in seconds; 0 when there were none. Those of the name as it is
-     * are the answer where there are some; others were found with a search domain, and stay where somebody else asks for just that.
+     * Returns the shortest time to live among the records of a name, including aliases, in seconds; 0 if there were
+     * none. If the name itself has records, only they count. Otherwise the records were found with a search domain, and
+     * are kept if another lookup is for that name.
      */
     long takeSeconds(String name) {
         long itself = shortest(asked -> isFor(name, asked) && asked.length() <= name.length() + 1);
@@ -145,7 +146,10 @@ final class AnswerNotes implements DnsCache, DnsCnameCache, DnsQueryLifecycleObs
         return shortest;
     }
 
-    /** The shortest in the chain of aliases that begins there; the others of the chain stay, as more names may lead to them. */
+    /**
+     * Returns the shortest time to live in the alias chain that begins at {@code owner}. The rest of the chain is kept,
+     * since other names may lead to it.
+     */
     private long chain(String owner) {
         long shortest = Long.MAX_VALUE;
         Alias next = aliases.get(owner);

@@ -7,21 +7,21 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How names become addresses. Immutable.
+ * The settings of name resolution. Immutable.
  *
- * @param nameServers whom to ask, the next one when one does not answer; empty for those that the system names
- * @param zones domains that have name servers of their own
- * @param hosts addresses of hosts, by lower-case name, for which nobody is asked
- * @param prefersIpv6 whether IPv6 addresses are tried before those of IPv4
- * @param queryTimeoutNanos how long one name server has for one query
- * @param ttlMinNanos shortest time that an answer is good for, whatever it says
- * @param ttlMaxNanos longest time that an answer is good for, whatever it says
- * @param negativeTtlNanos how long it is remembered that there is no such name
- * @param staleMaxNanos how long after its time an answer may be used while no name server answers; 0 for never
- * @param downNanos how long an address that could not be connected to is tried after all others
- * @param hostsMax hosts remembered by one event loop
- * @param queriesMax hosts asked for at the same time by one event loop
- * @param services whether service records are asked for
+ * @param nameServers name servers, queried in order until one responds; empty for those of the system
+ * @param zones domains with their own name servers
+ * @param hosts fixed addresses of hosts, by lower-case name, which replace DNS queries
+ * @param prefersIpv6 whether IPv6 addresses are tried before IPv4 addresses
+ * @param queryTimeoutNanos timeout of one query to one name server
+ * @param ttlMinNanos minimum time to live of an answer
+ * @param ttlMaxNanos maximum time to live of an answer
+ * @param negativeTtlNanos time to live of a negative answer
+ * @param staleMaxNanos time after its expiry in which an answer may be used while no name server responds; 0 for none
+ * @param downNanos time for which an address with a failed connection is tried last
+ * @param hostsMax limit of cached hosts per event loop
+ * @param queriesMax limit of concurrently queried hosts per event loop
+ * @param services whether SRV records are queried
  */
 public record DnsSettings(
         List<InetSocketAddress> nameServers,
@@ -39,14 +39,14 @@ public record DnsSettings(
         boolean services) {
 
     /**
-     * A domain with name servers of its own, names below it included. Immutable.
+     * A domain with its own name servers, including all names below it. Immutable.
      *
-     * @param domain in lower case, without a dot at either end
-     * @param nameServers at least one
+     * @param domain domain in lower case, without a leading or trailing dot
+     * @param nameServers name servers, at least one
      */
     public record Zone(String domain, List<InetSocketAddress> nameServers) {}
 
-    /** The system's name servers, no file of hosts, IPv4 first. */
+    /** The default settings: the system's name servers, no hosts file, IPv4 first. */
     public static final DnsSettings DEFAULTS = new DnsSettings(
             List.of(),
             List.of(),

@@ -1,9 +1,9 @@
 package io.millrace.proxy.dns;
 
 /**
- * What became of the names that one event loop was asked for: plain numbers, written by it.
+ * The counters of name resolution in one event loop, in plain fields.
  *
- * <p>Confined to one event loop.
+ * <p>Not thread-safe; confined to one event loop.
  */
 public final class DnsStatistics {
     long cached;
@@ -15,32 +15,32 @@ public final class DnsStatistics {
 
     DnsStatistics() {}
 
-    /** Answered from memory, in time. */
+    /** Results from the cache, not expired. */
     public long cached() {
         return cached;
     }
 
-    /** Answered by a name server. */
+    /** Results from a name server. */
     public long answered() {
         return answered;
     }
 
-    /** A name server said, now or not long ago, that there is no address. */
+    /** Negative answers, from a name server or from the cache. */
     public long unknown() {
         return unknown;
     }
 
-    /** No name server answered, and nothing was remembered. */
+    /** Failures: no name server responded, and there was no cached answer. */
     public long failed() {
         return failed;
     }
 
-    /** Answered from memory after its time, since no name server answered. */
+    /** Expired results from the cache, because no name server responded. */
     public long stale() {
         return stale;
     }
 
-    /** Hosts that name servers were asked for, each of them by one or more queries. */
+    /** Hosts that were queried, each with one or more DNS queries. */
     public long queries() {
         return queries;
     }

@@ -20,23 +20,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The addresses of hosts: the host itself when it is an address, the loopback addresses for {@code localhost} and names below it (RFC 6761 s6.3), what the
- * file of hosts says, and what name servers say for every other name.
+ * The resolver of host names to addresses. An IP address is its own result, and {@code localhost} and names below it
+ * have the loopback addresses (RFC 6761 s6.3). Other names are searched in the hosts file, then in DNS.
  *
- * <p>Answers are remembered for their time to live, within bounds, and asked for again shortly before it ends if they are used. A host is asked for
- * once at a time, however many wait. When no name server answers, an answer whose time is over serves on (RFC 8767): the first who ask wait for {@value
- * #STALE_WAIT_MILLIS} ms, and for the next {@value #RECHECK_SECONDS} s nobody does. That there is no such name is an answer, and ends the old one.
+ * <p>Answers are cached for their time to live, within limits, and refreshed shortly before its end if they are used.
+ * Concurrent requests for a host share one query. If no name server responds, an expired answer is used (RFC 8767). The
+ * first callers then wait for {@value #STALE_WAIT_MILLIS} ms; in the next {@value #RECHECK_SECONDS} s callers do not
+ * wait. A negative answer replaces the old answer.
  *
- * <p>Confined to one event loop.
+ * <p>Not thread-safe; confined to one event loop.
  */
 public final class HostAddresses implements AutoCloseable {
-    /** How long somebody waits for a name server when there is an old answer: the client response timer of RFC 8767 s5. */
+    /**
+     * Time that callers wait for a name server if there is a stale answer: the client response timer of RFC 8767 s5.
+     */
     static final long STALE_WAIT_MILLIS = 1_800;
 
-    /** How long nobody waits after that: the failure recheck timer of RFC 8767 s5. */
+    /** Time after that in which callers do not wait: the failure recheck timer of RFC 8767 s5. */
     static final long RECHECK_SECONDS = 30;
 
-    /** One line in this time says that name servers are silent. */
+    /** Minimum interval of log messages about unresponsive name servers. */
     private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     private static final Logger log = LoggerFactory.getLogger(HostAddresses.class);
@@ -56,7 +59,7 @@ public final class HostAddresses implements AutoCloseable {
     private boolean nothingWarned = true;
     private long warnedNanos;
 
-    /** Asks by what the factory makes, again whenever the settings are others than before. */
+    /** Creates a resolver. Calls the factory for the first settings, and again whenever the settings have changed. */
     public HostAddresses(EventLoop eventLoop, Supplier<DnsSettings> settings, NameLookup.Factory factory) {
         this.eventLoop = eventLoop;
         this.settings = settings;
@@ -72,7 +75,7 @@ public final class HostAddresses implements AutoCloseable {
         };
     }
 
-    /** Those who wait for one host. */
+    /** The callers that wait for one host. */
     private static final class Query {
         final List<Promise<List<InetAddress>>> waiting = new ArrayList<>();
 
@@ -80,12 +83,12 @@ public final class HostAddresses implements AutoCloseable {
         Future<?> staleAnswer;
     }
 
-    /** What became of what was asked. */
+    /** The counters of results. */
     public DnsStatistics statistics() {
         return statistics;
     }
 
-    /** Finds all addresses in the order to be tried, at least one; fails when there is none. */
+    /** Returns all addresses of a host in the order to be tried, at least one; fails if there is none. */
     public Future<List<InetAddress>> resolve(String host) {
         byte[] literal = NetUtil.createByteArrayFromIpAddressString(host);
         if (literal != null) {
@@ -99,16 +102,17 @@ public final class HostAddresses implements AutoCloseable {
         return fixed != null ? eventLoop.newSucceededFuture(fixed) : remembered(name);
     }
 
-    /** Whether service records are asked for at all. */
+    /** Whether SRV records are queried. */
     public boolean asksForServices() {
         return settings().services();
     }
 
     /**
-     * Finds where service records say that a host's service is, in the order to be asked in; none where there is no such record or nobody says so.
+     * Returns the targets of a host's SRV records in the order to be tried; empty if there are none or no name server
+     * responds.
      *
-     * @param service such as {@code _http._tcp}
-     * @return null where nobody is asked: for hosts with addresses of their own, or by the settings
+     * @param service service, for example {@code _http._tcp}
+     * @return null if there is no query: for hosts with fixed addresses, or if the settings disable SRV records
      */
     public @Nullable Future<List<ServiceTarget>> services(String service, String host) {
         String name = (host.endsWith(".") ? host.substring(0, host.length() - 1) : host).toLowerCase(Locale.ROOT);
@@ -120,7 +124,7 @@ public final class HostAddresses implements AutoCloseable {
         return now.services() && !isFixed ? services.find(service + "." + name, lookup) : null;
     }
 
-    /** Connecting to one of the host's addresses failed. */
+    /** Records a failed connection to an address of the host. */
     public void failed(String host, InetAddress address) {
         HostRecord record = records.get(host.toLowerCase(Locale.ROOT));
         if (record != null) {
@@ -128,7 +132,7 @@ public final class HostAddresses implements AutoCloseable {
         }
     }
 
-    /** Connecting to one of the host's addresses succeeded. */
+    /** Records a successful connection to an address of the host. */
     public void worked(String host, InetAddress address) {
         HostRecord record = records.get(host.toLowerCase(Locale.ROOT));
         if (record != null) {
@@ -159,7 +163,7 @@ public final class HostAddresses implements AutoCloseable {
         return asked(name, record.isUsable(now) ? record : null);
     }
 
-    /** Asks again shortly before an answer's time is over, so that nobody has to wait then. */
+    /** Starts a query shortly before an answer expires, so that no caller has to wait. */
     private void renewSoon(String name, HostRecord record, long now) {
         boolean isTime = record.isEnding(now) && !record.isHeldOff(now);
         if (isTime && !queries.containsKey(name) && queries.size() < current.queriesMax()) {
@@ -167,7 +171,7 @@ public final class HostAddresses implements AutoCloseable {
         }
     }
 
-    /** Waits for what name servers say. */
+    /** Waits for the answer of a name server. */
     private Future<List<InetAddress>> asked(String name, @Nullable HostRecord old) {
         Query query = queries.get(name);
         boolean isFirst = query == null;
@@ -243,7 +247,7 @@ public final class HostAddresses implements AutoCloseable {
         }
     }
 
-    /** Nobody waits any longer; the name servers may still answer. */
+    /** Completes the waiting callers with a stale answer; the query continues. */
     private void answerStale(String name, Query query) {
         HostRecord record = records.get(name);
         query.staleAnswer = null;
@@ -270,7 +274,7 @@ public final class HostAddresses implements AutoCloseable {
         }
     }
 
-    /** Whether it was asked by the settings in force. */
+    /** Ends a query. Returns whether it was made with the current settings. */
     private boolean end(String name, Query query) {
         if (query.staleAnswer != null) {
             query.staleAnswer.cancel(false);
@@ -278,22 +282,22 @@ public final class HostAddresses implements AutoCloseable {
         return queries.remove(name, query);
     }
 
-    /** The settings in force; others than before mean that all is asked again. */
-    @SuppressWarnings("ReferenceEquality") // the quick way: others may still be equal
+    /** Returns the current settings. If they have changed, clears the cache. */
+    @SuppressWarnings("ReferenceEquality") // fast path; other instances may still be equal
     private DnsSettings settings() {
         DnsSettings now = settings.get();
         DnsSettings before = current;
         if (now == before) {
             return now;
         }
-        // Every reload makes new ones: they are compared once, since a file of hosts may be long.
+        // Every reload creates new settings. They are compared only once, since a hosts file may be long.
         current = now;
         if (!now.equals(before)) {
             lookup.closeWhenUnused();
             lookup = factory.open(now);
             records.clear();
             services.follow(now);
-            // What is being asked answers those who wait for it, and nobody else.
+            // Queries in progress complete only for their present callers.
             queries.clear();
         }
         return now;
@@ -303,7 +307,7 @@ public final class HostAddresses implements AutoCloseable {
         return eventLoop.ticker().nanoTime();
     }
 
-    /** Ends what is asked; those who wait are told. */
+    /** Closes the resolver; queries in progress fail. */
     @Override
     public void close() {
         lookup.close();

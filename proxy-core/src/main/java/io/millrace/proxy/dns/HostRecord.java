@@ -9,15 +9,15 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of one host: its addresses and until when, or that it has none.
+ * The cache entry of one host: its addresses with their expiry, or a negative answer.
  *
- * <p>Confined to one event loop.
+ * <p>Not thread-safe; confined to one event loop.
  */
 final class HostRecord {
-    /** Addresses that are kept; more are of no use to anybody (Traffic Server's {@code round_robin_max_count}). */
+    /** Limit of addresses per host, as Traffic Server's {@code round_robin_max_count}. */
     private static final int ADDRESSES_MAX = 16;
 
-    /** In this last part of its time an answer that is used is asked for again. */
+    /** Fraction of the time to live, at its end, in which a used answer is refreshed. */
     private static final int RENEWED_IN_LAST = 10;
 
     private final List<InetAddress> preferred = new ArrayList<>();
@@ -38,7 +38,7 @@ final class HostRecord {
         this.renewedFromNanos = freshUntilNanos - ttlNanos / RENEWED_IN_LAST;
     }
 
-    /** Addresses that a name server told. */
+    /** Returns an entry with the addresses of an answer. */
     static HostRecord of(List<InetAddress> addresses, long nowNanos, long ttlNanos, DnsSettings settings) {
         HostRecord record = new HostRecord(null, nowNanos, ttlNanos, settings.staleMaxNanos());
         for (InetAddress address : addresses.subList(0, Math.min(ADDRESSES_MAX, addresses.size()))) {
@@ -48,12 +48,12 @@ final class HostRecord {
         return record;
     }
 
-    /** A name server said that there is no such name, or no address. */
+    /** Returns an entry for a negative answer: the name does not exist, or has no address. */
     static HostRecord none(Throwable refusal, long nowNanos, DnsSettings settings) {
         return new HostRecord(refusal, nowNanos, settings.negativeTtlNanos(), 0);
     }
 
-    /** Why there is no address; null when there is one. */
+    /** The reason of a negative answer; null if there are addresses. */
     @Nullable
     Throwable refusal() {
         return refusal;
@@ -63,17 +63,19 @@ final class HostRecord {
         return nowNanos - freshUntilNanos < 0;
     }
 
-    /** Whether its time is nearly over, so that asking now saves somebody the wait. */
+    /** Whether the entry expires soon, so that it should be refreshed. */
     boolean isEnding(long nowNanos) {
         return nowNanos - renewedFromNanos >= 0;
     }
 
-    /** Whether it may be used if nobody answers. */
+    /** Whether the entry may be used while no name server responds. */
     boolean isUsable(long nowNanos) {
         return refusal == null && nowNanos - staleUntilNanos < 0;
     }
 
-    /** Nobody answered: it is used without waiting until then (RFC 8767 s5, "failure recheck timer"). */
+    /**
+     * Sets the end of the time in which the stale entry is used without waiting (RFC 8767 s5, "failure recheck timer").
+     */
     void holdOffUntil(long nanos) {
         holdsOff = true;
         heldOffUntilNanos = nanos;
@@ -83,7 +85,7 @@ final class HostRecord {
         return holdsOff && nowNanos - heldOffUntilNanos < 0;
     }
 
-    /** Connecting to it failed: it comes last until then. */
+    /** Records a failed connection: the address is tried last until {@code nanos}. */
     void downUntil(InetAddress address, long nanos) {
         if (preferred.contains(address) || others.contains(address)) {
             downUntilNanos.put(address, nanos);
@@ -94,7 +96,7 @@ final class HostRecord {
         downUntilNanos.remove(address);
     }
 
-    /** Takes over which of the addresses could not be connected to. */
+    /** Copies the records of failed connections from the previous entry. */
     void inherit(@Nullable HostRecord before) {
         if (before != null) {
             before.downUntilNanos.forEach(this::downUntil);
@@ -102,8 +104,8 @@ final class HostRecord {
     }
 
     /**
-     * All addresses in the order to be tried: of each family in turn, beginning with the preferred one (RFC 8305 s4), each time
-     * with the next address of each; those that could not be connected to lately come last.
+     * Returns all addresses in the order to be tried. The families alternate, beginning with the preferred one (RFC
+     * 8305 s4). Each call rotates the addresses of a family. Addresses with a recent failed connection come last.
      */
     List<InetAddress> inTurn(long nowNanos) {
         List<InetAddress> order = new ArrayList<>();

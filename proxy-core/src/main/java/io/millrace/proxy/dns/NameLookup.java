@@ -30,15 +30,15 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks for the addresses of hosts, and remembers nothing.
+ * Queries for the addresses of hosts, without a cache.
  *
- * <p>Confined to one event loop.
+ * <p>Not thread-safe; confined to one event loop.
  */
 public final class NameLookup {
-    /** Longest answer by UDP, in bytes, that name servers are told to send; a longer one comes by TCP. */
+    /** Limit of UDP answers in bytes, which is sent to name servers; longer answers use TCP. */
     private static final int PAYLOAD_BYTES_MAX = 1_232;
 
-    /** Most service records of a name; more are of no use to anybody. */
+    /** Limit of SRV records per name. */
     private static final int SERVICES_MAX = 64;
 
     private static final HostsFileEntriesResolver NO_FILE = (host, types) -> null;
@@ -58,33 +58,33 @@ public final class NameLookup {
         this.notes = notes;
     }
 
-    /** Makes what asks as the settings say. */
+    /** Creates lookups from settings. */
     public interface Factory {
         NameLookup open(DnsSettings settings);
     }
 
-    /** Takes addresses, and how long they are good for by the shortest of their records. */
+    /** Receives addresses, and the shortest time to live of their records. */
     interface Found {
         void found(List<InetAddress> addresses, long ttlNanos);
     }
 
-    /** Takes service records, at least one, and how long they are good for by the shortest of them. */
+    /** Receives SRV records, at least one, and their shortest time to live. */
     interface ServicesFound {
         void found(List<ServiceTarget> targets, long ttlNanos);
     }
 
-    /** Takes why there are none. */
+    /** Receives the reason of a failure. */
     interface NotFound {
-        /** @param isAnswer whether a name server said so, and not that nobody could be asked */
+        /** @param isAnswer whether a name server gave a negative answer; false if no name server responded */
         void notFound(Throwable cause, boolean isAnswer);
     }
 
-    /** Asks a resolver that does not tell how long its answers are good for; closed with what is made. */
+    /** Returns a lookup that uses a resolver without times to live; closing the lookup closes the resolver. */
     public static NameLookup by(NameResolver<InetAddress> resolver) {
         return new NameLookup(resolver, null, null);
     }
 
-    /** Asks name servers, by UDP and, where an answer does not fit, by TCP. */
+    /** Returns a lookup that queries name servers by UDP, and by TCP for answers that do not fit. */
     public static NameLookup byDns(
             EventLoop eventLoop,
             Class<? extends DatagramChannel> datagrams,
@@ -136,7 +136,7 @@ public final class NameLookup {
         });
     }
 
-    /** Asks for service records of just that name. */
+    /** Queries the SRV records of exactly this name. */
     void askServices(String name, ServicesFound found, NotFound notFound) {
         if (servers == null || notes == null) {
             notFound.notFound(new UnknownHostException(name + ": there are no name servers"), true);
@@ -184,7 +184,7 @@ public final class NameLookup {
         }
     }
 
-    /** Null when the record is none of a service, or cannot be read. */
+    /** Parses an SRV record; null if the record is of another type or malformed. */
     private static @Nullable ServiceTarget target(DnsRawRecord record) {
         ByteBuf content = record.content();
         if (!record.type().equals(DnsRecordType.SRV) || content.readableBytes() <= SERVICE_FIXED_BYTES) {
@@ -203,7 +203,7 @@ public final class NameLookup {
 
     private void idle() {
         if (notes != null) {
-            // Of answers that came after the name was resolved.
+            // Removes the notes on answers that arrived after their name was resolved.
             notes.clear();
         }
         if (retired) {
@@ -211,7 +211,7 @@ public final class NameLookup {
         }
     }
 
-    /** Whether a name server said that there is no such name or no address, and not that nobody answered. */
+    /** Whether a name server gave a negative answer: no such name, or no address. */
     private static boolean isRefusal(Throwable failure) {
         if (!(failure instanceof UnknownHostException)) {
             return false;
@@ -222,7 +222,7 @@ public final class NameLookup {
                         && error.getCode().equals(DnsResponseCode.NXDOMAIN));
     }
 
-    /** Closes when what is asked now is answered. */
+    /** Closes the lookup when the queries in progress have ended. */
     void closeWhenUnused() {
         retired = true;
         if (asked == 0) {
@@ -230,7 +230,7 @@ public final class NameLookup {
         }
     }
 
-    /** Closes now; what is asked fails. */
+    /** Closes the lookup now; queries in progress fail. */
     void close() {
         resolver.close();
     }

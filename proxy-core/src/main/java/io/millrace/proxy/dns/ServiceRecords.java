@@ -12,10 +12,10 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Service records of names (SRV, RFC 2782), remembered as addresses are: for their time to live within bounds, longer while no name server answers, and
- * for a while that there are none. A name is asked for once at a time.
+ * A cache of SRV records (RFC 2782). As for addresses, answers are cached for their time to live within limits, longer
+ * while no name server responds; negative answers are cached too. Concurrent requests for a name share one query.
  *
- * <p>Confined to one event loop.
+ * <p>Not thread-safe; confined to one event loop.
  */
 final class ServiceRecords {
     private final EventLoop eventLoop;
@@ -24,7 +24,7 @@ final class ServiceRecords {
     private final Map<String, List<Promise<List<ServiceTarget>>>> asked = new HashMap<>();
     private DnsSettings settings;
 
-    /** What was answered, and how long that is good for and may be used if nobody answers. */
+    /** A cached answer, its expiry, and the end of its use while no name server responds. */
     private record Known(List<ServiceTarget> targets, long freshUntilNanos, long staleUntilNanos) {}
 
     ServiceRecords(EventLoop eventLoop, DnsSettings settings, SplittableRandom random) {
@@ -39,7 +39,7 @@ final class ServiceRecords {
         };
     }
 
-    /** Applies other settings: later lookups query again. Queries under way still answer their callers. */
+    /** Applies other settings: later lookups query again. Queries in progress still answer their callers. */
     void follow(DnsSettings now) {
         settings = now;
         known.clear();
@@ -47,9 +47,10 @@ final class ServiceRecords {
     }
 
     /**
-     * The targets of a service in an order to be asked in; none where the name has no such record, or nobody could say so.
+     * Returns the targets of a service in the order to be tried; empty if the name has no SRV record, or no name server
+     * responded.
      *
-     * @param name such as {@code _http._tcp.example.com}
+     * @param name name of the record, for example {@code _http._tcp.example.com}
      */
     Future<List<ServiceTarget>> find(String name, NameLookup lookup) {
         Known found = known.get(name);

@@ -5,21 +5,24 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Where a service record says that a service is (RFC 2782). Immutable.
+ * The target of an SRV record (RFC 2782). Immutable.
  *
- * @param priority those with the lowest are asked first
- * @param weight the share of the requests among those of one priority; 0 for hardly any
- * @param port 0 to 65535
- * @param host lower-case name without the dot at its end; empty where the record says that there is no such service
+ * @param priority priority; the lowest value is tried first
+ * @param weight share of the requests among the targets of one priority; 0 for very few
+ * @param port port number, 0 to 65535
+ * @param host lower-case name without the trailing dot; empty if the service does not exist
  */
 public record ServiceTarget(int priority, int weight, int port, String host) {
 
-    /** Whether it says that the service is nowhere (RFC 2782, "Target"). */
+    /** Whether the record declares that the service does not exist (RFC 2782, "Target"). */
     public boolean isNone() {
         return host.isEmpty();
     }
 
-    /** All of them in an order to be asked in: by priority, and by chance in proportion to their weight where that is the same. */
+    /**
+     * Returns all targets in the order to be tried: by priority, and randomly in proportion to the weight within a
+     * priority.
+     */
     static List<ServiceTarget> inTurn(List<ServiceTarget> all, SplittableRandom random) {
         if (all.size() < 2) {
             return all;
@@ -33,7 +36,10 @@ public record ServiceTarget(int priority, int weight, int port, String host) {
         return order;
     }
 
-    /** By a number up to the sum of the weights (RFC 2782); it is 0, which stands for those of weight 0, only where there are such. */
+    /**
+     * Returns the index of a random target, by a number up to the sum of the weights (RFC 2782). The number 0 selects
+     * targets of weight 0, and is drawn only if there are any.
+     */
     private static int chosen(List<ServiceTarget> all, int priority, SplittableRandom random) {
         int sum = 0;
         int weightless = 0;

@@ -9,7 +9,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Which name servers are asked for a name: those of the longest domain it is in, or the general ones. Immutable. */
+/** The selection of name servers for a name: those of the longest matching domain, or the general ones. Immutable. */
 final class ZoneServers implements DnsServerAddressStreamProvider {
     private final Map<String, DnsServerAddresses> zones = new HashMap<>();
     private final @Nullable DnsServerAddresses general;

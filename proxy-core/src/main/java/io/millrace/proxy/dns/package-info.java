@@ -1,4 +1,4 @@
-/** Names to addresses: what is known of hosts, and asking name servers without ever blocking an event loop. */
+/** Name resolution: a cache of addresses per event loop, and non-blocking DNS queries. */
 @NullMarked
 package io.millrace.proxy.dns;
 

@@ -16,8 +16,8 @@ import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.EventExecutor;
 
 /**
- * Validates a stale response that was served meanwhile (RFC 5861 s3): begins a fetch that has no client. Where one for the same key
- * is under way already nothing is begun.
+ * The background validation of a stale response that was already served (RFC 5861 s3): a fetch without a client. If a
+ * fetch of the same key is in flight, no other begins.
  *
  * <p>Confined to one event loop.
  */
@@ -30,7 +30,7 @@ final class BackgroundValidation implements FetchFollower, ContentSink {
         this.request = request;
     }
 
-    /** Begins it; takes over the object's reference. */
+    /** Begins the validation. Takes over the object's reference. */
     static void start(ExchangeLoop home, Decision decision, ClientConnection client, StoredObject<StoredHead> object) {
         FetchPlan plan = FetchPlan.validate(decision, client, object, true);
         SharedFetch fetch = new SharedFetch(home, plan);

@@ -22,33 +22,33 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Fetches missing blocks of a stored response by a Range request with If-Range. What comes goes to the store only when it is that
- * very part of the same representation by an equal strong validator (RFC 9111 s3.4); the fields of the answer then update the
- * stored ones.
+ * A fetch of missing blocks of a stored response, by a Range request with If-Range. The content is stored only if it is
+ * the requested part of the same representation, with an equal strong validator (RFC 9111 s3.4). The fields of the
+ * response then update the stored ones.
  *
  * <p>Confined to one event loop.
  */
 final class BlockFetch implements OriginResponseHandler {
-    /** Learns how it goes; exactly one of the last two ends it. */
+    /** Receives the events of the fetch. Exactly one of the last two methods is called, at the end. */
     interface End {
-        /** The origin answered. */
+        /** Called with the status of the origin's response. */
         void onStatus(int status);
 
         /**
-         * The blocks are on their way.
+         * Called when the blocks begin to arrive.
          *
-         * @param answer the head for the client on whose behalf they were asked for, null when it has nothing of its own in it
+         * @param answer the head for the client whose request was sent; null when it equals the stored head
          */
         void onBlocksComing(@Nullable StoredHead answer);
 
-        /** All came. */
+        /** Called when all blocks have arrived. */
         void onBlocksEnd();
 
         /**
-         * They did not come, or not all.
+         * Called when the blocks did not arrive completely.
          *
-         * @param changed whether what is stored is of no use: the origin has another representation now, or tells too little of
-         *     it at a time for a block to become whole
+         * @param changed whether the stored response is unusable: the origin has another representation now, or sends
+         *     ranges too short to complete a block
          */
         void onBlocksFailure(boolean changed);
     }
@@ -66,7 +66,7 @@ final class BlockFetch implements OriginResponseHandler {
     private boolean hasRest;
     private boolean ended;
 
-    /** Borrows object and writer until the end. */
+    /** Borrows object and writer until the end of the fetch. */
     BlockFetch(
             ExchangeLoop home,
             FetchPlan plan,
@@ -87,7 +87,7 @@ final class BlockFetch implements OriginResponseHandler {
         return Math.min(claim.position() + claim.length(), object.length());
     }
 
-    /** The bytes that a claim stands for, as a request. */
+    /** Returns the Range request for the bytes of a claim. */
     static RangeRequest rangeOf(ObjectWriter.Claim claim, StoredObject<StoredHead> object) {
         long until = Math.min(claim.position() + claim.length(), object.length());
         return RangeRequest.of(claim.position(), until, StrongValidator.ifRange(object.head()));
@@ -99,12 +99,14 @@ final class BlockFetch implements OriginResponseHandler {
         call = OriginTries.fetch(home, plan, this);
     }
 
-    /** The position after the last byte that came; an origin may send less than it was asked for (RFC 9110 s15.3.7). */
+    /**
+     * The position after the last byte received. An origin may send less than the requested range (RFC 9110 s15.3.7).
+     */
     long position() {
         return fill == null ? claim.position() : fill.position();
     }
 
-    /** Share of what is wanted that has come, as a number of bytes; and how many are wanted. */
+    /** The number of wanted bytes that have been received. */
     long received() {
         return fill == null ? 0 : Math.max(0, fill.position() - claim.position());
     }
@@ -113,7 +115,7 @@ final class BlockFetch implements OriginResponseHandler {
         return end() - claim.position();
     }
 
-    /** Ends it; nothing more is reported. */
+    /** Cancels the fetch. No further callback is called. */
     void cancel() {
         if (call != null) {
             call.cancel();
@@ -141,13 +143,13 @@ final class BlockFetch implements OriginResponseHandler {
                 tooLittle = content.range().end() < Math.min(until, from + RangeRequest.PIECE_BYTES);
                 until = Math.min(until, content.range().end());
                 hasRest = content.range().end() > until;
-                // A part of it does not renew its pin: the marker that leads to it would have to be renewed too.
+                // A part does not extend the pin: the Vary marker that leads to it would need the extension too.
                 update = content.combinedWith(
                                 plan.request(), object.head(), requestMillis, nowMillis, plan.cacheSettings())
                         .withPin(object.head().pinnedUntilSeconds());
             }
         } else if (head.status() == 200 && framing.contentLength() == object.length()) {
-            // The origin ignores ranges: what comes before the missing blocks is dropped.
+            // The origin ignores ranges: bytes before the missing blocks are dropped.
             StoredHead whole =
                     object.head().updated(plan.request(), head, requestMillis, nowMillis, plan.cacheSettings());
             same = StrongValidator.isSame(object.head(), whole);
@@ -192,7 +194,8 @@ final class BlockFetch implements OriginResponseHandler {
         } else {
             fill.content(content);
             if (hasRest && fill.isComplete()) {
-                // The rest of a response to a range that was ignored is of no use.
+                // The response is longer than the missing blocks, since the origin ignored or extended the range.
+                // Cancel the rest.
                 finish();
             }
         }

@@ -34,8 +34,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answer to one request on its way to the client: a stored response or a part of it, an origin's, or the proxy's own. Each
- * method says whether content follows the head; where it does, the pump moves it and tells its end.
+ * The response to one request: a stored response or a part of it, an origin's response, or a response that this proxy
+ * generates. Each method returns whether content follows the head. If so, the pump sends the content and reports its
+ * end.
  *
  * <p>Confined to the client stream's event loop.
  */
@@ -59,7 +60,7 @@ final class ClientAnswer {
         this.pump = pump;
     }
 
-    /** What was decided now says which rule the answer is by. */
+    /** Notes the rule and cache settings of the decision. */
     void decided(Decision decision) {
         mapped = decision.isMapped() ? decision.mapped() : null;
         settings = decision.isMapped() ? decision.cacheSettings() : null;
@@ -69,7 +70,11 @@ final class ClientAnswer {
         return headSent;
     }
 
-    /** Sends a stored response, a part of it, or what the client's preconditions make of it; takes over the reference. */
+    /**
+     * Sends a stored response, a part of it, or the result of the client's preconditions. Takes over the reference.
+     *
+     * @return whether content follows
+     */
     boolean sendStored(StoredObject<StoredHead> object, StoredHead stored, CacheResult result) {
         Selection selection;
         long offset = 0;
@@ -103,7 +108,7 @@ final class ClientAnswer {
         return true;
     }
 
-    /** Sends a stored response whose missing blocks are fetched on the way. */
+    /** Sends a stored response whose missing blocks are fetched while it is sent. */
     void sendPartial(PartialBody body, Selection selection, StoredHead stored, long length) {
         try {
             report.stored(stored, CacheResult.PARTIAL, false);
@@ -130,13 +135,13 @@ final class ClientAnswer {
                 home.clock().millis());
     }
 
-    /** The head with the URLs that the client is to see. */
+    /** Returns the head after the reverse map has changed its URLs to those of the client. */
     static StoredHead toClient(ExchangeLoop home, StoredHead stored, RequestHead request, @Nullable Mapped mapped) {
         ReverseMap reverse = home.settings().reverse();
         return reverse == null || mapped == null ? stored : reverse.toClient(stored, request.target(), mapped);
     }
 
-    /** Sends the head of what was selected of a stored response: the same bytes in both lanes. */
+    /** Sends the head for a selection of a stored response. Both lanes use it, so that they write the same bytes. */
     static void sendHead(
             ExchangeLoop home,
             ClientStream stream,
@@ -151,7 +156,12 @@ final class ClientAnswer {
         send(stream, request, report, head);
     }
 
-    /** Sends an origin's response, whole or, where it is stored, as the request selects; takes over the reader. */
+    /**
+     * Sends an origin's response: the whole, or the selection of the request if the response is storable. Takes over
+     * the reader.
+     *
+     * @return whether content follows
+     */
     boolean sendFetched(FetchedResponse response, ResponseTee.Reader reader) {
         boolean withContent;
         try {
@@ -172,17 +182,17 @@ final class ClientAnswer {
     }
 
     /**
-     * What a response lacks that broke off on its way to the client.
+     * The missing rest of a response that broke off on its way to the client.
      *
-     * @param keptUnder where that is kept which has come of a fetched one, or null
-     * @param head its head
-     * @param position first byte that the client lacks
-     * @param end the position after the last byte that it wants
+     * @param keptUnder key of the stored beginning of a fetched response, or null
+     * @param head head of the response
+     * @param position position of the first byte that the client lacks
+     * @param end position after the last byte that the client wants
      * @param length bytes of the whole body
      */
     record Missing(@Nullable StoreKey keptUnder, StoredHead head, long position, long end, long length) {}
 
-    /** What is missing now; null when that cannot be told, or is several parts. */
+    /** Returns the rest that is missing now; null when it is unknown or has several ranges. */
     @Nullable
     Missing missing() {
         Missing all = whole;
@@ -247,16 +257,19 @@ final class ClientAnswer {
                 : Selection.ofPart(request, stored, response.part());
     }
 
-    /** Several parts are cut out of what is stored only: a server may answer with the whole as well (RFC 9110 s14.2). */
+    /**
+     * Several ranges are only served from the store. Otherwise the whole is sent, which a server may do
+     * (RFC 9110 s14.2).
+     */
     private static boolean isSentWhole(Selection selection) {
         return selection.kind() == Selection.Kind.WHOLE || selection.kind() == Selection.Kind.PARTS;
     }
 
     /**
-     * Sends an answer of the proxy's own, whole.
+     * Sends a response that this proxy generates, completely.
      *
-     * @param allow the methods that the URL takes, for an answer that names them
-     * @param closing whether the connection ends with it
+     * @param allow the methods that the URL supports, for a response with Allow
+     * @param closing whether to close the connection after the response
      */
     void sendLocal(int status, String text, ExchangeOutcome result, @Nullable String allow, boolean closing) {
         ByteBuf content = LocalAnswers.content(stream.alloc(), status, text);
@@ -271,7 +284,7 @@ final class ClientAnswer {
         sendLocal(head, content, closing);
     }
 
-    /** Answers an ACME challenge with nothing but the key authorization (RFC 8555 section 8.3). */
+    /** Answers an ACME challenge with the key authorization only (RFC 8555 section 8.3). */
     void sendChallenge(String text, boolean closing) {
         ByteBuf content = ByteBufUtil.writeAscii(stream.alloc(), text);
         OutboundHead head = LocalAnswers.head(
@@ -285,7 +298,7 @@ final class ClientAnswer {
         sendLocal(head, content, closing);
     }
 
-    /** Sends an answer of this proxy's own; takes ownership of the content, which HEAD does not get. */
+    /** Sends a response that this proxy generates. Takes ownership of the content, which a response to HEAD omits. */
     private void sendLocal(OutboundHead head, ByteBuf content, boolean closing) {
         report.addToLocal(head);
         if (closing) {
@@ -300,9 +313,9 @@ final class ClientAnswer {
     }
 
     /**
-     * Sends the client elsewhere. How long it may remember that, the status says: for good, or not at all.
+     * Sends a redirect. The status determines whether the client may cache it permanently or not at all.
      *
-     * @param closing whether the connection ends with it
+     * @param closing whether to close the connection after the response
      */
     void sendRedirect(Decision decision, boolean closing) {
         ByteBuf content = LocalAnswers.content(stream.alloc(), decision.redirectStatus(), "see " + decision.location());
@@ -318,10 +331,10 @@ final class ClientAnswer {
     }
 
     /**
-     * Answers OPTIONS with what the URL takes, TRACE with the request as it came: what the origin would say if it were the last to
-     * be asked (RFC 9110 s7.6.2).
+     * Answers OPTIONS with the methods of the URL, and TRACE with the request as it was received, as the final
+     * recipient does (RFC 9110 s7.6.2).
      *
-     * @param closing whether the connection ends with it
+     * @param closing whether to close the connection after the response
      */
     void sendAsRecipient(@Nullable String allow, boolean closing) {
         boolean trace = request.method() == Method.TRACE;

@@ -31,8 +31,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One CONNECT (RFC 9110 s9.3.6): a tunnel to the host that the client names, or the reason why there is none. Where there is none the connection ends with the answer:
- * what stands behind the request was meant for the tunnel, and may have been written by somebody else than the client (RFC 9931).
+ * One CONNECT request (RFC 9110 s9.3.6): opens a tunnel to the requested host, or answers with the reason of the
+ * refusal. After a refusal the connection is closed: the following bytes were meant for the tunnel, and may come from
+ * another party than the client (RFC 9931).
  *
  * <p>Confined to the client stream's event loop.
  */
@@ -44,7 +45,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
     private final RequestHead request;
     private final ExchangeReport report;
     private final TunnelAnswer tunnel;
-    private final ClientShare share;
+    private final ClientPermit permit;
 
     private @Nullable OriginCall call;
     private @Nullable ConnectTries tries;
@@ -55,11 +56,11 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
         this.stream = stream;
         this.request = request;
         this.report = new ExchangeReport(home, stream, request);
-        this.share = new ClientShare(home);
+        this.permit = new ClientPermit(home);
         this.tunnel = new TunnelAnswer(home, stream, request, report, this);
     }
 
-    /** Connects, or refuses to. */
+    /** Begins to connect, or refuses the request. */
     static RequestHandler start(ExchangeLoop home, ClientStream stream, RequestHead request, long contentLength) {
         ConnectExchange exchange = new ConnectExchange(home, stream, request);
         try {
@@ -81,9 +82,9 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
             refuseForMemory();
             return;
         }
-        if (!share.take(Kind.TUNNELS, request, stream)) {
+        if (!permit.acquire(Kind.TUNNELS, request, stream)) {
             report.limited(Kind.TUNNELS.text());
-            answer(429, ClientShare.text(Kind.TUNNELS), ExchangeOutcome.DENIED, null);
+            answer(429, ClientPermit.text(Kind.TUNNELS), ExchangeOutcome.DENIED, null);
             return;
         }
         String host = request.target().host();
@@ -146,7 +147,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
         report.refusedAs(outcome, null);
         report.addToLocal(head);
         over = true;
-        share.give();
+        permit.release();
         report.headSent(status);
         stream.writeHead(head.close());
         stream.write(content);
@@ -157,7 +158,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
     @Override
     public void onTunnelEnd(Tunnel.End how) {
         over = true;
-        share.give();
+        permit.release();
         report.end(ExchangeOutcome.TUNNELLED, tunnel.bytesToClient());
     }
 
@@ -165,7 +166,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
         log.error("CONNECT to {} failed", request.target().host(), fault);
         if (!over) {
             over = true;
-            share.give();
+            permit.release();
             stream.abort();
             report.end(ExchangeOutcome.INTERNAL, 0);
         }
@@ -177,7 +178,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
             return;
         }
         over = true;
-        share.give();
+        permit.release();
         home.counters().increment(Counter.CLIENT_FAILURES_ABORTED);
         if (call != null) {
             call.cancel();
@@ -202,7 +203,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
     @Override
     public void onWritable() {}
 
-    // a tunnel has no response
+    // A tunnel has no response content
 
     @Override
     public void onHead(ResponseHead head, ResponseFraming framing) {}

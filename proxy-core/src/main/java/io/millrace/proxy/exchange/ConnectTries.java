@@ -21,11 +21,11 @@ import java.net.InetAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One CONNECT that goes to a group of proxies. Another proxy is asked after a failure, and after an answer whose status is in
- * {@code retry.response_codes}; repeating is safe, since no byte of the tunnel was sent. The destination itself is only connected to
- * where the group says {@code go_direct}.
+ * One CONNECT request to a group of parent proxies. It moves to another proxy after a failure, and after a response
+ * whose status is in {@code retry.response_codes}. Retries are safe, since no byte of the tunnel was sent. This proxy
+ * connects to the destination itself only if the group has {@code go_direct}.
  *
- * <p>Tells the handler {@link OriginResponseHandler#onSwitched} or {@link OriginResponseHandler#onFailure}, and nothing else.
+ * <p>Calls only {@link OriginResponseHandler#onSwitched} or {@link OriginResponseHandler#onFailure} of the handler.
  * Confined to one event loop.
  */
 final class ConnectTries implements GroupTries.Key {
@@ -54,7 +54,7 @@ final class ConnectTries implements GroupTries.Key {
         tries = home.groups().begin(group, this, home.clock().millis());
     }
 
-    /** Asks the first proxy. */
+    /** Sends the CONNECT request to the first proxy. */
     static ConnectTries start(
             ExchangeLoop home,
             RequestHead request,
@@ -82,7 +82,7 @@ final class ConnectTries implements GroupTries.Key {
         return KeyHash.of(bytes, 0, bytes.length);
     }
 
-    /** The proxy that was asked last, for the log; null when none was. */
+    /** The proxy to which the last request was sent, for the log; null when there was none. */
     @Nullable
     String host() {
         ProxyCall last = current;
@@ -105,7 +105,7 @@ final class ConnectTries implements GroupTries.Key {
         }
     }
 
-    /** Asks the next proxy; false when there is none. */
+    /** Sends the request to the next proxy; false when there is none. */
     private boolean tryNext() {
         GroupTries.Try next = tries.next(true, home.clock().millis());
         if (next == null && (!tries.group().config().goDirect() || wentDirect)) {
@@ -129,12 +129,14 @@ final class ConnectTries implements GroupTries.Key {
         return true;
     }
 
-    /** Host and port of the destination: CONNECT always names the port. */
+    /** Returns host and port of the destination. The target of CONNECT always has a port (RFC 9110 s9.3.6). */
     private String authority() {
         return request.target().host() + ":" + request.target().port();
     }
 
-    /** Nothing of the client's fields is for the proxy; Via lets it find loops. */
+    /**
+     * Returns the request fields for the proxy. They contain no field of the client. Via lets the proxy detect loops.
+     */
     private FieldSection fields() {
         FieldSection.Builder fields = FieldSection.builder().add(FieldName.HOST, authority());
         AsciiString via = home.settings().requestVia().plain(request.version());
@@ -172,13 +174,15 @@ final class ConnectTries implements GroupTries.Key {
         };
     }
 
-    /** One proxy's turn; what it says after the turn has gone to another is dropped. */
+    /**
+     * The CONNECT request to one proxy. Events that arrive after the request has moved to another proxy are dropped.
+     */
     private final class ProxyCall implements OriginResponseHandler {
         private final GroupTries.@Nullable Try turn;
         private final long sentNanos = System.nanoTime();
         private @Nullable OriginCall call;
 
-        /** @param turn null for the destination itself */
+        /** @param turn the group's attempt with this proxy; null for the destination itself */
         private ProxyCall(GroupTries.@Nullable Try turn) {
             this.turn = turn;
         }
@@ -208,7 +212,7 @@ final class ConnectTries implements GroupTries.Key {
             }
         }
 
-        /** The proxy opens no tunnel; the content of its answer is not read. */
+        /** Handles a response without a tunnel. Its content is not read. */
         @Override
         public void onHead(ResponseHead head, ResponseFraming framing) {
             int status = head.status();

@@ -20,14 +20,17 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The exchanges of the fast lane: asks the one question and, where a fresh response in RAM answers it, writes that at once, with the same
- * selection, head and report as an {@link Exchange}. Everything else it hands back decided. Decision and report of one request serve the next
- * one as well, as nothing has them when its answer is written; a decision that is handed back is its receiver's.
+ * The exchanges of the fast lane. Decides each request and, if a fresh response in RAM answers it, writes that response
+ * at once. Selection, head and report are the same as those of an {@link Exchange}. All other requests are returned
+ * with their decision. Decision and report objects are reused for the next request, since nothing references them once
+ * the response is written. A returned decision belongs to its receiver.
  *
  * <p>Confined to one event loop.
  */
 final class DirectHits {
-    /** Content that is copied behind its head; longer content is sent from where it lies, by a channel. */
+    /**
+     * Limit in bytes of content that is copied behind its head. Longer content is sent without a copy, by a channel.
+     */
     private static final long LENGTH_MAX = 32 * 1024;
 
     private final ExchangeLoop home;
@@ -41,12 +44,12 @@ final class DirectHits {
         this.time = new LoopTickClock(clock);
     }
 
-    /** As {@link DirectReceiver#onTurn}. */
+    /** See {@link DirectReceiver#onTurn}. */
     void onTurn() {
         time.forget();
     }
 
-    /** Answers, or says what was decided. */
+    /** Answers the request and returns null, or returns the decision. */
     @Nullable
     DecidedRequest answer(ClientStream stream, RequestHead head) {
         try {
@@ -83,7 +86,7 @@ final class DirectHits {
         }
     }
 
-    /** No request will come any more. */
+    /** Closes the fast lane: no more requests arrive. */
     void close() {
         borrowed.close();
     }
@@ -110,7 +113,10 @@ final class DirectHits {
         return report;
     }
 
-    /** What is sent of a fresh response that is whole in RAM and short enough; null where a channel has to answer. */
+    /**
+     * Returns the selection of a fresh response that is completely in RAM and short enough; null when a channel has to
+     * answer.
+     */
     private static @Nullable Selection selectionOf(Decision decision) {
         StoredObject<StoredHead> object = decision.object();
         if (decision.kind() != Decision.Kind.FRESH || object == null || object.residentBody() == null) {
@@ -137,7 +143,7 @@ final class DirectHits {
         RequestHead request = decision.request();
         int length = 0;
         try {
-            // Borrowed until this is written: every byte of it is copied.
+            // The object is read without a reference until its bytes are written: every byte is copied.
             StoredObject<StoredHead> object = decision.takeObject();
             report.decided(decision);
             report.stored(object.head(), CacheResult.HIT, true);
@@ -158,10 +164,10 @@ final class DirectHits {
     }
 
     /**
-     * A request that goes on in a channel.
+     * A request that continues in a channel.
      *
-     * @param decision null when a fault kept it from being made
-     * @param fault what was thrown; the exchange answers for it
+     * @param decision null when an exception prevented the decision
+     * @param fault the exception, for which the exchange answers 500
      */
     private record Decided(
             ExchangeLoop home,
@@ -194,7 +200,10 @@ final class DirectHits {
             return exchange;
         }
 
-        /** Whether another loop has stored, while the channel was made, what was missing: else it would be fetched once more. */
+        /**
+         * Whether another loop has stored the missing response while the channel was created. Without this check it
+         * would be fetched again.
+         */
         private boolean isOvertaken(Decision missed) {
             return missed.kind() == Decision.Kind.MISS && home.store().isInRam(missed.key());
         }

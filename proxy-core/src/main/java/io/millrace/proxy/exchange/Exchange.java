@@ -43,16 +43,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The state machine of one request. Every step of the request path is called from here and none calls back but through the
- * interfaces implemented here; {@link ExchangePhase} has the transitions.
+ * The state machine of one request. This class calls every step of the request path; the steps call back only through
+ * the interfaces implemented here. {@link ExchangePhase} lists the transitions.
  *
  * <p>Confined to the client stream's event loop.
  */
 final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, PartialAnswer.Asking, TunnelAnswer.Asking {
-    /** Looks at the store again after a fetch that ended before it could be joined; then it fetches alone. */
+    /**
+     * Limit of store lookups. A request repeats the lookup when the shared fetch that it tried to join has already
+     * ended. Beyond the limit it fetches without sharing.
+     */
     private static final int LOOKUPS_MAX = 3;
 
-    /** The detail of answers that serve for longer than they should. */
+    /** Cache-Status detail of stale responses that are served longer than usual because their origin is overloaded. */
     private static final String OVERLOAD = "overload";
 
     private static final Logger log = LoggerFactory.getLogger(Exchange.class);
@@ -70,7 +73,7 @@ final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, Par
     private final TunnelAnswer tunnel;
     private final ExchangeState state = new ExchangeState();
     private final StaleCopy stale = new StaleCopy();
-    private final ClientShare share;
+    private final ClientPermit permit;
 
     private @Nullable Decision decision;
     private int lookups;
@@ -82,7 +85,7 @@ final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, Par
         this.contentLength = contentLength;
         this.report = new ExchangeReport(home, stream, request);
         this.plans = new FetchPlans(home, request, stream.connection(), contentLength);
-        this.share = new ClientShare(home);
+        this.permit = new ClientPermit(home);
         this.pump = new BodyPump(stream, this, home.memory()::took);
         this.answer = new ClientAnswer(home, stream, request, report, pump);
         this.partial = new PartialAnswer(home, stream, request, state, report, plans, pump, answer, this);
@@ -90,15 +93,15 @@ final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, Par
         this.tunnel = new TunnelAnswer(home, stream, request, report, this);
     }
 
-    // step by step
+    // Steps of the request
 
-    /** The first step: access, remap, key, lookup, reuse in one decision. */
+    /** Begins the exchange: decides about access, remap rule, cache key, lookup and reuse, and acts on the decision. */
     void begin() {
         lookups++;
         act(home.decider().decide(request, contentLength, stream.connection()));
     }
 
-    /** As {@link #begin()}, with what the fast lane has decided. */
+    /** Begins the exchange like {@link #begin()}, with a decision that the fast lane has already made. */
     void begin(Decision decided) {
         lookups++;
         act(decided);
@@ -109,7 +112,7 @@ final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, Par
         report.decided(next);
         answer.decided(next);
         if (isWaiting(next.kind())
-                && !share.take(next.upgrade() == null ? Kind.REQUESTS : Kind.TUNNELS, request, stream)) {
+                && !permit.acquire(next.upgrade() == null ? Kind.REQUESTS : Kind.TUNNELS, request, stream)) {
             refuse(next);
             return;
         }
@@ -132,7 +135,7 @@ final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, Par
         }
     }
 
-    /** Whether a request waits for more than its client before it is answered. */
+    /** Whether a request waits for the store or an origin before it is answered. */
     private static boolean isWaiting(Decision.Kind kind) {
         return switch (kind) {
             case PASS, OPEN, VALIDATE, COMPLETE, MISS -> true;
@@ -141,7 +144,10 @@ final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, Par
         };
     }
 
-    /** Reads the answer to an ACME challenge off the event loop; without one the request goes on as any other. */
+    /**
+     * Reads the answer to an ACME challenge off the event loop. If there is no answer, the request is processed like
+     * any other.
+     */
     private void findChallenge() {
         ChallengeAnswers challenges = home.settings().challenges();
         if (challenges == null) {
@@ -169,7 +175,7 @@ final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, Par
         }
     }
 
-    /** The client has as much in progress as it may. */
+    /** Answers 429, because the client has reached its limit of requests or tunnels in progress. */
     private void refuse(Decision next) {
         StoredObject<StoredHead> object = next.takeObjectOrNull();
         if (object != null) {
@@ -177,7 +183,7 @@ final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, Par
         }
         Kind kind = next.upgrade() == null ? Kind.REQUESTS : Kind.TUNNELS;
         report.limited(kind.text());
-        answerLocally(429, ClientShare.text(kind), ExchangeOutcome.DENIED);
+        answerLocally(429, ClientPermit.text(kind), ExchangeOutcome.DENIED);
     }
 
     private void open(Decision next) {
@@ -212,7 +218,7 @@ final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, Par
         origin.lead(plans.miss(next, true), next, ExchangePhase.FETCHING);
     }
 
-    /** Fetches what is missing of a stored response. */
+    /** Fetches the missing parts of a stored response. */
     private void complete(Decision next) {
         StoredObject<StoredHead> object = next.takeObject();
         report.forwarded(next.forwardReason());
@@ -236,7 +242,7 @@ final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, Par
         origin.lead(plans.validation(next, object), next, ExchangePhase.VALIDATING);
     }
 
-    /** Sends what is stored in blocks, and fetches those that are missing; takes over the reference. */
+    /** Sends the stored blocks of a response and fetches the missing ones. Takes over the reference. */
     private void sendBlocks(StoredObject<StoredHead> object, StoredHead stored, boolean collapsed) {
         if (state.phase() != ExchangePhase.FETCHING) {
             state.enter(ExchangePhase.FETCHING);
@@ -263,7 +269,7 @@ final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, Par
         return decision;
     }
 
-    // what a fetch says
+    // Callbacks of a shared fetch
 
     @Override
     public EventExecutor followerLoop() {
@@ -407,7 +413,8 @@ final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, Par
         origin.forget();
         report.failed(failure, from.host());
         if (failure.reason() == OriginFailure.Reason.DESTINATION) {
-            // No failure of the origin's, for which what is stale may stand in.
+            // The destination address is denied. That is no failure of the origin, so no stale response is served
+            // instead.
             answerLocally(
                     FailureAnswer.status(failure.reason()),
                     ForwardDecider.DESTINATION,
@@ -435,7 +442,7 @@ final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, Par
                         current().keyUrl());
     }
 
-    // answers
+    // Answers
 
     private void sendStale(String why) {
         StoredObject<StoredHead> object = stale.take();
@@ -450,18 +457,18 @@ final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, Par
         sendStored(object, object.head(), result, success);
     }
 
-    /** Sends a stored response, a part of it, or what the client's preconditions make of it; takes over the reference. */
+    /** Sends a stored response, a part of it, or the result of the client's preconditions. Takes over the reference. */
     private void sendStored(
             StoredObject<StoredHead> object, StoredHead stored, CacheResult result, ExchangeOutcome success) {
         state.enter(ExchangePhase.SENDING_STORED, success);
         if (!answer.sendStored(object, stored, result)) {
             finish();
         } else if (!state.isTerminal()) {
-            share.takeAnyway(request, stream);
+            permit.acquireUnchecked(request, stream);
         }
     }
 
-    /** A stale response that the client's max-stale or the origin's stale-while-revalidate lets through. */
+    /** Sends a stale response that max-stale of the client or stale-while-revalidate of the origin allows. */
     private void sendStaleAsAllowed(Decision next) {
         StoredObject<StoredHead> object = next.takeObject();
         if (next.isValidatingAside()) {
@@ -487,7 +494,7 @@ final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, Par
         finish();
     }
 
-    /** OPTIONS and TRACE that may go no further. */
+    /** Answers an OPTIONS or TRACE request for which this proxy is the final recipient. */
     private void answerAsRecipient(Decision next) {
         state.enter(ExchangePhase.SENDING_LOCAL, ExchangeOutcome.LOCAL);
         answer.sendAsRecipient(next.allow(), origin.isContentDue());
@@ -523,7 +530,10 @@ final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, Par
         leave(ExchangePhase.ABORTED);
     }
 
-    /** Something threw: the client gets 500 or, once its answer has begun, a broken connection. */
+    /**
+     * Ends the exchange after an unexpected exception. The client gets 500; if its answer has begun, the stream is
+     * aborted.
+     */
     @Override
     public void onFault(Throwable fault) {
         log.error(
@@ -550,7 +560,7 @@ final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, Par
         }
     }
 
-    // what the client does
+    // Events of the client
 
     @Override
     public void onContent(ByteBuf content) {
@@ -607,7 +617,7 @@ final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, Par
 
     private void leave(ExchangePhase last) {
         state.enter(last);
-        share.give();
+        permit.release();
         pump.close();
         stale.release();
         origin.forget();

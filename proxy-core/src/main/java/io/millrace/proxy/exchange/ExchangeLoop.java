@@ -57,25 +57,25 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the exchanges of one event loop share: the loop's own origin connections, counters and log ring, and the parts common to
- * all loops. Receives requests from the lanes and begins an exchange for each.
+ * The state that the exchanges of one event loop share: the loop's own origin connections, counters and log ring, and
+ * the components common to all loops. Receives requests from the connections and begins an exchange for each.
  *
  * <p>Confined to its event loop.
  */
 public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
     /**
-     * What all loops of a proxy have in common.
+     * The components that all loops of a proxy share.
      *
      * @param store the cache
      * @param collapser fetches in flight
      * @param uncacheable keys whose responses could not be stored
-     * @param purger takes out single URLs
-     * @param invalidator invalidates more than that
+     * @param purger removes single URLs
+     * @param invalidator invalidates wider scopes: hosts, path prefixes, cache groups, tags
      * @param purges records of purges
      * @param groups the groups of origins
-     * @param overload which rules have more to do than they can
-     * @param clients admits what single clients begin
-     * @param clock the time of day
+     * @param overload tracks which rules are in overload
+     * @param clients enforces the limits per client
+     * @param clock the wall clock
      * @param settings the settings in force, a new snapshot after each reload
      */
     public record Shared(
@@ -92,7 +92,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
             Supplier<ExchangeSettings> settings)
             implements DecisionInputs {
 
-        /** The parts of a new proxy over a store. */
+        /** Creates the shared components of a new proxy over a store. */
         public static Shared over(
                 CacheStore<StoredHead> store,
                 Invalidator invalidator,
@@ -131,9 +131,9 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
     private final HeldContent.Budget heldContent = new HeldContent.Budget();
 
     /**
-     * @param origins this loop's own
-     * @param counters this loop's own
-     * @param log this loop's own, or null when there is no access log
+     * @param origins origin connections of this loop
+     * @param counters counters of this loop
+     * @param log log ring of this loop, or null when there is no access log
      */
     public ExchangeLoop(
             EventLoop loop, Shared shared, OriginClient origins, LoopCounters counters, @Nullable AccessLogRing log) {
@@ -141,9 +141,9 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
     }
 
     /**
-     * As the other, within a budget for bytes in flight.
+     * Creates the state of a loop with a budget for bytes in flight.
      *
-     * @param memory this loop's own view of it
+     * @param memory this loop's part of the budget
      */
     public ExchangeLoop(
             EventLoop loop,
@@ -191,18 +191,18 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
         return directHits.answer(stream, head);
     }
 
-    /** No request will come any more. On the loop. */
+    /** Closes the loop's state: no more requests arrive. Call on the loop. */
     public void close() {
         directHits.close();
     }
 
     /**
-     * What would become of a request, without doing any of it.
+     * Performs a dry run of a request: returns the result that the request would have, without side effects.
      *
-     * @param contentLength as {@link #onRequest} has it
-     * @return completes on this event loop, now or when the disk was read
+     * @param contentLength as for {@link #onRequest}
+     * @return completes on this event loop, immediately or after a disk read
      */
-    public CompletionStage<DryRunResult> foresee(RequestHead request, long contentLength, ClientConnection client) {
+    public CompletionStage<DryRunResult> dryRun(RequestHead request, long contentLength, ClientConnection client) {
         return RequestDryRun.of(this, shared, request, contentLength, client);
     }
 
@@ -221,8 +221,9 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
     }
 
     /**
-     * Invalidates what the response to an unsafe request makes out of date, then goes on (RFC 9111 s4.4). The response is not
-     * passed on before that is durable, so that a client which has seen it never meets the old representation again.
+     * Invalidates the URLs and cache groups that the response to an unsafe request outdates, then runs {@code then}
+     * (RFC 9111 s4.4). The response is passed on only after the invalidation is durable. So a client that has received
+     * it never gets the old representation again.
      */
     void invalidate(RequestHead request, ResponseHead response, Runnable then) {
         Collection<TargetUri> targets = Invalidation.of(request, response);
@@ -253,13 +254,16 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
         }
     }
 
-    /** An origin's head with the URLs that the client is to see. */
+    /** Returns an origin's head after the reverse map has changed its URLs to those of the client. */
     ResponseHead toClient(ResponseHead head, TargetUri client, @Nullable Mapped mapped) {
         ReverseMap reverse = settings().reverse();
         return reverse == null || mapped == null ? head : reverse.toClient(head, client, mapped);
     }
 
-    /** Those of Cache-Group-Invalidation (RFC 9875 s3), of the client's origin by every name that keys have for it. */
+    /**
+     * Returns the scopes of Cache-Group-Invalidation (RFC 9875 s3): the groups of the client's origin, under every host
+     * name that cache keys use for it.
+     */
     private List<InvalidationScope> groupsInvalidatedBy(RequestHead request, ResponseHead response) {
         List<String> names = CacheGroups.invalidatedBy(request, response);
         if (names.isEmpty()) {
@@ -277,12 +281,12 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
         return scopes;
     }
 
-    /** The loop's own connections to origins. */
+    /** The connections of this loop to origins. */
     public OriginClient origins() {
         return origins;
     }
 
-    /** The groups of origins, as this loop sees them. */
+    /** The overload gauges of all rules. */
     Overload overload() {
         return shared.overload();
     }
@@ -328,7 +332,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
         return shared.invalidator().invalidations();
     }
 
-    /** The loop's view of the budget for bytes in flight. */
+    /** This loop's part of the budget for bytes in flight. */
     LoopMemory memory() {
         return memory;
     }
@@ -358,17 +362,19 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
         return variants;
     }
 
-    /** The loop's reusable letters of Via. */
+    /** The loop's reusable buffer of Via codes. */
     ViaCodes viaCodes() {
         return viaCodes;
     }
 
-    /** What requests of this loop hold of their content before they have a connection. */
+    /** The budget for request content that is held until its request takes an origin connection. */
     HeldContent.Budget heldContent() {
         return heldContent;
     }
 
-    /** The loop's reusable response head: filled and handed to a stream without anything in between. */
+    /**
+     * The loop's reusable response head. Fill it and pass it to a stream immediately, without other calls in between.
+     */
     OutboundHead outbound() {
         return outbound;
     }

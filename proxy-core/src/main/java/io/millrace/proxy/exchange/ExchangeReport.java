@@ -42,14 +42,14 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is told of an exchange: Cache-Status, Via and Age on the answer while it runs; counters and the access log at its end. The fast lane
- * has one for all requests that it answers ({@link #begin}).
+ * The report of one exchange: Cache-Status, Via and Age on the response head, and counters and the access log at the
+ * end. The fast lane reuses one report for all requests that it answers ({@link #begin}).
  *
  * <p>Confined to one event loop.
  */
 final class ExchangeReport {
     private static final int UNKNOWN_VERSION = -1;
-    /** Says that an operator let it be served stale ({@code cache.stale_despite_s_maxage}). */
+    /** Cache-Status detail of a response that is served stale because of {@code cache.stale_despite_s_maxage}. */
     private static final String DESPITE_S_MAXAGE = "stale-despite-s-maxage";
 
     private final ExchangeLoop home;
@@ -62,10 +62,10 @@ final class ExchangeReport {
     private @Nullable ForwardReason forwardReason;
     private LogOutcome logOutcome = LogOutcome.OK;
     private @Nullable String originHost;
-    /** What came of a group's hosts, for the log: clients are not told of them. */
+    /** Results of the hosts of an origin group, for the log only: clients do not see them. */
     private @Nullable String tried;
 
-    /** Stamp of the purge that has outdated what was stored, 0 for none. */
+    /** Stamp of the purge that has outdated the stored response; 0 for none. */
     private long purgeStamp;
 
     private @Nullable String detail;
@@ -92,7 +92,7 @@ final class ExchangeReport {
         this(home, stream, request, home.clock().millis(), System.nanoTime());
     }
 
-    /** Of a request that was received before something was done about it. */
+    /** Creates the report of a request that was received earlier, at the given times. */
     ExchangeReport(
             ExchangeLoop home,
             ClientStream stream,
@@ -107,7 +107,9 @@ final class ExchangeReport {
         home.counters().increment(Counter.REQUESTS_ACTIVE);
     }
 
-    /** Forgets everything, for a request that was received before something was done about it; the one before has ended. */
+    /**
+     * Resets all fields for the next request, which was received at the given times. The previous request has ended.
+     */
     void begin(ClientStream another, RequestHead head, long millis, long nanos) {
         stream = another;
         request = head;
@@ -141,7 +143,7 @@ final class ExchangeReport {
         home.counters().increment(Counter.REQUESTS_ACTIVE);
     }
 
-    /** Reports a request that never became an exchange. */
+    /** Reports a request that was refused before an exchange began. */
     static void refused(ExchangeLoop home, ClientStream stream, BadRequest reason) {
         ExchangeReport report = new ExchangeReport(home, stream, null);
         report.logOutcome = FailureCounters.outcomeOf(reason);
@@ -165,7 +167,7 @@ final class ExchangeReport {
         }
     }
 
-    /** The client wants a tunnel to a host. */
+    /** Notes that the client requests a tunnel to a host. */
     void connecting(String host) {
         originHost = host;
         forwarded(ForwardReason.METHOD);
@@ -177,7 +179,7 @@ final class ExchangeReport {
         wentToOrigin = true;
     }
 
-    /** Which host of the rule's group it was; null when the rule has none. */
+    /** Notes the host of the origin group that responded; null when the rule has no group. */
     void answeredBy(@Nullable String host) {
         if (host != null) {
             originHost = host;
@@ -200,19 +202,22 @@ final class ExchangeReport {
         collapsed = byOthersFetch;
     }
 
-    /** What is missing of the stored response comes from the origin. */
+    /** Notes that the missing parts of the stored response are fetched from the origin. */
     void completed(boolean byOthersFetch) {
         collapsed = byOthersFetch;
     }
 
-    /** The origin's part is being stored in blocks, from where it is sent. */
+    /** Notes that the origin's partial response is written to the store in blocks and sent from there. */
     void storedInBlocks(FetchedResponse response) {
         originStatus = response.originStatus();
         originVersion = response.head().version();
         stored = response.stored();
     }
 
-    /** The origin's status for what was missing; after the head it counts for the log only. */
+    /**
+     * Notes the origin's status for the missing parts. After the response head was sent, the status goes only to the
+     * log.
+     */
     void originAnswered(int withStatus) {
         originStatus = withStatus;
     }
@@ -227,31 +232,31 @@ final class ExchangeReport {
         logOutcome = FailureCounters.outcomeOf(failure.reason());
     }
 
-    /** The client is closed, since it takes the response too slowly. */
+    /** Notes that the client's stream is closed because the client receives the response too slowly. */
     void tooSlow(SlowReason reason) {
         detail = reason.text();
     }
 
-    /** More of the request came than is taken, or too late. */
+    /** Notes that the request was too large, too slow or malformed. */
     void requestFailed(BadRequest reason) {
         detail = reason.text();
     }
 
-    /** The client has as much in progress as it may; {@code limit} is a stable word. */
+    /** Notes that the client has reached a limit of requests or tunnels in progress; {@code limit} is a stable word. */
     void limited(String limit) {
         detail = limit;
     }
 
-    /** What was stored could not be used as it was, as an invalidation has outdated it. */
+    /** Notes that an invalidation has outdated the stored response. */
     private void outdated(Outdated by, long stampOfPurge) {
         detail = by.detail();
         purgeStamp = stampOfPurge;
     }
 
     /**
-     * A stale response answers.
+     * Notes that a stale response is served.
      *
-     * @param why what the origin did, null when it was not asked
+     * @param why the failure or status of the origin, null when no request was sent to it
      */
     void stale(@Nullable String why, StoredHead head) {
         detail = why;
@@ -263,7 +268,10 @@ final class ExchangeReport {
         }
     }
 
-    /** Since when it is stale by a soft invalidation, in epoch milliseconds; -1 when it is not. */
+    /**
+     * Sets the time since which the response is stale because of a soft invalidation, in epoch milliseconds; -1 for
+     * none.
+     */
     void staleSince(long millis) {
         staleSinceMillis = millis;
     }
@@ -289,7 +297,7 @@ final class ExchangeReport {
         }
     }
 
-    /** Adds Age, Via and Cache-Status to the answer from a stored response. */
+    /** Adds Age, Via and Cache-Status to the head of a stored response. */
     void addTo(OutboundHead head, StoredHead from, long nowMillis) {
         head.ageSeconds(from.currentAgeSeconds(nowMillis)).via(via(head.status(), 1));
         CacheStatus cacheStatus = home.settings().cacheStatus();
@@ -316,7 +324,7 @@ final class ExchangeReport {
         finish(value);
     }
 
-    /** Adds Via and Cache-Status to an origin's answer. */
+    /** Adds Via and Cache-Status to the head of an origin's response. */
     void addTo(OutboundHead head) {
         head.via(via(head.status(), originVersion == UNKNOWN_VERSION ? 1 : originVersion));
         ByteBuf value = head.cacheStatus();
@@ -330,7 +338,10 @@ final class ExchangeReport {
         finish(value);
     }
 
-    /** Adds to an answer of the proxy's own what Cache-Status says of it: for one by a filter which filter that was. */
+    /**
+     * Adds Via and Cache-Status to a response that this proxy generates. If a filter denied the request, Cache-Status
+     * names the filter.
+     */
     void addToLocal(OutboundHead head) {
         if (forwardReason != null) {
             addTo(head);
@@ -345,7 +356,7 @@ final class ExchangeReport {
         }
     }
 
-    /** This proxy's member of Via, with the letters of the outcome where they are wanted. */
+    /** Returns this proxy's member of Via, with the outcome codes if they are configured. */
     private @Nullable AsciiString via(int finalStatus, int minorVersion) {
         ViaText text = home.settings().responseVia();
         if (!text.hasCodes()) {
@@ -375,7 +386,7 @@ final class ExchangeReport {
         }
     }
 
-    /** Why it ends so, and which cache rules match; null when there is nothing to say. */
+    /** Returns the detail of the outcome and the matching cache rules; null when there are none. */
     private @Nullable String told() {
         if (detail == null || cacheRules == null) {
             return detail == null ? cacheRules : detail;
@@ -387,7 +398,7 @@ final class ExchangeReport {
         status = finalStatus;
     }
 
-    /** The client's connection goes on as a tunnel. */
+    /** Notes that the client's connection becomes a tunnel. */
     void switched(int withStatus, int ofOrigin) {
         switched = true;
         tunnelNanos = System.nanoTime();
@@ -396,24 +407,24 @@ final class ExchangeReport {
         status = withStatus;
     }
 
-    /** How the tunnel ended, and what it carried. */
+    /** Notes how the tunnel ended and how many bytes it transferred. */
     void tunnelled(Tunnel.End how, long toOriginBytes, long toClientBytes) {
         detail = "tunnel-" + how.text();
         receivedBytes = toOriginBytes;
         home.counters().add(Counter.CLIENT_SENT_BYTES, toClientBytes);
     }
 
-    /** Another report tells of this request. */
+    /** Withdraws this report: another report covers the request. */
     void withdraw() {
         home.counters().decrement(Counter.REQUESTS_ACTIVE);
     }
 
-    /** When the exchange was over, in nanoseconds as the system's timer has them. */
+    /** Returns the end time of the exchange, as {@link System#nanoTime}. */
     long endNanos() {
         return endNanos;
     }
 
-    /** The exchange is over. */
+    /** Ends the report: updates the counters and writes the access log record. */
     void end(ExchangeOutcome outcome, long contentBytes) {
         if (outcome == ExchangeOutcome.CLIENT_GONE) {
             logOutcome = LogOutcome.CLIENT_ABORTED;
@@ -425,7 +436,7 @@ final class ExchangeReport {
         endNanos = System.nanoTime();
         long durationNanos = endNanos - receivedNanos;
         home.counters().decrement(Counter.REQUESTS_ACTIVE);
-        // How long people talk says nothing of how fast they were answered.
+        // The lifetime of a tunnel is no response time, so only the time until the switch counts.
         home.counters().requestCompleted(result, status, switched ? tunnelNanos - receivedNanos : durationNanos);
         home.counters().add(Counter.CLIENT_SENT_BYTES, stream.bytesSent());
         AccessLogRing ring = home.log();
@@ -517,7 +528,10 @@ final class ExchangeReport {
         }
     }
 
-    /** The fields that the log's template names; those of a stored response are read only for it. */
+    /**
+     * Adds the fields that the log's template contains. The fields of a stored response are parsed only when needed
+     * here.
+     */
     private void captures(AccessLogRing ring, AccessLogRecord record) {
         LogCapture[] captures = ring.captures();
         if (captures.length == 0) {

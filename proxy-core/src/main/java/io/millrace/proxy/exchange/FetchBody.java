@@ -20,30 +20,33 @@ import io.netty.util.concurrent.EventExecutor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the content of a fetch's response goes: through a tee to everybody who reads it and to the store, or into the store's
- * blocks, from where it is read. Before it is opened, what comes is dropped.
+ * The content of a fetch's response. It goes through a tee to all readers and the store, or into blocks of the store,
+ * from where it is read. Content that arrives before {@link #open} is dropped.
  *
  * <pre>
- *   whole, or a part that is stored as one   origin -> tee -> readers, store
- *   the rest of a stored part                stored part, then origin -> tee -> readers, store
- *   a part that is stored in blocks          origin -> blocks of the store -> those who read them
+ * whole, or a part that is stored as one   origin -> tee -> readers, store
+ * the rest of a stored part                stored part, then origin -> tee -> readers, store
+ * a part that is stored in blocks          origin -> blocks of the store -> readers of the blocks
  * </pre>
  *
  * <p>Confined to the fetch's event loop.
  */
 final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
-    /** The fetch, as its content sees it. */
+    /** Callbacks to the fetch. */
     interface Fetch {
-        /** Stop or go on reading the origin. */
+        /** Stops or resumes reading from the origin. */
         void onFlow(boolean open);
 
-        /** The stored first part is sent: go on with what the origin sends. */
+        /** Called when the stored first part was sent: the origin's content follows. */
         void onPrefixEnd();
 
-        /** Whether an invalidation has outdated it meanwhile: then it must not take the place of what came later. */
+        /**
+         * Whether an invalidation has outdated the response meanwhile. If so, it must not replace a newer stored
+         * response.
+         */
         boolean isGone();
 
-        /** The rest is of no use, to nobody: end the fetch, and the origin's sending. */
+        /** Called when nobody needs the rest: ends the fetch and cancels the origin's response. */
         void onUseless();
     }
 
@@ -71,28 +74,28 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
                 new BackgroundFill(plan.mapped().rule().config().cache().fill(), home.loop());
     }
 
-    /** The response whose content this is, null before it is opened. */
+    /** The response of this content; null before {@link #open}. */
     @Nullable
     FetchedResponse response() {
         return response;
     }
 
-    /** Whether the origin may be read. */
+    /** Whether reading from the origin is enabled. */
     boolean isFlowing() {
         return flowing;
     }
 
-    /** Whether it goes to blocks of the store. */
+    /** Whether the content goes to blocks of the store. */
     boolean isInBlocks() {
         return blockWriter != null;
     }
 
-    /** Whether one who comes now gets all from the first byte. */
+    /** Whether a new reader would still get all content from the first byte. */
     boolean canJoin() {
         return blockWriter != null || (tee != null && tee.canRead(0));
     }
 
-    /** Opens the way, to which readers are added before {@link #endOffering}. */
+    /** Opens the body. Readers are added until {@link #endOffering}. */
     void open(FetchStoring.Reception reception) {
         FetchedResponse opened = reception.response();
         ObjectWriter<StoredHead> writer = reception.writer();
@@ -102,7 +105,7 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
         if (writer != null && reception.inBlocks() && opened.part() != null) {
             ContentRange range = opened.part();
             blockWriter = writer;
-            // So that nobody else fetches the same.
+            // The claim prevents other fetches of the same blocks.
             writer.claim(range.first(), range.bytes());
             blocks = new BlockFill(home.loop(), writer, range.first(), range.first(), range.end(), this::onFlow);
         } else {
@@ -120,7 +123,7 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
         }
     }
 
-    /** All who waited have their reader. */
+    /** Called when all waiting followers have their readers. */
     void endOffering() {
         offering = false;
         if (tee != null && !tee.hasReaders()) {
@@ -128,7 +131,10 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
         }
     }
 
-    /** What one reads who reads the store's blocks, counted until it {@link #leaveBlocks leaves}; null when it goes not there. */
+    /**
+     * Returns the stored object whose blocks the caller reads, and counts the caller until {@link #leaveBlocks}.
+     * Returns null when the content does not go to blocks.
+     */
     @Nullable
     StoredObject<StoredHead> readBlocks() {
         ObjectWriter<StoredHead> writer = blockWriter;
@@ -139,7 +145,7 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
         return writer.object();
     }
 
-    /** A reader of what does not go to blocks. */
+    /** Returns a reader of content that does not go to blocks. */
     ResponseTee.Reader read(EventExecutor loop, ContentSink sink) {
         ResponseTee body = tee;
         if (body == null) {
@@ -148,7 +154,7 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
         return body.read(loop, sink);
     }
 
-    /** Puts a stored first part before what the origin sends; takes over the reference. */
+    /** Inserts a stored first part before the origin's content. Takes over the reference. */
     void prepend(StoredObject<StoredHead> firstPart) {
         ResponseTee body = tee;
         if (body == null) {
@@ -158,7 +164,7 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
         prefix.pump();
     }
 
-    /** A piece from the origin; takes ownership. */
+    /** Receives a piece from the origin. Takes ownership. */
     void content(ByteBuf content) {
         if (blocks != null) {
             blocks.content(content);
@@ -169,7 +175,11 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
         }
     }
 
-    /** The origin has sent all, with the trailers to forward; null for none. */
+    /**
+     * Called when the origin has sent all content.
+     *
+     * @param trailers the trailers to forward; null for none
+     */
     void complete(@Nullable FieldSection trailers) {
         if (tee != null) {
             boolean stored = tee.isStoring();
@@ -184,7 +194,7 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
         }
     }
 
-    /** The origin broke off. */
+    /** Called when the origin's response broke off. */
     void fail() {
         if (storing) {
             home.counters().increment(Counter.FILLS_ORIGIN_FAILED);
@@ -194,7 +204,7 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
         }
     }
 
-    /** The fetch is over: nothing is read or written from here on. */
+    /** Ends the body: nothing is read or written after this call. */
     void end() {
         ended = true;
         background.cancel();
@@ -257,7 +267,7 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
         home.counters().increment(overShare ? Counter.FILLS_OVER_SHARE : Counter.FILLS_TOO_LARGE);
     }
 
-    /** One that read the blocks has left. */
+    /** Called when a reader of the blocks has left. */
     void leaveBlocks() {
         blockReaders--;
         if (blockReaders > 0 || ended || blocks == null || response == null) {
@@ -275,7 +285,7 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
         }
     }
 
-    /** Nobody wants the rest. What is stored of it is kept where it can be put together with the rest another time. */
+    /** Cancels the rest, which no reader wants. The stored beginning is kept if a later fetch can complete it. */
     private void giveUp() {
         if (storing) {
             home.counters().increment(Counter.FILLS_CLIENT_LEFT);

@@ -12,15 +12,15 @@ import io.millrace.store.StoredObject;
 import io.netty.util.concurrent.EventExecutor;
 
 /**
- * An exchange that waits for a fetch. Called on {@link #followerLoop}; across loops a call may arrive after the follower has left and
- * turned to another fetch, therefore each says which one it comes from.
+ * An exchange that waits for a fetch. Called on {@link #followerLoop}. A call from another loop may arrive after the
+ * follower has moved to another fetch, so each call has its fetch as a parameter.
  */
 interface FetchFollower {
-    /** Why a follower gets nothing of a fetch. */
+    /** Reasons why a follower gets no response from a fetch. */
     enum NotShared {
         /** The response may not answer the follower's request. */
         REFUSED,
-        /** The fetch had ended; what it brought may be in the store. */
+        /** The fetch had ended; its response may be in the store. */
         ENDED
     }
 
@@ -30,43 +30,49 @@ interface FetchFollower {
 
     ContentSink sink();
 
-    /** The origin wants the request's content. The one that began the fetch only. */
+    /** The origin requests the content with 100 (Continue). Called for the leader only. */
     void onContinue();
 
-    /** An interim response. One that joined gets the Link fields of Early Hints only. */
+    /** An interim response arrived. A joined follower gets only the Link fields of Early Hints (103). */
     void onInterim(ResponseHead head);
 
-    /** The origin has switched to a protocol that the request offered; the follower owns the connection. The one that began the fetch only. */
+    /**
+     * The origin has switched to a protocol that the request offered. The follower owns the connection. Called for the
+     * leader only.
+     */
     default void onSwitched(SharedFetch from, ResponseHead head, SwitchedConnection connection) {
         connection.close();
     }
 
-    /** The origin takes more of the request's content. The one that began the fetch only. */
+    /** The origin accepts more request content. Called for the leader only. */
     void onOriginWritable();
 
-    /** The response answers the follower's request; it owns the reader and closes it. */
+    /** The response answers the follower's request. The follower owns the reader and closes it. */
     void onFetched(SharedFetch from, FetchedResponse response, ResponseTee.Reader reader, boolean collapsed);
 
     /**
-     * The response is a part that goes into the store's blocks: read from there, and fetch what else is missing. The follower owns
-     * the object's reference, and tells when it needs the fetch no longer ({@link SharedFetch#leaveBlocks}).
+     * The response is a part that is written to blocks of the store. The follower reads the blocks from there and
+     * fetches other missing ones. It owns the object's reference, and calls {@link SharedFetch#leaveBlocks} when it no
+     * longer needs the fetch.
      */
     void onBlocks(SharedFetch from, FetchedResponse response, StoredObject<StoredHead> object, boolean collapsed);
 
     /**
-     * The origin confirmed the stored response; the follower owns the object's reference.
+     * The origin has confirmed the stored response. The follower owns the object's reference.
      *
-     * @param refreshed the head for this follower: that of the client on whose behalf the origin was asked may have fields that no
-     *     other gets
+     * @param refreshed the head for this follower; only the client whose request was sent may get all fields of the 304
      */
     void onConfirmed(SharedFetch from, StoredObject<StoredHead> object, StoredHead refreshed, boolean collapsed);
 
-    /** The response is not for this follower, or came to its end before the follower joined: look again, or fetch alone. */
+    /**
+     * The response may not answer this follower, or the fetch ended before the follower joined. The follower looks in
+     * the store again, or fetches alone.
+     */
     void onNotShared(SharedFetch from, NotShared reason);
 
-    /** The origin gave no response. */
+    /** The fetch failed before a response head. */
     void onFetchFailure(SharedFetch from, OriginFailure failure);
 
-    /** One of these calls threw. */
+    /** One of these calls threw an exception. */
     void onFault(Throwable fault);
 }

@@ -7,8 +7,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who waits for the head of a fetch's response: the exchange that began the fetch, its leader, and those that joined. Each is called
- * on its own loop.
+ * The followers that wait for the response head of a fetch: the leader, which is the exchange that began the fetch, and
+ * the exchanges that joined it. Each follower is called on its own event loop.
  *
  * <p>Confined to the fetch's event loop.
  */
@@ -22,7 +22,7 @@ final class FetchFollowers {
         this.loop = loop;
     }
 
-    /** Enters the exchange that began the fetch. */
+    /** Adds the exchange that began the fetch. */
     void lead(FetchFollower first) {
         leader = first;
         waiting.add(first);
@@ -32,7 +32,7 @@ final class FetchFollowers {
         waiting.add(follower);
     }
 
-    /** Takes one out; true when it waited and nobody is left. */
+    /** Removes a follower. Returns true if it was waiting and no other follower is left. */
     boolean removeLast(FetchFollower follower) {
         if (leader == follower) {
             leader = null;
@@ -44,7 +44,7 @@ final class FetchFollowers {
         return leader == follower;
     }
 
-    /** Whether somebody waits besides the exchange that began the fetch. */
+    /** Whether any follower waits besides the leader. */
     boolean hasFollowers() {
         return waiting.size() > 1 || (waiting.size() == 1 && waiting.get(0) != leader);
     }
@@ -53,19 +53,19 @@ final class FetchFollowers {
         return waiting.isEmpty();
     }
 
-    /** Takes out the one that has waited longest. */
+    /** Removes and returns the follower that has waited longest. */
     FetchFollower next() {
         return waiting.remove(0);
     }
 
-    /** Takes out all. */
+    /** Removes and returns all followers. */
     List<FetchFollower> takeAll() {
         List<FetchFollower> all = List.copyOf(waiting);
         waiting.clear();
         return all;
     }
 
-    /** Tells the leader, unless it has left. */
+    /** Calls the leader, unless it has left. */
     void tellLeader(Consumer<FetchFollower> event) {
         FetchFollower first = leader;
         if (first != null) {
@@ -73,7 +73,7 @@ final class FetchFollowers {
         }
     }
 
-    /** Tells everybody who joined. */
+    /** Calls all followers except the leader. */
     void tellFollowers(Consumer<FetchFollower> event) {
         for (int i = 0; i < waiting.size(); i++) {
             if (waiting.get(i) != leader) {
@@ -82,7 +82,7 @@ final class FetchFollowers {
         }
     }
 
-    /** Calls a follower on its loop; its fault ends that follower's exchange, not what the others get. */
+    /** Calls a follower on its event loop. An exception ends the exchange of that follower only. */
     void tell(FetchFollower follower, Consumer<FetchFollower> event) {
         if (follower.followerLoop() == loop) {
             run(follower, event);

@@ -19,8 +19,8 @@ import io.millrace.store.StoredObject;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an exchange asks the origin for: the request as it came, the whole representation, the part that is wanted of it, or the
- * rest of a stored one; and whether others may wait for the answer.
+ * Builds the fetch plans of an exchange: the unchanged request, the whole representation, a range of it, or the rest of
+ * a stored part. Also decides whether other exchanges may wait for the response.
  *
  * <p>Confined to one event loop.
  */
@@ -41,12 +41,12 @@ final class FetchPlans {
         return FetchPlan.pass(decision, client, contentLength);
     }
 
-    /** The whole, without anybody else waiting for it. */
+    /** Returns a plan for the whole representation that no other exchange can join. */
     FetchPlan whole(Decision decision) {
         return FetchPlan.fill(decision, client, false);
     }
 
-    /** What to ask for when nothing that is stored can be used. */
+    /** Returns the plan for a request that no stored response can answer. */
     FetchPlan miss(Decision decision, boolean mayShare) {
         if (isSentAsItIs(decision)) {
             return pass(decision);
@@ -59,20 +59,20 @@ final class FetchPlans {
     }
 
     private boolean isSentAsItIs(Decision decision) {
-        return decision.fillConfig().rangeWrite() ? isRangeFarAhead() : RangeRequest.isForSeveral(request);
+        return decision.fillConfig().rangeWrite() ? isRangeFarAhead() : RangeRequest.isMultiRange(request);
     }
 
-    /** The stored response with its validators; borrows the object. */
+    /** Returns a conditional request with the validators of the stored response. Retains the object. */
     FetchPlan validation(Decision decision, StoredObject<StoredHead> stale) {
         boolean shared = mayWait(decision);
         return FetchPlan.validate(decision, client, stale.retain(), shared);
     }
 
     /**
-     * The rest of a stored part.
+     * Returns the plan for the rest of a stored part.
      *
      * @param object a stored part; its reference is taken over when there is a plan
-     * @return null when the part is not the beginning, or not all is wanted
+     * @return null when the part does not start at the first byte, or the request does not want the whole
      */
     @Nullable
     FetchPlan rest(Decision decision, StoredObject<StoredHead> object) {
@@ -87,10 +87,13 @@ final class FetchPlans {
     private boolean isRestAskedFor(StoredObject<StoredHead> object) {
         return PartialContent.rangeOf(object.head()).first() == 0
                 && rangeToFetch() == null
-                && !RangeRequest.isForSeveral(request);
+                && !RangeRequest.isMultiRange(request);
     }
 
-    /** The fetch under way that an exchange would wait for, where it has to fetch; null where it would begin its own. Changes nothing. */
+    /**
+     * Returns the fetch in flight that an exchange would wait for; null when it would begin its own or needs none. Has
+     * no side effects.
+     */
     @Nullable
     SharedFetch underWay(Decision decision) {
         StoredObject<StoredHead> stored = decision.object();
@@ -117,8 +120,8 @@ final class FetchPlans {
     }
 
     /**
-     * Whether the request wants bytes that a fetch of the whole would bring late: then it goes to the origin as it is, since the
-     * client would wait for everything before them.
+     * Whether the request wants bytes that a fetch of the whole would deliver late. Such a request is sent to the
+     * origin unchanged, since the client would have to wait for all bytes before them.
      */
     boolean isRangeFarAhead() {
         return request.fields().contains(FieldName.RANGE)
@@ -132,8 +135,8 @@ final class FetchPlans {
     }
 
     /**
-     * Whether a fetch may be waited for by others: not where an operator does not want it, and not while its key is known for
-     * responses that cannot be stored.
+     * Whether other exchanges may wait for a fetch. They may not if the configuration forbids it, nor while the key is
+     * known as uncacheable.
      */
     private boolean mayWait(Decision decision) {
         if (!isSharedByRule(decision)) {

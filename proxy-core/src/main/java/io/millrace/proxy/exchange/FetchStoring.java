@@ -29,8 +29,9 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a fetch's response does to the store: whether it is stored and under which key, what a 304 changes, and that nothing is
- * stored which a purge has made out of date meanwhile. Other exchanges join the fetch under the same key.
+ * Decides how the response of a fetch changes the store: whether it is stored and under which key, and how a 304
+ * updates a stored response. A response is not stored if a purge has outdated it meanwhile. Other exchanges join the
+ * fetch under the same key.
  *
  * <p>Confined to the fetch's event loop.
  */
@@ -51,7 +52,7 @@ final class FetchStoring {
         this.joinedUnder = plan.collapseKey();
     }
 
-    /** Remembers what is purged from here on; before the request is sent. */
+    /** Notes the current point of the purger, so that later purges are detected. Call before the request is sent. */
     void begin() {
         boolean changesStore = plan.mayStore() || plan.isPost() || plan.comparedToHead() != null;
         keyHash = changesStore ? Purger.keyHash(plan.primaryBytes()) : 0;
@@ -59,15 +60,19 @@ final class FetchStoring {
     }
 
     /**
-     * What becomes of a response.
+     * The result of receiving a response head.
      *
-     * @param response as the exchanges see it
-     * @param writer the way to the store, or null
-     * @param inBlocks whether it is read from the store's blocks, where others may fill what it has not
+     * @param response the response as the exchanges see it
+     * @param writer writes the response to the store; null when it is not stored
+     * @param inBlocks whether exchanges read the response from the store's blocks, where other fetches may add missing
+     *     blocks
      */
     record Reception(FetchedResponse response, @Nullable ObjectWriter<StoredHead> writer, boolean inBlocks) {}
 
-    /** Decides what becomes of a response, and opens the way to the store. Without one nobody joins from here on. */
+    /**
+     * Decides how a response is processed, and opens the writer to the store. If the response is not stored, no further
+     * exchange can join the fetch.
+     */
     Reception receive(ResponseHead head, ResponseFraming framing, long requestMillis, long nowMillis) {
         Reception reception = head.status() == 206
                 ? receivePart(head, framing.contentLength(), requestMillis, nowMillis)
@@ -153,7 +158,10 @@ final class FetchStoring {
         return new Reception(response, writer, true);
     }
 
-    /** Whether what has come when a fetch breaks off is worth keeping: another one can tell the same representation again. */
+    /**
+     * Whether the received part of a response is worth keeping when the fetch breaks off. It is if a later fetch can
+     * recognize the same representation by a strong validator.
+     */
     private boolean mayKeepPart(FetchedResponse response) {
         StoredHead head = response.selectable();
         return head != null
@@ -168,9 +176,8 @@ final class FetchStoring {
         if (isPurged()) {
             return false;
         }
-        // To a request for a part an origin speaks of the whole with 200 and 206 only; anything else may be about the
-        // range, which
-        // one client chose and which is in no key.
+        // When a range was requested, only 200 and 206 describe the whole representation. Any other status may depend
+        // on the range, which one client chose and which is part of no cache key.
         if (plan.range() != null && head.status() != 200 && head.status() != 206) {
             home.counters().increment(Counter.FILLS_NOT_STORABLE);
             return false;
@@ -201,7 +208,7 @@ final class FetchStoring {
         return true;
     }
 
-    /** Whether the answer is an error of the origin's for which a stored response may stand in: it is to stay there. */
+    /** Whether the response is an origin error that a stored response can replace. The stored response is kept then. */
     private boolean isMasked(int status, long nowMillis) {
         StoredHead standIn = plan.standIn();
         return standIn != null
@@ -213,14 +220,17 @@ final class FetchStoring {
                         home.invalidations().staleSinceMillis(plan.keyUrl(), standIn));
     }
 
-    /** Whether a field that selects the response was among the client's and was not sent: the origin answered to another request. */
+    /**
+     * Whether the response varies by a field that the client sent but the origin did not receive. Such a response
+     * belongs to another request.
+     */
     private boolean isSelectedByUnsent(Variance variance) {
         return !variance.isNone() && OriginRequests.isAnySelectorWithheld(plan, variance);
     }
 
     /**
-     * Whether the next response to the key is not to be stored either, as far as can be told. What one request brought about by
-     * its credentials, its own no-store, or an error that it provoked or met says nothing of the others'.
+     * Whether later responses for the key are probably not storable either. Reasons that concern this request alone do
+     * not count: its credentials, its own no-store, or an error response.
      */
     private boolean isOfTheKey(NoStoreReason reason, ResponseHead head) {
         return head.status() < 400
@@ -231,9 +241,10 @@ final class FetchStoring {
     }
 
     /**
-     * What a 206 makes of a stored first part: the whole, where both are of one representation and leave no gap (RFC 9111 s3.4).
+     * Combines a stored first part with a 206. Both must be of the same representation and leave no gap
+     * (RFC 9111 s3.4).
      *
-     * @return null when they are not to be put together
+     * @return null when they cannot be combined
      */
     @Nullable
     Reception combine(
@@ -270,16 +281,17 @@ final class FetchStoring {
     }
 
     /**
-     * Opens the way to the store, under the variant's key where the response varies; from here the fetch is joined under that key.
+     * Opens a writer to the store, under the variant's key if the response varies. From then on other exchanges join
+     * the fetch under that key.
      *
-     * @return null when the URL was purged meanwhile, or the content takes too much of its storage
+     * @return null when the URL was purged meanwhile, or the content exceeds its share of the storage
      */
     private @Nullable ObjectWriter<StoredHead> open(StoredHead stored, long length) {
         StoreKey key = home.variants().keyFor(plan, stored);
         ObjectWriter<StoredHead> writer =
                 home.store().create(key, home.variants().volumeFor(plan));
-        // A purge on another thread raises its stamp first and removes then: either its stamp is seen here, or it finds
-        // the writer, or the marker that leads to it.
+        // A purge on another thread first raises its stamp and then removes. So either its stamp is visible here, or
+        // the purge finds the writer or the Vary marker that leads to it.
         if (isPurged()) {
             writer.abort();
             if (!Arrays.equals(key.bytes(), plan.primaryBytes())) {
@@ -304,7 +316,7 @@ final class FetchStoring {
         return writer;
     }
 
-    /** Whether nothing was purged since {@link #begin}. */
+    /** Whether no purge has affected the URL since {@link #begin}. */
     boolean isCurrent() {
         PurgePoint since = began;
         return (since == null || !home.purger().isPurgedSince(keyHash, since)) && !isGone();
@@ -324,17 +336,17 @@ final class FetchStoring {
     }
 
     /**
-     * What a 304 makes of a stored response.
+     * The result of a 304 for a stored response.
      *
-     * @param shared the head for everybody, null where nobody but the client that asked may have it
-     * @param answer the head for the client on whose behalf the origin was asked
+     * @param shared the head for all clients; null when only the client whose request was sent may use it
+     * @param answer the head for the client whose request was sent
      */
     record Confirmation(@Nullable StoredHead shared, StoredHead answer) {}
 
     /**
      * Freshens the stored response with the origin's 304.
      *
-     * @return null when the 304 speaks of another representation (RFC 9111 s4.3.4)
+     * @return null when the 304 is about another representation (RFC 9111 s4.3.4)
      */
     @Nullable
     Confirmation freshen(StoredObject<StoredHead> stale, ResponseHead notModified, long requestMillis) {
@@ -360,8 +372,8 @@ final class FetchStoring {
     }
 
     /**
-     * What the answer to HEAD does to the stored response to GET: it freshens it, or shows that it is out of date (RFC 9111
-     * s4.3.5).
+     * Applies the response to HEAD to the stored response to GET: freshens it, or discards it if it is out of date
+     * (RFC 9111 s4.3.5).
      */
     void compare(StoredObject<StoredHead> known, ResponseHead answer, long requestMillis) {
         Validation.Outcome outcome = Validation.ofHead(
@@ -372,7 +384,8 @@ final class FetchStoring {
                 home.clock().millis(),
                 plan.cacheSettings());
         if (outcome instanceof Validation.Freshened freshened) {
-            // Without a validator it tells of nothing that what was made stale is good again.
+            // Without an equal validator the response to HEAD does not prove that a response outdated by a soft purge
+            // is current again.
             boolean confirmed = Validation.isConfirmed(known.head(), answer.fields());
             update(
                     known,
@@ -392,7 +405,7 @@ final class FetchStoring {
         }
     }
 
-    /** Nobody joins the fetch from here on. */
+    /** Ends the joining: no further exchange can join the fetch. */
     void endJoining() {
         if (joinedUnder != null) {
             home.collapser().remove(joinedUnder, fetch);

@@ -18,13 +18,13 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an exchange has to do with its origin: the fetch that it leads or waits for, how long it waits for another's, and the
- * request's content on its way there.
+ * The origin side of an exchange: the fetch that the exchange leads or follows, the timeout for following, and the
+ * transfer of request content to the origin.
  *
  * <p>Confined to the exchange's event loop.
  */
 final class OriginSide {
-    /** How the media types of gRPC begin. */
+    /** Prefix of the media types of gRPC. */
     private static final String GRPC = "application/grpc";
 
     private final ExchangeLoop home;
@@ -36,7 +36,7 @@ final class OriginSide {
     private final FollowTimer followTimer = new FollowTimer();
 
     private @Nullable SharedFetch fetch;
-    /** What is fetched once there is enough of {@link #held}; null for nothing. */
+    /** The plan that starts once {@link #held} contains enough content; null for none. */
     private @Nullable FetchPlan heldPlan;
 
     private @Nullable HeldContent held;
@@ -58,7 +58,7 @@ final class OriginSide {
         this.contentLength = contentLength;
     }
 
-    /** Begins a fetch, or joins the one that fetches the same key already. */
+    /** Begins a fetch, or joins the fetch in flight of the same key. */
     void lead(FetchPlan plan, Decision decision, ExchangePhase whenLeading) {
         SharedFetch mine = new SharedFetch(home, plan);
         if (plan.collapseKey() != null) {
@@ -78,7 +78,10 @@ final class OriginSide {
         begin(mine);
     }
 
-    /** The fetch that fetches the key already; one that an invalidation has outdated meanwhile makes room for this. */
+    /**
+     * Returns the fetch in flight of the key, or null after registering {@code mine}. A fetch that an invalidation has
+     * outdated is replaced.
+     */
     private @Nullable SharedFetch current(StoreKey key, SharedFetch mine) {
         SharedFetch other = home.collapser().lead(key, mine);
         while (other != null && other.isOutdated()) {
@@ -88,7 +91,7 @@ final class OriginSide {
         return other;
     }
 
-    /** Begins a fetch of which this exchange sends the request's content. */
+    /** Begins a fetch to which this exchange sends its request content. */
     void start(FetchPlan plan) {
         int bytesMax = plan.mapped().rule().config().requestBufferBytes();
         if (contentLength == 0 || requestEnded) {
@@ -102,7 +105,10 @@ final class OriginSide {
         }
     }
 
-    /** Whether the client waits for something of the origin before it sends more: 100, or messages of a gRPC call. */
+    /**
+     * Whether the client waits for data of the origin before it sends more: for 100 (Continue), or for messages of a
+     * gRPC call.
+     */
     private static boolean isSentAtOnce(FieldSection fields) {
         int type = fields.find(FieldName.CONTENT_TYPE);
         if (type >= 0) {
@@ -115,7 +121,10 @@ final class OriginSide {
         return fields.hasToken(FieldName.EXPECT, "100-continue");
     }
 
-    /** There is enough of the content, or all of it: now the request takes a connection. */
+    /**
+     * Starts the held request, since enough or all of its content has arrived. The request takes an origin connection
+     * now.
+     */
     private void startHeld(FetchPlan plan, HeldContent content) {
         heldPlan = null;
         held = null;
@@ -177,24 +186,24 @@ final class OriginSide {
         }
     }
 
-    /** Fetches for this exchange only. */
+    /** Begins a fetch for this exchange only. */
     void fetchAlone(Decision decision) {
         followTimer.cancel();
         state.enter(ExchangePhase.FETCHING);
         begin(new SharedFetch(home, plans.miss(decision, false)));
     }
 
-    /** Whether what a fetch says is from the one that this exchange is at now. */
+    /** Whether a callback is from the current fetch of this exchange. */
     boolean isAt(SharedFetch from) {
         return from == fetch;
     }
 
-    /** The fetch has said what it had to say: no more waiting. */
+    /** Called when the fetch has delivered its response: stops the follow timer. */
     void answered() {
         followTimer.cancel();
     }
 
-    /** The fetch is not needed any more, nor does it need anything. */
+    /** Forgets the fetch: neither side needs the other any longer. */
     void forget() {
         followTimer.cancel();
         fetch = null;
@@ -204,7 +213,8 @@ final class OriginSide {
     /**
      * Leaves the fetch.
      *
-     * @param answering whether its response is on its way to the client, by a reader that is closed by itself
+     * @param answering whether its response is being sent to the client; the reader of the response is closed
+     *     separately
      */
     void cancel(boolean answering) {
         SharedFetch current = fetch;
@@ -217,14 +227,14 @@ final class OriginSide {
         }
     }
 
-    // the request's content
+    // Request content
 
-    /** Whether content of the request is still to come. */
+    /** Whether request content is still to arrive. */
     boolean isContentDue() {
         return contentLength != 0 && !requestEnded;
     }
 
-    /** A piece from the client; takes ownership. */
+    /** Receives a piece of content from the client. Takes ownership. */
     void content(ByteBuf content) {
         FetchPlan plan = heldPlan;
         HeldContent before = held;
@@ -245,19 +255,19 @@ final class OriginSide {
         }
     }
 
-    /** How much others want the origin connection that the response holds. */
+    /** The demand of other requests for the origin connection of the current response. */
     SlowClients.OriginDemand demand() {
         return fetch == null ? SlowClients.OriginDemand.NONE : fetch.demand(home);
     }
 
-    /** The origin takes more. */
+    /** Called when the origin accepts more request content. */
     void onWritable() {
         if (!state.isTerminal() && contentLength != 0) {
             stream.readContent(true);
         }
     }
 
-    /** The client has sent all. */
+    /** Called when the client has sent the complete request. */
     void onRequestEnd() {
         requestEnded = true;
         FetchPlan plan = heldPlan;

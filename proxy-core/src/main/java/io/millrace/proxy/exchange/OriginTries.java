@@ -21,19 +21,21 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request to a group of origins, which to its caller is one call: it goes to the host that the group's policy chooses, and to
- * another where that one does not answer, as long as nothing of an answer was told to anybody and repeating is safe
- * (RFC 9110 s9.2.2):
- *
+ * A request to a group of origins, presented to the caller as one call. The group's policy chooses the host. After a
+ * failure the request goes to another host. This requires that no part of a response was passed to the handler, and
+ * that a retry is safe (RFC 9110 s9.2.2):
  * <ul>
- *   <li>where no connection could be made, since nothing was sent then, whatever the method;
- *   <li>otherwise where the method is idempotent and none of the content was sent.
+ * <li>for any method when no connection could be made, since nothing was sent;
+ * <li>otherwise when the method is idempotent and none of the content was sent.
  * </ul>
  *
- * <p>Content waits here until a host takes it. Confined to one event loop.
+ * <p>Request content is queued here until a host accepts it. Confined to one event loop.
  */
 final class OriginTries implements OriginCall, GroupTries.Key {
-    /** A response of another host's error that is shorter than this is read to its end, for the sake of the connection. */
+    /**
+     * Limit in bytes of a discarded response that is read to its end, so that its connection can be reused. Longer ones
+     * are cancelled.
+     */
     private static final int DRAINED_BYTES_MAX = 16 << 10;
 
     private final ExchangeLoop home;
@@ -43,11 +45,11 @@ final class OriginTries implements OriginCall, GroupTries.Key {
     private final ArrayDeque<ByteBuf> held = new ArrayDeque<>(0);
     private @Nullable HostCall current;
     private boolean wentDirect;
-    /** All of the content was given to this. */
+    /** True once the caller has written all request content. */
     private boolean finished;
-    /** Something was given to a host, beyond the head. */
+    /** True once any request content was passed to a host. */
     private boolean sent;
-    /** The caller has heard something that it may have passed on. */
+    /** True once the handler received an event that it may have passed on to a client. */
     private boolean told;
 
     private boolean ended;
@@ -60,7 +62,7 @@ final class OriginTries implements OriginCall, GroupTries.Key {
         this.tries = home.groups().begin(group, this, home.clock().millis());
     }
 
-    /** Sends a request to the origin of its rule, or to one of the rule's group. */
+    /** Sends a request to the origin of its rule, or to one host of the rule's group. */
     static OriginCall fetch(ExchangeLoop home, FetchPlan plan, OriginResponseHandler handler) {
         String group = plan.mapped().origins();
         if (group == null) {
@@ -78,7 +80,7 @@ final class OriginTries implements OriginCall, GroupTries.Key {
         return hash(group, plan);
     }
 
-    /** What the group's policy goes by, of a request. */
+    /** Returns the hash of a request by which the group's policy selects a host; 0 for policies without a hash. */
     static long hash(OriginGroupConfig group, FetchPlan plan) {
         TargetUri url = plan.keyUrl();
         if (group.policy() == OriginGroupConfig.Policy.STICKY) {
@@ -102,9 +104,9 @@ final class OriginTries implements OriginCall, GroupTries.Key {
         };
     }
 
-    // to the hosts
+    // Calls to the hosts
 
-    /** Asks the next host; false when there is none. */
+    /** Sends the request to the next host; false when there is none. */
     private boolean tryNext() {
         GroupTries.Try next = tries.next(mayRepeat(), home.clock().millis());
         if (next == null && (!tries.group().config().goDirect() || wentDirect)) {
@@ -125,7 +127,7 @@ final class OriginTries implements OriginCall, GroupTries.Key {
         return true;
     }
 
-    /** Whether the request may be sent again although a host may have begun to work on it. */
+    /** Whether a retry is safe even if a host has already received the request. */
     private boolean mayRepeat() {
         return !told && !sent && plan.request().method().isIdempotent();
     }
@@ -154,7 +156,10 @@ final class OriginTries implements OriginCall, GroupTries.Key {
         }
     }
 
-    /** The host that was asked last, for the log; null when none was, or the rule's own. */
+    /**
+     * The host to which the last request was sent, for the log; null when there was none or when it was the rule's own
+     * origin.
+     */
     @Nullable
     String host() {
         HostCall last = current;
@@ -163,14 +168,14 @@ final class OriginTries implements OriginCall, GroupTries.Key {
                 : last.turn.host().origin().authority();
     }
 
-    /** One host's turn; what it says after the turn has gone to another is dropped. */
+    /** The request to one host. Events that arrive after the request has moved to another host are dropped. */
     private final class HostCall implements OriginResponseHandler {
         private final GroupTries.@Nullable Try turn;
         private final long sentNanos = System.nanoTime();
         private @Nullable OriginCall call;
         private int status;
 
-        /** @param turn null for the rule's own origin */
+        /** @param turn the group's attempt with this host; null for the rule's own origin */
         private HostCall(GroupTries.@Nullable Try turn) {
             this.turn = turn;
         }
@@ -223,7 +228,7 @@ final class OriginTries implements OriginCall, GroupTries.Key {
             handler.onHead(head, framing);
         }
 
-        /** The host has answered; how long the tunnel lives says nothing of its load. */
+        /** Reports the result for the host at once: the lifetime of a tunnel is unrelated to the load of the host. */
         @Override
         public void onSwitched(ResponseHead head, SwitchedConnection connection) {
             if (turn != null) {
@@ -275,9 +280,9 @@ final class OriginTries implements OriginCall, GroupTries.Key {
         }
     }
 
-    // from the caller
+    // Methods for the caller
 
-    /** Gives what waits to a host that takes it; false when it does not take more. */
+    /** Passes queued content to the host while it accepts content. Returns true if the caller may write more. */
     private boolean flush(@Nullable OriginCall call) {
         ByteBuf piece;
         while (call != null && call.isRequestWritable() && (piece = held.pollFirst()) != null) {

@@ -18,24 +18,24 @@ import io.millrace.store.StoredObject;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answer from a response that is stored in blocks of which some may be missing: its first bytes are waited for before the
- * head is sent, since until then anything else may still be done. Also the rest of an answer whose origin broke off.
+ * The response from a stored object of which some blocks may be missing. The head is sent only when the first bytes are
+ * available, since until then another response is possible. Also continues a response whose origin broke off.
  *
  * <p>Confined to the exchange's event loop.
  */
 final class PartialAnswer {
-    /** The exchange, as its partial answer sees it. */
+    /** Callbacks to the exchange. */
     interface Asking {
-        /** No content is wanted: answer from the head; takes over the reference. */
+        /** Called when no content is wanted: answer from the head. Passes on the reference. */
         void onNoContent(StoredObject<StoredHead> object, StoredHead stored);
 
-        /** What is stored is of no use: fetch this instead. */
+        /** Called when the stored response is unusable: run this fetch instead. */
         void onFetchInstead(FetchPlan plan);
 
-        /** The rest cannot be had. */
+        /** Called when the rest cannot be obtained. */
         void onBrokenOff(ContentFailure failure);
 
-        /** Something threw. */
+        /** Called after an unexpected exception. */
         void onFault(Throwable fault);
     }
 
@@ -75,12 +75,12 @@ final class PartialAnswer {
         this.asking = asking;
     }
 
-    /** Reads the blocks that a fetch fetches, which it does for as long as somebody reads them. */
+    /** Registers as a reader of the blocks of a fetch. The fetch continues while it has readers. */
     void readBlocksOf(SharedFetch fetch) {
         blocksOf = fetch;
     }
 
-    /** Sends what is stored, and fetches what is missing; takes over the reference. */
+    /** Sends the stored blocks and fetches the missing ones. Takes over the reference. */
     void send(Decision decision, StoredObject<StoredHead> object, StoredHead stored, boolean collapsed) {
         Selection selection = Selection.of(request, stored, object.length());
         if (request.method() == Method.HEAD || !selection.hasContent()) {
@@ -126,10 +126,11 @@ final class PartialAnswer {
     }
 
     /**
-     * Goes on with an answer that broke off. Where its origin did and what came is kept as blocks, the rest is fetched like any
-     * that is missing; where what is stored cannot be read any more, straight from the origin. Each once in an exchange.
+     * Continues a response that broke off. If its origin broke off and the beginning is stored as blocks, the missing
+     * blocks are fetched. If the store cannot read the response any more, the rest is fetched from the origin without
+     * storing. Each is tried once per exchange.
      *
-     * @return whether it is tried; when it fails then, the exchange is told
+     * @return whether an attempt was started; its later failure is reported to the exchange
      */
     boolean goOn(Decision decision, ContentFailure failure) {
         ClientAnswer.Missing missing = request.method() == Method.GET ? answer.missing() : null;
@@ -191,7 +192,7 @@ final class PartialAnswer {
         return true;
     }
 
-    /** The exchange is over. */
+    /** Ends the response with the exchange. */
     void close() {
         if (preparing != null) {
             preparing.close();

@@ -16,9 +16,9 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bytes of a stored response of which not all blocks are stored: reads those that are, and fetches those that are missing. Who
- * finds a block missing claims it and fetches it; who finds it claimed waits for it, so that each block is asked for once however
- * many want it. The fetch runs at the store's pace, this at its client's.
+ * The body of a stored response of which some blocks are missing. Stored blocks are read, missing ones are fetched. The
+ * first body that needs a missing block claims and fetches it; others wait, so each block is fetched once. The fetch
+ * runs at the store's pace, this body at its client's pace.
  *
  * <pre>
  *   0 ..... position ........................ end ........ length
@@ -28,23 +28,23 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to the exchange's event loop.
  */
 final class PartialBody implements ContentSource, BlockFetch.End {
-    /** Bytes that are waited for and read at a time. 64 KiB: a client is kept busy, and does not wait for a whole block. */
+    /** Bytes that are awaited and read at a time. 64 KiB keep a client busy without waiting for a whole block. */
     private static final int STEP_BYTES = 64 * 1024;
 
-    /** Times in a row that a fetch or a read may be in vain, without a byte between them. */
+    /** Limit of consecutive failed fetches or reads without a byte between them. */
     private static final int FAILURES_MAX = 2;
 
-    /** Blocks that the store may lose between their fetch and their reading; then they are not asked for again for it. */
+    /** Limit of blocks that the store loses between their fetch and their reading. Beyond it the body fails. */
     private static final int LOSSES_MAX = 2;
 
-    /** Learns whether the first bytes can be had. */
+    /** Receives the result of {@link #prepare}. */
     interface Ready {
         void onReady();
 
         /**
-         * They cannot.
+         * Called when the first bytes cannot be obtained.
          *
-         * @param changed whether what is stored is of no use any more
+         * @param changed whether the stored response is unusable, since the origin has another representation
          */
         void onNotReady(boolean changed);
     }
@@ -65,7 +65,7 @@ final class PartialBody implements ContentSource, BlockFetch.End {
     private long position;
     private int failures;
     private int losses;
-    /** The position after what was fetched here. */
+    /** The position after the last byte that this body has fetched. */
     private long fetchedEnd;
 
     private boolean pulled;
@@ -75,8 +75,8 @@ final class PartialBody implements ContentSource, BlockFetch.End {
 
     /**
      * @param object takes over the caller's reference; its length is known and it has a strong validator
-     * @param originStatus is told the status of each answer of the origin to a fetch of this
-     * @param position first byte wanted
+     * @param originStatus receives the status of each origin response to a fetch of this body
+     * @param position position of the first byte wanted
      * @param end the position after the last byte wanted
      */
     PartialBody(
@@ -100,17 +100,17 @@ final class PartialBody implements ContentSource, BlockFetch.End {
                 new BackgroundFill(decision.mapped().rule().config().cache().fill(), home.loop());
     }
 
-    /** Answers as soon as the first bytes are there or on their way; before the first pull. */
+    /** Calls {@code whoAsks} once the first bytes are available or arriving. Call before the first pull. */
     void prepare(Ready whoAsks) {
         ready = whoAsks;
         advance();
     }
 
     /**
-     * The head for the client, once this is ready: where a fetch of this brought fields that are for this client alone, it has
-     * them.
+     * Returns the head for the client, after {@link Ready#onReady}. If a fetch of this body received fields for this
+     * client alone, the head contains them.
      *
-     * @param stored what it is otherwise
+     * @param stored the head to return otherwise
      */
     StoredHead headOver(StoredHead stored) {
         return ownHead == null ? stored : ownHead;
@@ -134,7 +134,7 @@ final class PartialBody implements ContentSource, BlockFetch.End {
             pulled = false;
             sink.onEnd();
         } else if (object.hasRange(position, step())) {
-            // Whoever is told may pull at once.
+            // The callback may pull immediately.
             tellReady();
             if (pulled && !asking && !closed) {
                 read();
@@ -158,7 +158,7 @@ final class PartialBody implements ContentSource, BlockFetch.End {
             }
             releaseIfOver();
         } else if (content == null) {
-            // The block is gone since it was looked for: it may be claimed now.
+            // The block was removed after the check: it may be claimed now.
             onNothing();
         } else {
             failures = 0;
@@ -192,7 +192,8 @@ final class PartialBody implements ContentSource, BlockFetch.End {
     private void startFetch(ObjectWriter<StoredHead> extension) {
         ObjectWriter.Claim claim = extension.claim(position, end - position);
         if (claim == null) {
-            // A writer that claims nothing counts as one that brings everything: whoever waits would wait for it.
+            // A writer that grants no claim counts as a writer of all blocks, so others would wait for it forever:
+            // close it.
             keep();
         } else {
             FetchPlan plan = FetchPlan.part(decision, client, false, BlockFetch.rangeOf(claim, object));
@@ -219,7 +220,7 @@ final class PartialBody implements ContentSource, BlockFetch.End {
         } else if (fetch == null) {
             advance();
         }
-        // A fetch that is under way goes on by its own events.
+        // A running fetch continues by its own callbacks.
     }
 
     @Override
@@ -271,7 +272,7 @@ final class PartialBody implements ContentSource, BlockFetch.End {
         }
     }
 
-    /** Ends the writer: what was claimed and did not come is given up with it, and may be claimed again. */
+    /** Closes the writer. Claims of blocks that did not arrive are released with it, so that others may claim them. */
     private void keep() {
         ObjectWriter<StoredHead> extension = writer;
         writer = null;
@@ -303,7 +304,7 @@ final class PartialBody implements ContentSource, BlockFetch.End {
         }
     }
 
-    /** The client needs no more; what is being fetched may be worth having. */
+    /** Ends the delivery to the client. A running fetch continues in the background if the rest is worth storing. */
     @Override
     public void close() {
         closed = true;

@@ -35,15 +35,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One PURGE or BAN: who may, what is meant, and an answer when what is gone stays gone in a crash. It never reaches an origin.
+ * One PURGE or BAN request: checks the permission, determines the scope, and answers once the purge is durable. The
+ * request is never sent to an origin.
  *
  * <pre>
- *   403  purge.allow does not have the client
- *   400  it has content, or tags that break a limit
- *   501  a pattern that is more than the beginning of a path is asked for
- *   200  something was stored and is gone; of a host or a path's beginning, whatever was stored
- *   404  nothing was stored, for a URL
- *   500  gone from this process, but the storage could not be written
+ * 403  purge.allow does not contain the client
+ * 400  the request has content, or tags that exceed a limit
+ * 501  the pattern is not a path prefix
+ * 200  URL: a stored response was removed; host or path prefix: always
+ * 404  URL: nothing was stored
+ * 500  removed from this process, but the storage could not be written
  * </pre>
  *
  * <p>Confined to the client stream's event loop.
@@ -54,7 +55,7 @@ final class PurgeExchange implements RequestHandler {
     private static final String OFFERED =
             "what can be purged are URLs, tags, a host by the path /.* and what begins so by a path like /blog/.*";
 
-    /** Tags that an answer names. */
+    /** Limit of tags that a response names. */
     private static final int TAGS_NAMED = 5;
 
     private final ExchangeLoop home;
@@ -84,7 +85,7 @@ final class PurgeExchange implements RequestHandler {
         this.target = request.target().asString();
     }
 
-    /** Purges, or refuses to; the answer may come later. */
+    /** Begins the purge, or refuses it. The response may be sent later. */
     static RequestHandler start(ExchangeLoop home, ClientStream stream, RequestHead request, long contentLength) {
         PurgeExchange exchange = new PurgeExchange(home, stream, request, contentLength);
         try {
@@ -141,9 +142,11 @@ final class PurgeExchange implements RequestHandler {
         answer(403, String.valueOf(refusal), ExchangeOutcome.DENIED);
     }
 
-    /** Why the client may not purge what a rule maps: the filters of all requests come before those who may purge.
+    /**
+     * Returns the reason why the client may not purge URLs of a rule; null when it may. The filters of all requests are
+     * checked before the purge permissions.
      *
-     * @param access of the settings that have the rule at that place
+     * @param access the access rules of the settings that contain the rule at that index
      */
     private @Nullable String refusalOf(int ruleIndex, AccessRules access) {
         ClientConnection client = stream.connection();
@@ -180,7 +183,7 @@ final class PurgeExchange implements RequestHandler {
         }
     }
 
-    /** All of a host, what begins so, or what has tags: for clients that may purge what each rule concerned maps. */
+    /** Invalidates a host, a path prefix or tags. The client needs the purge permission of every rule concerned. */
     private void invalidate(TargetUri url, Function<List<RemapRule>, List<InvalidationScope>> scopes, Counter counter) {
         ExchangeSettings settings = home.settings();
         List<RemapRule> rules = settings.remap().rulesUnder(url);
@@ -228,7 +231,7 @@ final class PurgeExchange implements RequestHandler {
         }
     }
 
-    /** Adds the record of the purge; answers when that is durable, unless the client is gone. */
+    /** Adds the record of the purge, and answers when it is durable, unless the client has disconnected. */
     private void record(String id, boolean soft, @Nullable IOException problem, Runnable answer) {
         PurgeClient client = PurgeClient.ofRequest(
                 stream.connection().remoteAddress().getAddress().getHostAddress());
@@ -244,7 +247,7 @@ final class PurgeExchange implements RequestHandler {
         });
     }
 
-    /** The scope for people: the one asked for, or a wider one where a table was full. */
+    /** Describes the scope for the response: the requested scope, or a wider one if a table was full. */
     private String words(InvalidationEntry entry) {
         return switch (entry.kind()) {
             case HOST -> "all of host " + request.target().authority();
@@ -260,7 +263,10 @@ final class PurgeExchange implements RequestHandler {
                 : (texts.size() == 1 ? "tag " : "tags ") + String.join(", ", texts);
     }
 
-    /** Those of the URLs that this client may purge; where one is mapped its rule speaks for one that is not. */
+    /**
+     * Returns the URLs that this client may purge. If some are mapped by a rule, the permission of that rule also
+     * covers the unmapped ones.
+     */
     private List<TargetUri> permitted(List<TargetUri> asked) {
         ExchangeSettings settings = home.settings();
         List<TargetUri> permitted = new ArrayList<>(2);
@@ -326,7 +332,7 @@ final class PurgeExchange implements RequestHandler {
         report.refusedAs(outcome, outcome == ExchangeOutcome.DENIED ? filter : null);
         report.addToLocal(head);
         if (contentLength != 0) {
-            // What follows is content that nobody reads, or a request that somebody hid in it.
+            // The following bytes are unread content, or a request smuggled in it.
             head.close();
         }
         over = true;
@@ -360,7 +366,7 @@ final class PurgeExchange implements RequestHandler {
     @Override
     public void onWritable() {}
 
-    /** The purge goes on: many a content management system does not wait for the answer. */
+    /** Ends the report. The purge continues, since many content management systems do not wait for the response. */
     @Override
     public void onClientGone() {
         if (!over) {

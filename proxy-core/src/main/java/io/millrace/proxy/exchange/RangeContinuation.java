@@ -24,10 +24,10 @@ import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rest of a response of which a client has the beginning, straight from the origin, at the client's pace: for when the store
- * cannot give it any more. Asked for by Range and If-Range; taken only when it is of the same representation by an equal strong
- * validator (RFC 9110 s13.1.5). Nothing of it is stored. An origin that sends
- * less at a time is asked again, unless it is too little.
+ * The rest of a partly sent response, fetched from the origin at the client's pace. Used when the store can no longer
+ * supply it. Requests a range with If-Range, and accepts only the same representation by an equal strong validator
+ * (RFC 9110 s13.1.5). Nothing is stored. If the origin sends shorter ranges, the next one is requested, unless they are
+ * too short.
  *
  * <p>Confined to the exchange's event loop.
  */
@@ -37,18 +37,20 @@ final class RangeContinuation implements ContentSource, OriginResponseHandler {
     private final ClientConnection client;
     private final ClientAnswer.Missing missing;
     private final ContentSink sink;
-    /** What came while the client took nothing: at most one receive buffer, as reading stops meanwhile. */
+    /**
+     * Content that arrived before the client could take it: at most one receive buffer, since reading is paused then.
+     */
     private final Queue<ByteBuf> waiting = new ArrayDeque<>(2);
 
     private @Nullable FetchPlan plan;
     private @Nullable OriginCall call;
     private @Nullable ContentFailure failure;
     private long requestMillis;
-    /** First byte that has not come. */
+    /** Position of the first byte that has not arrived. */
     private long wanted;
-    /** Where in the body the next byte from the origin belongs. */
+    /** Position in the body of the next byte from the origin. */
     private long arriving;
-    /** The position after the last byte that this answer brings. */
+    /** Position after the last byte of the current response. */
     private long partEnd;
 
     private boolean matched;
@@ -56,7 +58,7 @@ final class RangeContinuation implements ContentSource, OriginResponseHandler {
     private boolean complete;
     private boolean closed;
 
-    /** @param missing with a strong validator */
+    /** @param missing the missing rest, with a strong validator */
     RangeContinuation(
             ExchangeLoop home,
             Decision decision,
@@ -128,7 +130,7 @@ final class RangeContinuation implements ContentSource, OriginResponseHandler {
                 partEnd = Math.min(part.range().end(), missing.end());
             }
         } else if (head.status() == 200 && framing.contentLength() == missing.length()) {
-            // The origin ignores ranges: what the client has is dropped.
+            // The origin ignores ranges: bytes that the client already has are dropped.
             StoredHead whole = StoredHead.of(asked.request(), head, requestMillis, nowMillis, asked.cacheSettings());
             matched = StrongValidator.isSame(missing.head(), whole);
             arriving = 0;
@@ -171,7 +173,7 @@ final class RangeContinuation implements ContentSource, OriginResponseHandler {
             waiting.add(content.writerIndex(content.readerIndex() + length).skipBytes(early));
         }
         if (more) {
-            // What comes beyond what is wanted is of no use.
+            // Bytes beyond the wanted range are not needed.
             cancel();
             end();
         } else if (!pulled && call != null) {

@@ -28,11 +28,11 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks {@link RequestDecider} the question that every request asks, with counters that nobody reads, and does nothing of what it
- * says: no origin is asked, no turn is taken, nothing is stored. What it tells is what a request would meet at that moment on this
- * event loop.
+ * A dry run of one request: makes the decisions of {@link RequestDecider} without side effects. It sends nothing to an
+ * origin, takes no place in the rotation of an origin group, and stores nothing; its counters are discarded. The result
+ * is that of a real request on this event loop at the same moment.
  *
- * <p>Confined to one event loop; of use once.
+ * <p>Confined to one event loop. For a single use.
  */
 final class RequestDryRun {
     private final ExchangeLoop home;
@@ -58,7 +58,7 @@ final class RequestDryRun {
         decision = new Decision(request);
     }
 
-    /** Begins on the event loop; the answer completes there, now or when the disk was read. */
+    /** Begins the dry run on the event loop. The result completes there, immediately or after a disk read. */
     static CompletionStage<DryRunResult> of(
             ExchangeLoop home,
             ExchangeLoop.Shared shared,
@@ -77,7 +77,7 @@ final class RequestDryRun {
         return foresight.answer;
     }
 
-    /** A fault is the answer, also one that comes when the disk was read. */
+    /** Runs a step. An exception completes the result exceptionally, also after a disk read. */
     private void carefully(Runnable step) {
         try {
             step.run();
@@ -111,7 +111,7 @@ final class RequestDryRun {
         });
     }
 
-    /** What was looked at and let go, since it is not used, is shown all the same. */
+    /** The result also shows a stored response that the decider has examined but does not use. */
     private void lookInRam(CacheStore<StoredHead> store) {
         StoredObject<StoredHead> held = decision.object();
         if (held != null) {
@@ -207,7 +207,10 @@ final class RequestDryRun {
         };
     }
 
-    /** What the request's preconditions and range make of the stored response that answers (RFC 9110 s13.2.2, s14). */
+    /**
+     * Returns the status that the request's preconditions and range select from the stored response (RFC 9110 s13.2.2,
+     * s14).
+     */
     private int storedStatus() {
         StoredObject<StoredHead> object = decision.object();
         if (object == null) {
@@ -220,7 +223,7 @@ final class RequestDryRun {
         return selection == null ? head.status() : selection.status(head);
     }
 
-    /** A rule that refuses or redirects is not in the decision. */
+    /** Returns the matching rule. A decision contains no rule if the rule refuses or redirects the request. */
     private DryRunResult.@Nullable Rule rule() {
         if (decision.isMapped()) {
             return DryRunResult.Rule.of(decision.mapped());
@@ -268,7 +271,7 @@ final class RequestDryRun {
         return waits ? new DryRunResult.Collapse(waitNanos) : null;
     }
 
-    /** @param already whether another request's fetch is waited for, so that no host is chosen */
+    /** @param already whether the request would wait for a fetch in flight, so that no host is chosen */
     private DryRunResult.@Nullable Asked asked(boolean already) {
         boolean asked =
                 switch (decision.kind()) {
@@ -295,7 +298,7 @@ final class RequestDryRun {
             long key = OriginTries.hash(group.config(), plan);
             boolean mayMove = decision.request().method().isIdempotent();
             long nowMillis = shared.clock().millis();
-            return new DryRunResult.Asked(url, group, home.groups().foresee(group, key, mayMove, nowMillis), aside);
+            return new DryRunResult.Asked(url, group, home.groups().preview(group, key, mayMove, nowMillis), aside);
         } finally {
             plan.release();
         }

@@ -34,12 +34,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One request to an origin and its response, on behalf of one exchange or of many that wait for the same key. It belongs to no
- * client: the one that began it is its first follower and may leave like any other. When the head is there each follower learns
- * whether the response may answer <em>its</em> request, and reads the body at its own pace through the {@link ResponseTee};
- * what may be stored goes to the store on the same way.
+ * One request to an origin and its response, for one exchange or for all followers that wait for the same key. The
+ * fetch belongs to no client: the exchange that began it is its first follower and may leave like any other. When the
+ * response head arrives, the fetch decides for each follower whether the response may answer <em>its</em> request. Each
+ * follower reads the body at its own pace through the {@link ResponseTee}, which also writes a storable response to the
+ * store.
  *
- * <p>Confined to the event loop of the exchange that began it; followers of other loops are called on theirs by {@code execute}.
+ * <p>Confined to the event loop of the exchange that began it. Followers on other loops are called on their own loop
+ * through {@code execute}.
  */
 final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     private static final Logger log = LoggerFactory.getLogger(SharedFetch.class);
@@ -60,7 +62,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
 
     private State state = State.WAITING;
     private @Nullable OriginCall call;
-    /** Early Hints that came last, for those that join behind them. */
+    /** The latest Early Hints (103), passed to followers that join later. */
     private @Nullable ResponseHead hints;
 
     private long requestMillis;
@@ -85,12 +87,12 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         send();
     }
 
-    /** Sends the request, where there is memory for its response. */
+    /** Sends the request if the memory budget admits another response; fails the fetch otherwise. */
     private void send() {
         if (home.memory().admitsFetch()) {
             sendNow();
         } else if (plan.contentLength() == 0) {
-            // What closes slow clients for it runs before.
+            // Tries again after the tasks that are already queued: they may close slow clients and so free memory.
             home.loop().execute(() -> {
                 if (state == State.ENDED) {
                     return;
@@ -123,7 +125,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         call = OriginTries.fetch(home, plan, this);
     }
 
-    /** Joins from any loop. */
+    /** Adds a follower. Callable from any thread. */
     void join(FetchFollower follower) {
         if (home.loop().inEventLoop()) {
             joinHere(follower);
@@ -155,7 +157,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         }
     }
 
-    /** Whether a response that came some time ago may still answer without validation. */
+    /** Whether a response that is already being received may answer a follower without validation. */
     private boolean isFresh(FetchFollower follower) {
         FetchedResponse response = content.response();
         StoredHead head = response == null ? null : response.selectable();
@@ -165,8 +167,8 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     }
 
     /**
-     * Whether an invalidation that began after it has outdated what it brings: then nobody joins it; any loop. Groups and
-     * tags are known once it has the head.
+     * Whether an invalidation that began after this fetch outdates its response. If so, no follower may join. Callable
+     * from any thread. Cache groups and tags are considered once the response head is known.
      */
     boolean isOutdated() {
         return outdated() != null;
@@ -182,7 +184,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         return home.invalidations().of(plan.keyUrl(), plan.stamp(), labels);
     }
 
-    /** A follower gives up before the head; any loop. */
+    /** Removes a follower that leaves before the response head. Callable from any thread. */
     void leave(FetchFollower follower) {
         if (home.loop().inEventLoop()) {
             leaveHere(follower);
@@ -202,29 +204,32 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         }
     }
 
-    /** Whether it asks for a part only; any loop. */
+    /** Whether the fetch requests only a range. Callable from any thread. */
     boolean isPart() {
         return part;
     }
 
-    /** The origin's side, for an exchange that sends content; its own loop only. */
+    /** Returns the call to the origin, for an exchange that sends request content. Call only on this fetch's loop. */
     @Nullable
     OriginCall call() {
         return call;
     }
 
-    /** Which host of a group was asked last; null when the rule has no group. Any loop, once it was told of an answer. */
+    /**
+     * Returns the host of the origin group to which the last request was sent; null when the rule has no group.
+     * Callable from any thread after a follower callback.
+     */
     @Nullable
     String host() {
         return call instanceof OriginTries tries ? tries.host() : null;
     }
 
-    /** The version of the origin's response head. Any loop, once it was told of an answer. */
+    /** Returns the HTTP version of the origin's response head. Callable from any thread after a follower callback. */
     int originVersion() {
         return originVersion;
     }
 
-    // what the origin says
+    // Callbacks of the origin call
 
     @Override
     public void onContinue() {
@@ -268,7 +273,10 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         }
     }
 
-    /** A fault of ours with this response ends the fetch, and everybody who waits is told. */
+    /**
+     * Ends the fetch after an internal error in the handling of its response head. All waiting followers get the
+     * failure.
+     */
     private void fault(RuntimeException cause) {
         log.error("fetch for {} given up after a fault", plan.mapped().originHost(), cause);
         held.drop();
@@ -276,7 +284,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         onFailure(new OriginFailure(OriginFailure.Reason.INTERNAL, "a fault with the response's head", true));
     }
 
-    /** Counts how long the origin took, for whether its rule is in overload. */
+    /** Records the response time of the origin in the overload gauge of its rule. */
     private void noteAnswer(boolean failed) {
         OverloadGauge gauge = gauge();
         if (gauge != null) {
@@ -304,7 +312,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         if (plan.range() != null
                 && head.status() == 206
                 && state == State.WAITING
-                && !RangeRequest.isReachedBy(plan.request(), head.fields())) {
+                && !RangeRequest.coversFirstByte(plan.request(), head.fields())) {
             fetchWhole();
             return;
         }
@@ -324,7 +332,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
                 }
             });
             if (current) {
-                // What the request itself has purged is no reason against storing its answer.
+                // The invalidation by this request itself must not prevent the storing of its own response.
                 storage.begin();
             }
         } else {
@@ -337,7 +345,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         goOn();
     }
 
-    /** Carries on with what was held. */
+    /** Delivers the deferred events and resumes reading. */
     private void goOn() {
         held.release();
         if (call != null && state != State.ENDED && content.isFlowing()) {
@@ -350,12 +358,15 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         if (confirmation != null) {
             confirm(stale, confirmation, head);
         } else {
-            // About another representation: once it is read, ask without conditions.
+            // The 304 is about another representation. Once it is read, send the request again without conditions.
             fetchAgain = true;
         }
     }
 
-    /** Tells everybody who waits: the one whose request was sent gets all of it, the others what may be shared. */
+    /**
+     * Reports the validated response to all waiting followers. The first follower, whose request was sent, gets the
+     * complete head; the others get only the fields that may be shared.
+     */
     private void confirm(
             StoredObject<StoredHead> stale, FetchStoring.Confirmation confirmation, ResponseHead notModified) {
         StoredHead shared = confirmation.shared();
@@ -379,8 +390,8 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     }
 
     /**
-     * Whether a response that was validated for another client answers a follower: not with the cookie that the other one got, and not
-     * where each use is to be validated for itself (RFC 9111 s4).
+     * Whether a response that was validated for another client may answer a follower. It may not if it has that
+     * client's cookie, nor if every use needs a validation of its own (RFC 9111 s4).
      */
     private boolean isFor(FetchFollower follower, StoredHead shared, ResponseHead notModified) {
         boolean cookie = notModified.fields().contains(FieldName.SET_COOKIE)
@@ -389,7 +400,10 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         return !cookie && !(reuse instanceof Reuse.Validate) && !(reuse instanceof Reuse.NotUsable);
     }
 
-    /** The rest of a stored part came; where it does not fit, the whole is asked for. */
+    /**
+     * Handles the response to the request for the rest of a stored part. If the received part does not fit the stored
+     * one, fetches the whole content.
+     */
     private void continued(StoredObject<StoredHead> firstPart, ResponseHead head, ResponseFraming framing) {
         if (state != State.WAITING) {
             return;
@@ -409,7 +423,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         }
     }
 
-    /** Instead of what came, which is of no use. */
+    /** Cancels the current call, whose response is unusable, and requests the whole content. */
     private void fetchWhole() {
         cancelCall();
         plan.release();
@@ -433,7 +447,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         }
     }
 
-    /** Opens the way for the content, and gives it to everybody who waits and may have it. */
+    /** Opens the body and offers the response to all waiting followers. */
     private void receive(FetchStoring.Reception reception) {
         state = State.STREAMING;
         content.open(reception);
@@ -447,14 +461,17 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         content.endOffering();
     }
 
-    /** Learns which purges of groups and tags outdate the response, where it is stored or shared. */
+    /**
+     * Reads the cache groups and tags of the response. Needed only if the response is stored or shared, since purges of
+     * them outdate it.
+     */
     private void learnLabels() {
         FetchedResponse response = content.response();
         StoredHead head = response == null ? null : response.selectable();
         labels = head == null ? Labels.NONE : head.labels();
     }
 
-    /** Gives a follower its reader, or sends it away when the response is not for its request. */
+    /** Gives a follower a reader of the body, or rejects the follower if the response does not answer its request. */
     private void offer(FetchFollower follower, boolean collapsed) {
         FetchedResponse response = content.response();
         if (response == null) {
@@ -536,7 +553,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         }
     }
 
-    // what the content's way says
+    // Callbacks of the fetched body
 
     @Override
     public void onFlow(boolean open) {
@@ -550,7 +567,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         }
     }
 
-    /** One that read the blocks has left; any loop. */
+    /** Called when a follower stops reading the blocks. Callable from any thread. */
     void leaveBlocks() {
         if (home.loop().inEventLoop()) {
             content.leaveBlocks();
@@ -560,9 +577,9 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     }
 
     /**
-     * How much others want the origin connection while the response waits for its readers.
+     * Returns the demand of other requests for the origin connection while this response waits for its readers.
      *
-     * @param asker the loop of the exchange that asks: others than this fetch's do not see its call
+     * @param asker the loop of the exchange that asks; the result is {@code NONE} on any other loop than this fetch's
      */
     SlowClients.OriginDemand demand(ExchangeLoop asker) {
         return asker.loop() != home.loop() || call == null || content.isFlowing()

@@ -16,18 +16,18 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answer that makes a tunnel of a client's connection and an origin's, and that tunnel's figures.
+ * The response that joins a client's and an origin's connection to a tunnel, and the counters of that tunnel.
  *
  * <p>Confined to the client stream's event loop.
  */
 final class TunnelAnswer implements Tunnel.Listener {
-    /** Whose answer it is. */
+    /** Callback to the exchange. */
     interface Asking {
-        /** The tunnel has ended; nothing more comes. */
+        /** Called when the tunnel has ended. */
         void onTunnelEnd(Tunnel.End how);
     }
 
-    /** With a version too. */
+    /** Matches {@code websocket} with or without a version. */
     private static final List<String> WEBSOCKET = List.of(UpgradeFields.WEBSOCKET);
 
     private final ExchangeLoop home;
@@ -46,7 +46,7 @@ final class TunnelAnswer implements Tunnel.Listener {
         this.exchange = exchange;
     }
 
-    /** What is wrong with an origin's 101; null when it is right. */
+    /** Returns the error in an origin's 101 response; null when it is correct. */
     @Nullable
     OriginFailure problem(ResponseHead head) {
         boolean webSocket = UpgradeFields.allowed(head.fields(), WEBSOCKET) != null;
@@ -58,7 +58,7 @@ final class TunnelAnswer implements Tunnel.Listener {
         return new OriginFailure(OriginFailure.Reason.BAD_RESPONSE, problem, true);
     }
 
-    /** Passes the origin's 101 on, and joins the connections. */
+    /** Forwards the origin's 101 response and joins the connections. */
     void send(ResponseHead head, SwitchedConnection connection) {
         report.switched(head.status(), head.status());
         OutboundHead out =
@@ -68,7 +68,7 @@ final class TunnelAnswer implements Tunnel.Listener {
         join(out, connection, Counter.TUNNELS_UPGRADE);
     }
 
-    /** Answers CONNECT, and joins the connections. */
+    /** Answers CONNECT with 200 and joins the connections. */
     void connect(SwitchedConnection connection) {
         report.switched(200, 0);
         OutboundHead out = home.outbound().reset(200, "Connection established", FieldSection.EMPTY);

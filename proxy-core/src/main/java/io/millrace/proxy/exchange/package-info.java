@@ -1,4 +1,4 @@
-/** Step 3: the state machine of one request, and the only package that calls the other steps. */
+/** Step 3: the state machine of one request. The only package that calls the other steps. */
 @NullMarked
 package io.millrace.proxy.exchange;
 

@@ -24,52 +24,55 @@ import java.util.Locale;
 import java.util.StringJoiner;
 import org.jspecify.annotations.Nullable;
 
-/** What an event loop would do with a request, in words: a step for each decision, with what decided it. Confined to one thread. */
+/**
+ * Describes the dry run of a request in text. Each step is a decision with the rule or setting that caused it. Confined
+ * to one thread.
+ */
 public final class ExplanationText {
     private final ProxyConfig config;
     private final RequestHead request;
     private final ClientConnection client;
-    private final DryRunResult foreseen;
+    private final DryRunResult result;
     private final long nowMillis;
     private final List<Step> steps = new ArrayList<>();
 
     public ExplanationText(
-            ProxyConfig config, RequestHead request, ClientConnection client, DryRunResult foreseen, long nowMillis) {
+            ProxyConfig config, RequestHead request, ClientConnection client, DryRunResult result, long nowMillis) {
         this.config = config;
         this.request = request;
         this.client = client;
-        this.foreseen = foreseen;
+        this.result = result;
         this.nowMillis = nowMillis;
     }
 
     public Explanation explanation() {
         access();
-        if (foreseen.settings() != null) {
+        if (result.settings() != null) {
             cacheRules();
             lookup();
             collapse();
-            storing(foreseen.settings());
+            storing(result.settings());
         }
         origin();
         answer();
-        DryRunResult.Rule rule = foreseen.rule();
-        Found found = foreseen.found();
-        Asked asked = foreseen.asked();
+        DryRunResult.Rule rule = result.rule();
+        Found found = result.found();
+        Asked asked = result.asked();
         return new Explanation(
                 request.target().asString(),
                 request.methodName(),
                 client.remoteAddress().getAddress().getHostAddress(),
                 client.localAddress().getPort(),
-                foreseen.outcome().text(),
-                foreseen.status(),
+                result.outcome().text(),
+                result.status(),
                 rule == null ? null : rule.text(),
-                foreseen.filter(),
-                foreseen.key(),
+                result.filter(),
+                result.key(),
                 found == null ? null : tier(found),
                 asked == null ? null : asked.url(),
                 asked == null || asked.group() == null ? null : asked.group().name(),
                 asked == null || asked.host() == null ? null : asked.host().toString(),
-                foreseen.collapse() != null,
+                result.collapse() != null,
                 List.copyOf(steps));
     }
 
@@ -81,29 +84,29 @@ public final class ExplanationText {
         return found.isInRam() ? "ram" : "disk";
     }
 
-    // rule and access
+    // steps: rule and access
 
     private void access() {
-        DryRunResult.Rule rule = foreseen.rule();
+        DryRunResult.Rule rule = result.rule();
         if (rule == null) {
             step("rule", "no rule of remap matches " + request.target().asString(), null);
         } else if (rule.isForwarding()) {
-            step("rule", "no rule of remap matches; the client names the host itself", "forward_proxy");
+            step("rule", "no rule of remap matches; forwarded to the host that the client names", "forward_proxy");
         } else {
             step("rule", rule.text(), placed("remap[" + rule.index() + "]", rule.place()));
         }
-        String filter = foreseen.filter();
+        String filter = result.filter();
         String from = client.remoteAddress().getAddress().getHostAddress();
         if (filter != null) {
             step("filters", from + " is refused by " + filter, filterPlace(filter));
-        } else if (foreseen.outcome() != Outcome.DENY && hasFilters(rule)) {
-            step("filters", "they let " + request.methodName() + " from " + from + " pass", null);
+        } else if (result.outcome() != Outcome.DENY && hasFilters(rule)) {
+            step("filters", "the filters allow " + request.methodName() + " from " + from, null);
         }
-        if (foreseen.outcome() == Outcome.DENY && filter == null && rule != null) {
+        if (result.outcome() == Outcome.DENY && filter == null && rule != null) {
             step(
                     "access",
-                    foreseen.why(),
-                    foreseen.status() == 405 ? placed("remap[" + rule.index() + "].methods", rule.place()) : null);
+                    result.why(),
+                    result.status() == 405 ? placed("remap[" + rule.index() + "].methods", rule.place()) : null);
         }
     }
 
@@ -134,7 +137,7 @@ public final class ExplanationText {
     }
 
     private void cacheRules() {
-        String text = foreseen.cacheRules();
+        String text = result.cacheRules();
         if (text == null) {
             return;
         }
@@ -147,21 +150,21 @@ public final class ExplanationText {
         step("cache-rules", "matched by " + text, places.toString());
     }
 
-    // what is stored
+    // steps: lookup and reuse of a stored response
 
     private void lookup() {
-        String key = foreseen.key();
+        String key = result.key();
         if (key == null) {
-            step("lookup", "the cache is not asked: " + notAsked(), null);
+            step("lookup", "the cache is not used: " + notAsked(), null);
             return;
         }
         step("key", key, isPlainKey() ? null : "cache.key");
-        Found found = foreseen.found();
+        Found found = result.found();
         if (found == null) {
             step(
                     "lookup",
-                    foreseen.uncacheable()
-                            ? "nothing is stored; an answer lately could not be stored"
+                    result.uncacheable()
+                            ? "nothing is stored; a recent response could not be stored"
                             : "nothing is stored",
                     null);
             return;
@@ -177,29 +180,29 @@ public final class ExplanationText {
                         + (found.isComplete() ? "" : ", of which a part is stored") + variant + ", received "
                         + Instant.ofEpochSecond(Math.floorDiv(head.responseTimeMillis(), 1000L)),
                 variant.isEmpty() ? null : field(head, FieldName.VARY));
-        CacheSettings settings = foreseen.settings();
+        CacheSettings settings = result.settings();
         if (settings != null) {
-            new FreshnessText(settings, foreseen.cacheRules(), head, nowMillis).tell(this::step);
+            new FreshnessText(settings, result.cacheRules(), head, nowMillis).tell(this::step);
             reuse(head, settings);
         }
     }
 
     private boolean isPlainKey() {
-        CacheSettings settings = foreseen.settings();
+        CacheSettings settings = result.settings();
         return settings == null || settings.key().isPlain();
     }
 
     private String notAsked() {
-        CacheSettings settings = foreseen.settings();
+        CacheSettings settings = result.settings();
         if (settings != null && !settings.enabled()) {
             return "caching is off for this request";
         }
-        NoStoreReason never = foreseen.noStore();
+        NoStoreReason never = result.noStore();
         if (never != null) {
             return never.text();
         }
-        String forwarded = foreseen.forwarded();
-        return forwarded == null ? "there is nothing to ask it for" : forwarded;
+        String forwarded = result.forwarded();
+        return forwarded == null ? "the request cannot use it" : forwarded;
     }
 
     private static @Nullable String field(StoredHead head, FieldName name) {
@@ -208,23 +211,23 @@ public final class ExplanationText {
     }
 
     private void reuse(StoredHead head, CacheSettings settings) {
-        Reuse reuse = foreseen.reuse();
+        Reuse reuse = result.reuse();
         if (reuse == null) {
             return;
         }
         long stale = -(settings.lifetimes().lifetimeSeconds(head) - head.currentAgeSeconds(nowMillis));
         if (reuse instanceof Reuse.Fresh) {
-            step("reuse", "fresh: it answers", null);
+            step("reuse", "fresh: used as it is", null);
         } else if (reuse instanceof Reuse.ServeStale) {
-            step("reuse", "stale for " + stale + " s, and the client takes it", control());
+            step("reuse", "stale for " + stale + " s, which the client accepts", control());
         } else if (reuse instanceof Reuse.ServeStaleWhileRevalidating) {
             step(
                     "reuse",
                     "stale for " + stale + " s, below " + head.staleWhileRevalidateSeconds()
-                            + " s of stale-while-revalidate: it answers, and is validated meanwhile",
+                            + " s of stale-while-revalidate: used, and validated in the background",
                     FreshnessText.deciding(head, settings));
         } else if (reuse instanceof Reuse.ServeStaleUnderLoad) {
-            step("reuse", "stale for " + stale + " s, and serves on while there is too much to do", "cache.overload");
+            step("reuse", "stale for " + stale + " s, used because of overload", "cache.overload");
         } else if (reuse instanceof Reuse.Validate validate) {
             validate(validate.reason(), head, settings);
         } else if (reuse instanceof Reuse.NotUsable not) {
@@ -236,9 +239,9 @@ public final class ExplanationText {
             step(
                     "reuse",
                     (invalidated.by().isSoft()
-                                    ? "made stale since it was asked for"
-                                    : "invalidated since it was asked for")
-                            + (foreseen.purge() == null ? "" : ", by purge " + foreseen.purge()),
+                                    ? "purged softly since it was fetched"
+                                    : "invalidated since it was fetched")
+                            + (result.purge() == null ? "" : ", by purge " + result.purge()),
                     invalidated.by().detail());
         }
     }
@@ -253,11 +256,11 @@ public final class ExplanationText {
                 };
         String validators = head.hasValidator() ? "" : "; without a validator it is fetched again";
         long onError = head.staleIfErrorSeconds();
-        String error = onError > 0 ? "; should the origin fail, stale-if-error has " + onError + " s" : "";
+        String error = onError > 0 ? "; if the origin fails, stale-if-error permits it for " + onError + " s" : "";
         step("reuse", "to be validated: " + reason.text() + validators + error, by);
     }
 
-    /** The request's own word, null when it has none. */
+    /** Returns the request's own cache directive; null if it has none. */
     private @Nullable String control() {
         String control = request.fields().get(FieldName.CACHE_CONTROL);
         if (control != null) {
@@ -267,33 +270,32 @@ public final class ExplanationText {
         return pragma == null ? null : "request's Pragma: " + pragma;
     }
 
-    // what would be done
+    // steps: fetch and answer
 
     private void collapse() {
-        DryRunResult.Collapse collapse = foreseen.collapse();
+        DryRunResult.Collapse collapse = result.collapse();
         if (collapse == null) {
             return;
         }
         long millis = collapse.waitNanos() / 1_000_000;
         step(
                 "collapse",
-                foreseen.outcome() == Outcome.STALE
+                result.outcome() == Outcome.STALE
                         ? "another request fetches it already: no validation is begun"
-                        : "another request fetches it already: its answer is waited for, at most "
+                        : "another request fetches it already: this one waits for that response, at most "
                                 + (millis % 1000 == 0 ? millis / 1000 + " s" : millis + " ms"),
-                foreseen.outcome() == Outcome.STALE ? null : "cache.collapse_wait");
+                result.outcome() == Outcome.STALE ? null : "cache.collapse_wait");
     }
 
     private void storing(CacheSettings settings) {
-        if (foreseen.asked() == null || foreseen.outcome() == Outcome.STALE) {
+        if (result.asked() == null || result.outcome() == Outcome.STALE) {
             return;
         }
-        NoStoreReason never = foreseen.noStore();
-        if (foreseen.outcome() == Outcome.PASS || never != null) {
+        NoStoreReason never = result.noStore();
+        if (result.outcome() == Outcome.PASS || never != null) {
             step(
                     "storing",
-                    "the answer is not stored: "
-                            + (never == null ? String.valueOf(foreseen.forwarded()) : never.text()),
+                    "the answer is not stored: " + (never == null ? String.valueOf(result.forwarded()) : never.text()),
                     never == NoStoreReason.REQUEST_NO_STORE
                             ? control()
                             : never == NoStoreReason.DYNAMIC_URL ? "cache.cache_urls_that_look_dynamic" : null);
@@ -309,7 +311,7 @@ public final class ExplanationText {
         guess(settings.lifetimes().guessedWithCookies());
     }
 
-    /** Which lifetimes are not guessed because of what the request has. */
+    /** Adds a step if the request's fields prevent a heuristic lifetime. */
     private void guess(LifetimeRules.GuessedWithCookies policy) {
         boolean authorized = request.fields().contains(FieldName.AUTHORIZATION);
         boolean withCookie = request.fields().contains(FieldName.COOKIE);
@@ -319,18 +321,18 @@ public final class ExplanationText {
         boolean all = authorized || policy == LifetimeRules.GuessedWithCookies.NONE;
         step(
                 "guess",
-                "no lifetime is guessed" + (all ? "" : " for text, JSON and XML") + ", as the request has "
+                "no heuristic lifetime" + (all ? "" : " for text, JSON and XML") + ", as the request has "
                         + (authorized ? "Authorization" : "Cookie"),
                 "cache.guessed_lifetime_with_cookies");
     }
 
     private void origin() {
-        Asked asked = foreseen.asked();
+        Asked asked = result.asked();
         if (asked == null) {
             return;
         }
-        if (foreseen.collapse() != null) {
-            step("origin", asked.url() + " is asked for already", null);
+        if (result.collapse() != null) {
+            step("origin", asked.url() + " is being fetched already", null);
             return;
         }
         if (asked.group() == null) {
@@ -338,44 +340,47 @@ public final class ExplanationText {
             return;
         }
         String host = asked.host() == null
-                ? asked.group().config().goDirect() ? "no host is up: the host of the rule is asked" : "no host is up"
+                ? asked.group().config().goDirect() ? "no host is up: the host of the rule is used" : "no host is up"
                 : "next is " + asked.host() + " by "
                         + asked.group().config().policy().name().toLowerCase(Locale.ROOT);
         step("origin", asked.url() + ", " + host, "origins " + asked.group().name());
     }
 
     private void answer() {
-        if (foreseen.collapse() != null && foreseen.outcome() != Outcome.STALE) {
-            step("answer", "waits for what another request fetches (" + foreseen.forwarded() + ")", null);
+        if (result.collapse() != null && result.outcome() != Outcome.STALE) {
+            step("answer", "waits for the fetch of another request (" + result.forwarded() + ")", null);
             return;
         }
         String text =
-                switch (foreseen.outcome()) {
-                    case DENY -> foreseen.status() + ", " + foreseen.why();
+                switch (result.outcome()) {
+                    case DENY -> result.status() + ", " + result.why();
                     case ANSWER -> "this proxy answers in the origin's place (RFC 9110 section 7.6.2)";
-                    case REDIRECT -> foreseen.status() + " to " + foreseen.location() + " (" + foreseen.why() + ")";
+                    case REDIRECT -> result.status() + " to " + result.location() + " (" + result.why() + ")";
                     case TUNNEL -> "a tunnel to " + request.target().authority();
-                    case PASS -> "goes to the origin as it is (" + foreseen.forwarded() + ")";
-                    case HIT -> "answered from the cache" + otherStatus() + ", no origin is asked";
+                    case PASS -> "is sent to the origin unchanged (" + result.forwarded() + ")";
+                    case HIT -> "answered from the cache" + otherStatus() + ", without an origin request";
                     case STALE ->
                         "answered from the cache" + otherStatus() + " though stale"
-                                + (foreseen.asked() == null ? "" : ", validated in the background");
-                    case VALIDATE -> "the origin is asked whether it still holds (" + conditions() + ")";
-                    case COMPLETE -> "what is stored answers, the rest comes from the origin";
-                    case FETCH -> "fetched from the origin (" + foreseen.forwarded() + ")";
-                    case UNAVAILABLE -> "504: the client wants only what is stored (only-if-cached)";
+                                + (result.asked() == null ? "" : ", validated in the background");
+                    case VALIDATE -> "the stored response is validated with the origin (" + conditions() + ")";
+                    case COMPLETE -> "the stored part is used, the rest is fetched from the origin";
+                    case FETCH -> "fetched from the origin (" + result.forwarded() + ")";
+                    case UNAVAILABLE -> "504: the client accepts only stored responses (only-if-cached)";
                 };
         step("answer", text, null);
     }
 
-    /** The status that the request's conditions or range make of the stored one. */
+    /**
+     * Returns the status of the answer if conditions or a range of the request change the stored one; else an empty
+     * text.
+     */
     private String otherStatus() {
-        Found found = foreseen.found();
-        return found == null || found.head().status() == foreseen.status() ? "" : " with " + foreseen.status();
+        Found found = result.found();
+        return found == null || found.head().status() == result.status() ? "" : " with " + result.status();
     }
 
     private String conditions() {
-        Found found = foreseen.found();
+        Found found = result.found();
         if (found == null) {
             return "conditional";
         }
@@ -384,6 +389,6 @@ public final class ExplanationText {
             return "If-None-Match: " + tag;
         }
         String modified = found.head().fields().get(FieldName.LAST_MODIFIED);
-        return modified == null ? "without conditions, it has no validator" : "If-Modified-Since: " + modified;
+        return modified == null ? "without conditions, because it has no validator" : "If-Modified-Since: " + modified;
     }
 }

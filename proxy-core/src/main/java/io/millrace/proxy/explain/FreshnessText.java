@@ -9,14 +9,14 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The arithmetic of a stored response's freshness in words (RFC 9111 s4.2): which field or setting gave the lifetime, and what
- * the age is made of. Immutable.
+ * Describes the freshness computation of a stored response in text (RFC 9111 s4.2). The text contains the source of the
+ * lifetime and the parts of the age. Immutable.
  *
- * @param settings those that hold for the request
- * @param cacheRules the cache rules that made them, for people; null for none
+ * @param settings settings in force for the request
+ * @param cacheRules names of the cache rules that changed the settings, for display; null for none
  */
 record FreshnessText(CacheSettings settings, @Nullable String cacheRules, StoredHead head, long nowMillis) {
-    /** Takes steps. */
+    /** Receives the steps of the description. */
     interface Steps {
         void step(String name, String text, @Nullable String by);
     }
@@ -28,7 +28,7 @@ record FreshnessText(CacheSettings settings, @Nullable String cacheRules, Stored
         long initial = Math.floorDiv(head.initialAgeMillis(), 1000L);
         steps.step(
                 "age",
-                age + " s: " + initial + " s when it came, " + Math.max(0, age - initial) + " s since then",
+                age + " s: " + initial + " s on arrival, " + Math.max(0, age - initial) + " s since then",
                 initial > 0 ? "the answer's Age, or its Date" : null);
         long left = lifetime - age;
         steps.step(
@@ -56,12 +56,12 @@ record FreshnessText(CacheSettings settings, @Nullable String cacheRules, Stored
             case EXPIRES -> "Expires minus Date";
             case HEURISTIC ->
                 head.fields().contains(FieldName.LAST_MODIFIED)
-                        ? "a guess, the share " + settings.lifetimes().heuristicFactor()
+                        ? "heuristic, " + settings.lifetimes().heuristicFactor()
                                 + " of the time between Last-Modified and Date"
-                        : "a guess, the shortest, as there is no Last-Modified";
+                        : "heuristic, the shortest lifetime, because there is no Last-Modified";
             case NEGATIVE -> "negative caching";
-            case WITHHELD -> "no guess, as the request had Cookie or Authorization or the answer Set-Cookie";
-            case NONE -> "nothing that says one";
+            case WITHHELD -> "no heuristic, because of Cookie, Authorization or Set-Cookie";
+            case NONE -> "default: no lifetime is given";
         };
     }
 
@@ -85,7 +85,7 @@ record FreshnessText(CacheSettings settings, @Nullable String cacheRules, Stored
         };
     }
 
-    /** The field that says how long it is fresh, and whether it must be validated; null when none does. */
+    /** Returns the field that determines lifetime and validation; null if there is none. */
     static @Nullable String deciding(StoredHead head, CacheSettings settings) {
         for (FieldName target : settings.storing().targets()) {
             if (head.fields().contains(target)) {

@@ -3,12 +3,12 @@ package io.millrace.proxy.fetch;
 import java.net.InetAddress;
 
 /**
- * Which addresses a request may go to. Asked for every address that a name has, right before one of those that pass is connected to: what a name server says at
- * another time does not count.
+ * Decides to which addresses a request may be sent. Called for every resolved address of a name, immediately before the
+ * connection is made. So another DNS answer at another time cannot bypass it.
  *
- * <p>Called on event loops, and never blocks. Requests with the same check share connections.
+ * <p>Called on event loops; never blocks. Requests with the same check share connections.
  */
 public interface AddressCheck {
-    /** Whether a connection may be made. */
+    /** Whether a connection to the address and port is permitted. */
     boolean allows(InetAddress address, int port);
 }

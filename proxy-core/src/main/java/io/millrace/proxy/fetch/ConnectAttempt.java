@@ -25,19 +25,20 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One attempt to get one connection: ask where the service is if records may say so, resolve the name, connect to its addresses, shake hands over TLS. An address has {@value #NEXT_ADDRESS_MILLIS} ms before
- * the next one is tried beside it, or until it fails; the first connection that is ready wins (RFC 8305 s5). Addresses that failed, or were slower than a later
- * one, are tried last for a while.
+ * One attempt to make one connection: query DNS SRV records if configured, resolve the name, connect to its addresses,
+ * TLS handshake. If an address fails or takes {@value #NEXT_ADDRESS_MILLIS} ms, the next one is tried in parallel; the
+ * first ready connection wins (RFC 8305 s5). Addresses that failed, or that were slower than a later one, are tried
+ * last for a while.
  *
- * <p>Where there are service records their targets are tried one after the other (RFC 2782), as if they were addresses of one name.
+ * <p>Targets of SRV records are tried one after the other (RFC 2782), like addresses of one name.
  *
- * <p>The whole of it has one deadline.
+ * <p>The whole attempt has one deadline.
  *
  * <p>Confined to one event loop.
  */
 final class ConnectAttempt {
 
-    /** Most addresses tried, of all targets together; a name with more is tried at its first ones. */
+    /** Limit of addresses to try, over all targets. */
     private static final int ADDRESSES_MAX = 8;
 
     /** The "Connection Attempt Delay" of RFC 8305 s5. */
@@ -47,25 +48,25 @@ final class ConnectAttempt {
     private final FetchSettings settings;
     private final Deadline deadline;
     private final Deadline nextAddress;
-    /** Being connected, each with its address, in the order in which they were begun. */
+    /** Channels that are connecting, with their addresses, in order of their start. */
     private final Map<Channel, Place> open = new LinkedHashMap<>(2);
-    /** Where else the service is, by its records. */
+    /** Further targets of the SRV records. */
     private final ArrayDeque<ServiceTarget> targets = new ArrayDeque<>(0);
 
     private final byte @Nullable [] preface;
-    /** Null where the connection is not encrypted. */
+    /** Null for a connection in clear text. */
     private @Nullable SslContext sslContext;
 
     private @Nullable PooledCall call;
     private final List<Place> places = new ArrayList<>(2);
     private int tried;
-    /** Whether it is being asked for the addresses of one more host. */
+    /** Whether a resolution of a host name is in progress. */
     private boolean resolving;
 
     private String lastProblem = "name resolution";
     private boolean ended;
 
-    /** An address of a host that is asked for by that name. */
+    /** An address of a host, with the name that it was resolved from. */
     private record Place(String host, InetSocketAddress address) {}
 
     ConnectAttempt(OriginPool pool, PooledCall call) {
@@ -81,7 +82,7 @@ final class ConnectAttempt {
         return settings;
     }
 
-    /** Whether the connection begins with what only the call that it is made for may begin with. */
+    /** Whether the connection begins with bytes that belong to one call only. */
     boolean hasPreface() {
         return preface != null;
     }
@@ -94,14 +95,14 @@ final class ConnectAttempt {
                 sslContext = pool.client().sslContext(tls, pool.http2());
             } catch (SSLException e) {
                 String problem = "TLS settings: " + e.getMessage();
-                // The caller that starts an attempt does not expect its end meanwhile.
+                // The caller of {@code start} does not expect the end of the attempt within the call.
                 pool.eventLoop().execute(() -> fail(OriginFailure.Reason.TLS, problem));
                 return;
             }
         }
         Origin origin = pool.origin();
         Future<List<ServiceTarget>> services =
-                origin.mayBeService() ? pool.client().addresses().services(origin.service(), origin.host()) : null;
+                origin.usesSrv() ? pool.client().addresses().services(origin.service(), origin.host()) : null;
         if (services == null) {
             resolve(origin.host(), origin.port());
         } else if (services.isDone()) {
@@ -111,7 +112,7 @@ final class ConnectAttempt {
         }
     }
 
-    /** Where the service is, by its records; nowhere else than its name says where there are none. */
+    /** Continues with the targets of SRV records; with the origin's host if there are none. */
     private void located(List<ServiceTarget> found) {
         if (ended) {
             return;
@@ -145,18 +146,18 @@ final class ConnectAttempt {
         }
     }
 
-    /** The call does not wait any more; the connection is made all the same, for others. */
+    /** Detaches the call, which no longer waits. The connection is still made, for other calls. */
     void withdraw() {
         call = null;
     }
 
-    /** Gives up without a report: the client is closed. */
+    /** Ends the attempt without a report: the client is closed. */
     void abandon() {
         call = null;
         fail(OriginFailure.Reason.CANCELLED, "the client was closed");
     }
 
-    /** From the connection: requests can be sent. */
+    /** Called by the connection when it can send requests. */
     void ready(Channel of, OriginConnection connection) {
         Place place = open.get(of);
         if (ended || place == null) {
@@ -171,7 +172,7 @@ final class ConnectAttempt {
         pool.connected(connection, first);
     }
 
-    /** Whether HTTP/2 is spoken on a connection that stands, and was secured where it is to be. */
+    /** Whether an established connection uses HTTP/2. TLS must be complete. */
     boolean isHttp2(Channel of) {
         return switch (pool.http2()) {
             case OFF -> false;
@@ -183,7 +184,7 @@ final class ConnectAttempt {
         };
     }
 
-    /** From the connection: requests can be sent in HTTP/2. */
+    /** Called by the connection when it can send requests by HTTP/2. */
     void readyForHttp2(Channel of) {
         Place place = open.get(of);
         if (ended || place == null) {
@@ -200,7 +201,7 @@ final class ConnectAttempt {
         pool.connected(made, first);
     }
 
-    /** From the connection: TCP stands, and TLS failed or the origin closed before requests could be sent. */
+    /** Called by the connection when TLS failed, or when the origin closed before requests could be sent. */
     void notReady(Channel of, OriginFailure.Reason reason, String problem) {
         Place place = open.remove(of);
         if (place != null) {
@@ -236,7 +237,7 @@ final class ConnectAttempt {
         return tried < places.size() || (!targets.isEmpty() && places.size() < ADDRESSES_MAX);
     }
 
-    /** Tries one more address, of the next target where those of the ones before were tried. */
+    /** Tries the next address. If none is left, resolves the next target. */
     private void more() {
         if (tried < places.size()) {
             tryNext();
@@ -265,7 +266,7 @@ final class ConnectAttempt {
         ChannelFuture connect =
                 pool.client().bootstrap().clone().handler(initializer()).connect(address);
         if (connect.isDone() && !connect.isSuccess()) {
-            // There is no socket, and Netty would tell listeners so on a thread of its own.
+            // No socket could be created. Netty would notify listeners on another thread.
             pool.eventLoop().execute(() -> {
                 if (!ended) {
                     notConnected(place, connect.cause());
@@ -307,12 +308,12 @@ final class ConnectAttempt {
     private SslHandler newSslHandler(SslContext context, SocketChannel made) {
         SslHandler handler =
                 context.newHandler(made.alloc(), pool.tlsName(), pool.origin().port());
-        // The attempt's own deadline covers the handshake.
+        // The deadline of the attempt covers the handshake.
         handler.setHandshakeTimeoutMillis(0);
         return handler;
     }
 
-    /** There will be no connection to this address: the next one is tried, or those under way are all there is. */
+    /** Handles a failed address: tries the next one, or waits for the remaining attempts. */
     private void noneFrom(Place place, OriginFailure.Reason reason, String problem) {
         pool.client().addresses().failed(place.host(), place.address().getAddress());
         lastProblem = problem;
@@ -339,10 +340,10 @@ final class ConnectAttempt {
     }
 
     /**
-     * No connection is wanted any more from what is still under way. What was begun before the winner was slow; what was begun after it had less
-     * time, which says nothing.
+     * Ends the attempt and closes all unfinished channels. Addresses started before the winner were slow. Those started
+     * after it had less time, so their result is unknown.
      *
-     * @param winner null when there is none: then all were slow
+     * @param winner null when there is none: then all addresses were slow
      */
     private void end(@Nullable Channel winner) {
         ended = true;

@@ -6,10 +6,10 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One deadline that moves often and is seldom reached, at the price of at most one scheduled task.
+ * A deadline that moves often and is seldom reached. Uses at most one scheduled task.
  *
- * <p>Moving it later, or clearing it, only writes a field: the task finds out when it runs and schedules itself again for the rest. Only an earlier deadline
- * replaces the task.
+ * <p>Moving the deadline later, or clearing it, only writes a field: the task checks the field when it runs, and
+ * reschedules itself for the rest. Only an earlier deadline replaces the task.
  *
  * <p>Confined to one event loop.
  */
@@ -23,13 +23,13 @@ final class Deadline implements Runnable {
     private long taskNanosAt;
     private @Nullable Future<?> task;
 
-    /** A deadline that is not set. {@code onReached} runs on the event loop each time a set one passes. */
+    /** Creates a deadline that is not set. {@code onReached} runs on the event loop each time a set deadline passes. */
     Deadline(EventLoop eventLoop, Runnable onReached) {
         this.eventLoop = eventLoop;
         this.onReached = onReached;
     }
 
-    /** The deadline is this many nanoseconds from now. */
+    /** Sets the deadline to this many nanoseconds from now. */
     void set(long delayNanos) {
         long now = now();
         nanosAt = delayNanos > Long.MAX_VALUE / 4 ? NONE : now + delayNanos;
@@ -45,12 +45,12 @@ final class Deadline implements Runnable {
         schedule(delayNanos);
     }
 
-    /** There is no deadline. */
+    /** Clears the deadline. The task stays scheduled. */
     void clear() {
         nanosAt = NONE;
     }
 
-    /** There is no deadline and will be none: the task goes as well. */
+    /** Clears the deadline for good and cancels the task. */
     void cancel() {
         nanosAt = NONE;
         if (task != null) {
@@ -59,12 +59,12 @@ final class Deadline implements Runnable {
         }
     }
 
-    /** Nanoseconds left; 0 or less when passed, a very large number when not set. */
+    /** Nanoseconds left; 0 or less after the deadline, a very large number when none is set. */
     long remainingNanos() {
         return nanosAt == NONE ? NONE : nanosAt - now();
     }
 
-    /** The task: due, early, or of no use any more. */
+    /** The scheduled task. Calls {@code onReached}, reschedules itself, or does nothing. */
     @Override
     public void run() {
         task = null;

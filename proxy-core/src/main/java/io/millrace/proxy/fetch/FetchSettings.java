@@ -3,24 +3,28 @@ package io.millrace.proxy.fetch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Deadlines and limits of a request to an origin. They travel with each request, so a change of settings takes effect with the next one.
+ * Deadlines and limits of a request to an origin. Each request has its own settings, so a change applies from the next
+ * request on.
  *
  * <p>Immutable.
  *
- * @param connectTimeoutNanos from the start of an attempt to connect until requests can be sent: all addresses and the TLS handshake together
- * @param firstByteTimeoutNanos from the request's last byte (or from its head, while the content waits for 100) until the response's head is complete
- * @param responseIdleTimeoutNanos longest pause within a response; not counted while the caller has paused reading
- * @param requestIdleTimeoutNanos longest time in which an origin takes none of the request's content
- * @param keepAliveIdleNanos how long an unused connection is kept
- * @param queueTimeoutNanos how long a call waits for one of the origin's connections
- * @param responseHeadMax largest response head and largest trailer section, in bytes
- * @param connectionsMax most connections per origin on this event loop, those being made included
- * @param tunnelsMax most tunnels per origin on this event loop, requests for one included; they are no connections of connectionsMax
- * @param idleConnectionsMax most unused connections kept per origin on this event loop
- * @param queueMax most calls that wait for a connection, per origin on this event loop
- * @param http2StreamsMax most calls at the same time on one HTTP/2 connection
- * @param http2WindowBytes content of one response over HTTP/2 that is on its way and not taken
- * @param keepAlive false asks the origin to close after the response
+ * @param connectTimeoutNanos from the start of a connection attempt until requests can be sent, over all addresses and
+ *     including the TLS handshake
+ * @param firstByteTimeoutNanos from the request's last byte (or from its head, while the content waits for 100) until
+ *     the response head is complete
+ * @param responseIdleTimeoutNanos longest pause within a response; does not run while the caller has paused reading
+ * @param requestIdleTimeoutNanos longest time in which an origin accepts none of the request's content
+ * @param keepAliveIdleNanos idle timeout of an unused connection
+ * @param queueTimeoutNanos longest time that a call waits for one of the origin's connections
+ * @param responseHeadMax limit in bytes of a response head and of a trailer section
+ * @param connectionsMax limit of connections per origin on this event loop, including those being made
+ * @param tunnelsMax limit of tunnels per origin on this event loop, including requests for one; they do not count in
+ *     connectionsMax
+ * @param idleConnectionsMax limit of idle connections per origin on this event loop
+ * @param queueMax limit of calls that wait for a connection, per origin on this event loop
+ * @param http2StreamsMax limit of concurrent calls on one HTTP/2 connection
+ * @param http2WindowBytes flow-control window of one HTTP/2 response: content sent and not yet consumed
+ * @param keepAlive false to ask the origin to close the connection after the response
  */
 public record FetchSettings(
         long connectTimeoutNanos,
@@ -39,7 +43,7 @@ public record FetchSettings(
         boolean keepAlive) {
     private static final FetchSettings DEFAULTS = builder().build();
 
-    /** Checks that deadlines are positive and limits make sense. */
+    /** Checks that deadlines are positive and limits are valid. */
     public FetchSettings {
         positive("connectTimeout", connectTimeoutNanos);
         positive("firstByteTimeout", firstByteTimeoutNanos);
@@ -69,7 +73,7 @@ public record FetchSettings(
         return DEFAULTS;
     }
 
-    /** The same with other limits of connections, of tunnels, and of calls that wait for a connection. */
+    /** Returns a copy with other limits of connections, of tunnels, and of waiting calls. */
     public FetchSettings withLimits(int connections, int tunnels, int queue) {
         return new FetchSettings(
                 connectTimeoutNanos,
@@ -88,20 +92,20 @@ public record FetchSettings(
                 keepAlive);
     }
 
-    /** A builder that starts from the defaults. */
+    /** Returns a builder that starts from the defaults. */
     public static Builder builder() {
         return new Builder();
     }
 
-    /** Collects settings. Confined to one thread. */
+    /** Builds settings. Confined to one thread. */
     public static final class Builder {
 
         private long connectTimeoutNanos = TimeUnit.SECONDS.toNanos(10);
         private long firstByteTimeoutNanos = TimeUnit.SECONDS.toNanos(30);
         private long responseIdleTimeoutNanos = TimeUnit.SECONDS.toNanos(30);
         private long requestIdleTimeoutNanos = TimeUnit.SECONDS.toNanos(30);
-        // Shorter than the common 60 s and 75 s of origins, so that mostly we close first and no request meets a
-        // connection that is being closed.
+        // Shorter than the common 60 s and 75 s of origins. So this proxy usually closes first, and no request is sent
+        // on a connection that the origin is closing.
         private long keepAliveIdleNanos = TimeUnit.SECONDS.toNanos(50);
         private long queueTimeoutNanos = TimeUnit.SECONDS.toNanos(10);
         private int responseHeadMax = 64 << 10;
@@ -199,7 +203,7 @@ public record FetchSettings(
             return this;
         }
 
-        /** The settings. */
+        /** Returns the settings. */
         public FetchSettings build() {
             return new FetchSettings(
                     connectTimeoutNanos,

@@ -6,10 +6,10 @@ import io.millrace.proxy.fetch.http2.Http2ClientSettings;
 import io.millrace.proxy.fetch.http2.StreamFailure;
 
 /**
- * One HTTP/2 connection to an origin in its pool: carries calls, a stream each.
+ * One HTTP/2 connection to an origin in its pool. Carries calls, each on its own stream.
  *
- * <p>Its deadline is the idle timeout while it carries none. While it carries some, silence of the origin is answered with
- * a PING, and no answer to that with the end of the connection.
+ * <p>Without calls, the deadline is the idle timeout. With calls, the connection sends a PING when the origin is
+ * silent, and closes without an answer to the PING.
  *
  * <p>Confined to one event loop.
  */
@@ -35,7 +35,7 @@ final class MultiplexedConnection implements ConnectionListener {
         deadline = new Deadline(pool.eventLoop(), this::deadlineReached);
     }
 
-    /** The last handler of its channel. */
+    /** The last handler of the channel. */
     Http2ClientConnection handler() {
         return wire;
     }
@@ -44,21 +44,21 @@ final class MultiplexedConnection implements ConnectionListener {
         return pool;
     }
 
-    /** Whether one more call may begin on it. */
+    /** Whether one more call may start. */
     boolean hasCapacity() {
         return !draining && !closed && !probing && wire.capacity() > 0;
     }
 
-    /** Whether it carries a call. */
+    /** Whether the connection carries a call. */
     boolean isActive() {
         return calls > 0;
     }
 
-    /** Sends a call's request on a stream of its own. Only while there is capacity. */
+    /** Sends a call's request on a stream of its own. Requires {@link #hasCapacity}. */
     void start(PooledCall call) {
         FetchSettings now = call.request().settings();
         if (now.keepAlive() || !settings.keepAlive()) {
-            // One that asks for a connection to be closed, such as a health check, does not decide for the others.
+            // A request without keep-alive, such as a health check, does not change the setting for the others.
             settings = now;
         }
         if (calls++ == 0) {
@@ -71,17 +71,17 @@ final class MultiplexedConnection implements ConnectionListener {
         call.start(carrier);
     }
 
-    /** It is kept for later calls: from now on it closes when its time is over. */
+    /** Keeps the connection for later calls. It closes at the end of the idle timeout. */
     void keepIdle() {
         deadline.set(settings.keepAliveIdleNanos());
     }
 
-    /** A response was complete. */
+    /** Notes that a response was completed on this connection. */
     void served() {
         served = true;
     }
 
-    /** A call has left it. */
+    /** Called when a call has ended. */
     void streamEnded() {
         calls--;
         pool.client().statistics().http2Streams--;
@@ -101,13 +101,13 @@ final class MultiplexedConnection implements ConnectionListener {
         }
     }
 
-    /** Closes it between calls. */
+    /** Closes the connection, which has no calls. */
     void closeUnused() {
         draining = true;
         wire.close();
     }
 
-    /** A stream was late: no other begins before the origin has given a sign of life. */
+    /** Sends a PING after a stream was late. No other call starts before the origin answers. */
     void probe() {
         if (!closed && !probing) {
             probing = true;

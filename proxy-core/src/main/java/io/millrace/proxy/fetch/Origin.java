@@ -3,22 +3,22 @@ package io.millrace.proxy.fetch;
 import java.util.Objects;
 
 /**
- * Where a request goes: scheme, host and port of one origin (RFC 9110 s4.3.1).
+ * The destination of a request: scheme, host and port of one origin (RFC 9110 s4.3.1).
  *
  * <p>Immutable.
  *
  * @param scheme {@link Scheme#HTTP} or {@link Scheme#HTTPS}
  * @param host lower-case name, IPv4 address, or IPv6 address without brackets
  * @param port 1 to 65535
- * @param mayBeService whether service records may say where it is, as its URL names no port
+ * @param usesSrv whether DNS SRV records may determine host and port, because the URL has no port
  */
-public record Origin(Scheme scheme, String host, int port, boolean mayBeService) {
+public record Origin(Scheme scheme, String host, int port, boolean usesSrv) {
 
-    /** How an origin is spoken to. */
+    /** The URI scheme of an origin. */
     public enum Scheme {
-        /** Plain HTTP/1.1 over TCP. */
+        /** HTTP over TCP in clear text. */
         HTTP("http", 80),
-        /** HTTP/1.1 over TLS. */
+        /** HTTP over TLS. */
         HTTPS("https", 443);
 
         private final String text;
@@ -29,18 +29,18 @@ public record Origin(Scheme scheme, String host, int port, boolean mayBeService)
             this.defaultPort = defaultPort;
         }
 
-        /** The scheme as it is written in a URI. */
+        /** The scheme as written in a URI. */
         public String text() {
             return text;
         }
 
-        /** The port that a URI of this scheme means when it names none. */
+        /** The default port of the scheme. */
         public int defaultPort() {
             return defaultPort;
         }
     }
 
-    /** Checks the port's range and that there is a host. */
+    /** Checks the port's range and that the host is not empty. */
     public Origin {
         Objects.requireNonNull(scheme, "scheme");
         if (host.isEmpty() || host.charAt(0) == '[') {
@@ -52,27 +52,27 @@ public record Origin(Scheme scheme, String host, int port, boolean mayBeService)
         }
     }
 
-    /** An origin spoken to in clear text. */
+    /** Returns an origin with the scheme http. */
     public static Origin http(String host, int port) {
         return new Origin(Scheme.HTTP, host, port, false);
     }
 
-    /** An origin spoken to over TLS. */
+    /** Returns an origin with the scheme https. */
     public static Origin https(String host, int port) {
         return new Origin(Scheme.HTTPS, host, port, false);
     }
 
-    /** The same, which service records may say where it is. */
-    public Origin perhapsService() {
+    /** Returns a copy whose host and port may come from DNS SRV records. */
+    public Origin withSrv() {
         return new Origin(scheme, host, port, true);
     }
 
-    /** The same, which is at its port whatever service records say; itself if it was so. */
-    Origin atItsPort() {
-        return mayBeService ? new Origin(scheme, host, port, false) : this;
+    /** Returns a copy that ignores DNS SRV records; this object if it already does. */
+    Origin withoutSrv() {
+        return usesSrv ? new Origin(scheme, host, port, false) : this;
     }
 
-    /** As service records are named (RFC 2782). */
+    /** Service and protocol labels of the DNS SRV record (RFC 2782). */
     String service() {
         return isSecure() ? "_https._tcp" : "_http._tcp";
     }
@@ -82,7 +82,7 @@ public record Origin(Scheme scheme, String host, int port, boolean mayBeService)
         return scheme == Scheme.HTTPS;
     }
 
-    /** Host and port, as logs have them: {@code [2001:db8::1]:8080}. */
+    /** Host and port as written in logs: {@code [2001:db8::1]:8080}. */
     public String authority() {
         return (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + port;
     }

@@ -4,51 +4,56 @@ import io.millrace.proxy.memory.SlowClients;
 import io.netty.buffer.ByteBuf;
 
 /**
- * The caller's side of one request under way: its content, back-pressure, and the way out.
+ * One request in progress, as the caller controls it: request content, backpressure, and cancellation.
  *
  * <p>Confined to one event loop, that of the {@link OriginClient}.
  */
 public interface OriginCall {
 
     /**
-     * Sends a piece of the request's content. Takes ownership, also when the call has already ended: the piece is then dropped. A piece written before there
-     * is a connection is held until there is one.
+     * Sends a piece of the request's content. Takes ownership; drops the piece if the call has ended. A piece written
+     * before the call has a connection is held.
      *
-     * @throws IllegalStateException when the request has no content, is finished, more comes than its Content-Length, or a caller that ignores {@link
-     *     #isRequestWritable()} makes the held pieces grow beyond {@value #HELD_BYTES_MAX} bytes
+     * @throws IllegalStateException when the request has no content, is finished, or its Content-Length is exceeded;
+     *     also when the held pieces exceed {@value #HELD_BYTES_MAX} bytes because the caller ignores
+     *     {@link #isRequestWritable()}
      */
     void write(ByteBuf content);
 
     /**
-     * Ends the request's content. Nothing when the call has already ended.
+     * Ends the request's content. Does nothing when the call has ended.
      *
-     * @throws IllegalStateException when less was written than the request's Content-Length; the connection is closed and the call is over, unreported
+     * @throws IllegalStateException when fewer bytes were written than the request's Content-Length; the connection is
+     *     closed and the call ends without a callback
      */
     void finishRequest();
 
-    /** Whether more content should be written now; when false, {@link OriginResponseHandler#onRequestWritable()} tells when that changes. */
+    /**
+     * Whether the caller should write more content now. When this changes to true,
+     * {@link OriginResponseHandler#onRequestWritable()} is called.
+     */
     boolean isRequestWritable();
 
     /**
-     * Stops reading from the origin's connection, so that the kernel's buffers fill and the origin stops sending. What was read already still comes: at most one
-     * receive buffer. No deadline runs while paused.
+     * Stops reading from the origin's connection, so that the kernel's buffers fill and the origin stops sending. Bytes
+     * already read are still delivered, at most one receive buffer. No deadline runs while paused.
      */
     void pauseReading();
 
-    /** Reads on after {@link #pauseReading()}. */
+    /** Resumes reading after {@link #pauseReading()}. */
     void resumeReading();
 
     /**
-     * Ends the call without interest in the rest: nothing is reported any more. A connection in use is closed, one still being made is kept for others.
-     * Idempotent, and nothing when the call has already ended.
+     * Ends the call: no callback follows. A connection in use is closed, one being made is kept for other calls.
+     * Idempotent; does nothing when the call has ended.
      */
     void cancel();
 
-    /** How much others want the connection that carries the call. */
+    /** The demand of other calls for the connection of this call. */
     default SlowClients.OriginDemand demand() {
         return SlowClients.OriginDemand.NONE;
     }
 
-    /** How much request content is held, in bytes, while there is no connection. */
+    /** Limit in bytes of request content held while there is no connection. */
     int HELD_BYTES_MAX = 1 << 20;
 }

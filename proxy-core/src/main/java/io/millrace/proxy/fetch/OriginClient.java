@@ -4,17 +4,19 @@ import io.millrace.proxy.dns.DnsStatistics;
 import io.netty.channel.EventLoop;
 
 /**
- * Sends requests to origins from one event loop, over connections of that loop's own.
+ * Sends requests to origins from one event loop, over connections of that loop.
  *
- * <p>Connections are kept per origin and TLS name and reused, the one used last first. At most {@link FetchSettings#connectionsMax()} are open per origin; further
- * calls wait, at most {@link FetchSettings#queueMax()} of them. Tunnels are counted apart, at most {@link FetchSettings#tunnelsMax()}, and do not wait. A call that meets the end of a reused connection before any byte of a response is repeated once
- * on a fresh connection when its method is idempotent and none of its content was sent (RFC 9112 s9.3.1).
+ * <p>Connections are kept per origin and TLS name and reused, the most recently used first. At most
+ * {@link FetchSettings#connectionsMax()} are open per origin; further calls wait, at most
+ * {@link FetchSettings#queueMax()} of them. Tunnels are counted separately, at most {@link FetchSettings#tunnelsMax()},
+ * and do not wait. If a reused connection ends before any byte of a response, the call is retried once on a new
+ * connection. This requires an idempotent method and that no content was sent (RFC 9112 s9.3.1).
  *
- * <p>Confined to one event loop: every method is called on it.
+ * <p>Confined to one event loop: call every method on it.
  */
 public interface OriginClient {
 
-    /** Starts a client of an event loop; epoll or NIO follows from the loop. */
+    /** Returns a builder of a client for an event loop. The loop determines whether epoll or NIO is used. */
     static OriginClientBuilder builder(EventLoop eventLoop) {
         return new OriginClientBuilder(eventLoop);
     }
@@ -22,17 +24,17 @@ public interface OriginClient {
     /**
      * Starts a request.
      *
-     * @param request what to send where
-     * @param handler hears of the response; never called before this method returns
+     * @param request the request, without its content
+     * @param handler receives the response; never called before this method returns
      */
     OriginCall fetch(OriginRequest request, OriginResponseHandler handler);
 
-    /** What this client did so far; a live view. */
+    /** The counts of this client; a live view. */
     OriginStatistics statistics();
 
-    /** What became of the names it resolved; a live view. */
+    /** The counts of this client's name resolutions; a live view. */
     DnsStatistics dns();
 
-    /** Closes every connection; calls under way and calls started later fail with {@link OriginFailure.Reason#CANCELLED}. */
+    /** Closes every connection. Calls in progress and later calls fail with {@link OriginFailure.Reason#CANCELLED}. */
     void close();
 }

@@ -26,13 +26,13 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Collects what an {@link OriginClient} needs besides its event loop.
+ * Builds an {@link OriginClient} for an event loop.
  *
  * <p>Confined to one thread.
  */
 public final class OriginClientBuilder {
 
-    /** Gives the TLS context for settings. */
+    /** Supplies the TLS context for settings. */
     interface Contexts {
         SslContext of(OriginTlsConfig.Context config, OriginConfig.Http2 http2) throws SSLException;
     }
@@ -54,7 +54,7 @@ public final class OriginClientBuilder {
         datagramChannelType = epoll ? EpollDatagramChannel.class : NioDatagramChannel.class;
     }
 
-    /** The channels to use, where the event loop is neither epoll nor NIO. */
+    /** Sets the channel types, for an event loop that is neither epoll nor NIO. */
     public OriginClientBuilder channelTypes(
             Class<? extends SocketChannel> stream, Class<? extends DatagramChannel> datagram) {
         channelType = stream;
@@ -62,51 +62,57 @@ public final class OriginClientBuilder {
         return this;
     }
 
-    /** One context for all connections to {@code https} origins, whatever the settings of requests. Clients may share it. */
+    /**
+     * Sets one context for all connections to {@code https} origins, independent of the settings of requests. Clients
+     * may share it.
+     */
     public OriginClientBuilder sslContext(SslContext context) {
         contexts = (settings, http2) -> context;
         return this;
     }
 
-    /** The contexts for connections to {@code https} origins, by the settings of requests. Clients share them. */
+    /** Sets the contexts for connections to {@code https} origins, by the settings of requests. Clients share them. */
     public OriginClientBuilder tls(OriginTlsContexts shared) {
         contexts = shared::context;
         return this;
     }
 
     /**
-     * Resolves names in place of name servers. Closed with the client. Addresses, {@code localhost} and names below it never reach it.
+     * Sets a resolver that replaces the DNS client. Closed with the client. Addresses, {@code localhost} and names
+     * below it never reach it.
      */
     public OriginClientBuilder resolver(NameResolver<InetAddress> nameResolver) {
         resolver = nameResolver;
         return this;
     }
 
-    /** Where the connections' buffers come from; Netty's default allocator unless told otherwise. */
+    /** Sets the buffer allocator of the connections; Netty's default if not called. */
     public OriginClientBuilder allocator(ByteBufAllocator buffers) {
         allocator = buffers;
         return this;
     }
 
-    /** What sizes the receive buffers of connections; Netty's own choice unless told otherwise. */
+    /** Sets the sizing of receive buffers; Netty's default if not called. */
     public OriginClientBuilder receiveBuffers(RecvByteBufAllocator sizes) {
         receiveBuffers = sizes;
         return this;
     }
 
-    /** What is told on the event loop, from within a call's start, when a call has to wait for a connection. */
+    /**
+     * Sets a callback for calls that must wait for a connection. Run on the event loop, within the start of the call.
+     */
     public OriginClientBuilder onWaiting(Runnable told) {
         onWaiting = told;
         return this;
     }
 
-    /** How names become addresses; what is given by then is asked for at each name. */
+    /** Sets the DNS settings. The supplier is called at each resolution. */
     public OriginClientBuilder dns(Supplier<DnsSettings> settings) {
         dns = settings;
         return this;
     }
 
-    /** The client. It takes no connection before it is asked to fetch. */
+    /** Returns the client. It opens no connection before the first call. */
     public OriginClient build() {
         NameResolver<InetAddress> own = resolver;
         NameLookup.Factory lookups = own == null

@@ -27,17 +27,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One connection to an origin, from TCP's handshake to its end: carries one call at a time.
+ * One HTTP/1.1 connection to an origin, from the TCP handshake to its end. Carries one call at a time.
  *
- * <p>It has one deadline, whose meaning follows from what it waits for: the unused connection's age, the response's head, the next content, or the origin's taking
- * the request's content.
+ * <p>It has one deadline, which depends on the awaited event: the idle timeout, the response head, the next content, or
+ * progress of the request's content.
  *
  * <p>Confined to one event loop.
  */
 final class OriginConnection extends ChannelInboundHandlerAdapter implements PooledCall.Carrier {
     private static final Logger LOG = LoggerFactory.getLogger(OriginConnection.class);
 
-    /** What stands for an answer where nothing was asked. */
+    /** Response head for a tunnel without a request. */
     private static final ResponseHead CONNECTED = ResponseHead.of(200, "Connection established", 1, FieldSection.EMPTY);
 
     private enum State {
@@ -49,11 +49,11 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
         CLOSED
     }
 
-    /** What the deadline is about while a call is carried. */
+    /** The event that the deadline is for, while a call is carried. */
     private enum Awaited {
-        /** It is the caller's turn: no deadline. */
+        /** The caller must act: no deadline. */
         CALLER,
-        /** The origin is to take request content that waits to be sent. */
+        /** The origin must accept request content that waits to be sent. */
         TAKING,
         HEAD,
         CONTENT
@@ -80,7 +80,10 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
     private long writableBefore;
     private long keepAliveNanos = KeepAlive.UNLIMITED;
     private long idleSinceNanos;
-    /** Requests that begin in one turn of the event loop leave together at its end, so that not each of them wakes its receiver. */
+    /**
+     * Requests that begin in one event loop iteration are flushed together at its end, so that the receiver is woken
+     * once.
+     */
     private final Runnable flushing = this::flushQueued;
 
     private boolean flushQueued;
@@ -94,12 +97,12 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
         deadline = new Deadline(pool.eventLoop(), this::deadlineReached);
     }
 
-    /** Those of the last call that it was given, which also say how it is kept. */
+    /** The settings of the last call, which also determine the idle timeout. */
     FetchSettings settings() {
         return settings;
     }
 
-    /** Whether only the request that it was made for may be sent on it. */
+    /** Whether the connection may carry only the request that it was made for. */
     boolean isForOneRequest() {
         return attempt.hasPreface();
     }
@@ -108,7 +111,10 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
         return served;
     }
 
-    /** Whether a call may have it that keeps connections as these settings say, which may be others than when it became idle. */
+    /**
+     * Whether a call with these settings may use the connection. Its idle timeout may be shorter than the one in force
+     * when the connection became idle.
+     */
     boolean isUsable(FetchSettings now) {
         return state == State.IDLE
                 && channel.isActive()
@@ -116,14 +122,14 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
                         || deadline.now() - idleSinceNanos < now.keepAliveIdleNanos());
     }
 
-    /** It is kept for later calls: from now on it closes when its time is over. */
+    /** Keeps the connection for later calls. It closes at the end of the idle timeout. */
     void keepIdle() {
         pooled = true;
         idleSinceNanos = deadline.now();
         deadline.set(Math.min(settings.keepAliveIdleNanos(), keepAliveNanos));
     }
 
-    /** Closes it between two calls; the pool has let go of it. */
+    /** Closes the connection between two calls, after the pool has removed it. */
     void closeUnused() {
         pooled = false;
         close();
@@ -219,7 +225,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
         }
     }
 
-    /** Ends the connection and its call, or repeats the call elsewhere where that is safe. */
+    /** Fails the connection and its call, or retries the call on another connection if that is safe. */
     @Override
     public void fail(OriginFailure.Reason reason, String problem) {
         if (state == State.OPENING) {
@@ -234,8 +240,8 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
         PooledCall current = call;
         call = null;
         boolean stale = reason == OriginFailure.Reason.RESET && served && !decoder.hasAnyBytes();
-        if (current != null && stale && current.isRepeatable()) {
-            closeThen(current::repeat);
+        if (current != null && stale && current.isRetryable()) {
+            closeThen(current::retry);
         } else if (current != null) {
             closeThen(() -> current.failed(reason, pool.origin() + ": " + problem, !headReceived));
         } else {
@@ -261,7 +267,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
         } else if (event instanceof SslCloseCompletionEvent end) {
             closeNotified = end.isSuccess();
         } else if (event instanceof ChannelOutputShutdownEvent) {
-            // The origin takes nothing more; its answer may be on the way.
+            // The origin accepts no more content, but its response may be on the way.
             outputShut = true;
             requestFinished = true;
             armDeadline();
@@ -356,7 +362,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
         attempt.ready(channel, this);
     }
 
-    /** The connection keeps its place in the pool until it ends, and is the caller's otherwise. */
+    /** Hands the connection over to the caller. It counts in the pool until it is closed. */
     private void switched(PooledCall current, ResponseHead head) {
         state = State.CLOSED;
         call = null;
@@ -413,7 +419,10 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
         closeThen(() -> {});
     }
 
-    /** Closes, lets the call go its way while the connection's place is still free, then lets the pool use the place. */
+    /**
+     * Closes the connection, then ends or retries its call while the place in the pool is still free, then lets the
+     * pool use the place.
+     */
     private void closeThen(Runnable callGoesOn) {
         if (state == State.CLOSED) {
             return;
@@ -434,7 +443,10 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
         }
     }
 
-    /** Sets the deadline for what is awaited now: restarted when that has changed, and with every piece of content. */
+    /**
+     * Sets the deadline for the currently awaited event. Restarted when the event changes, and at every piece of
+     * content.
+     */
     private void armDeadline() {
         PooledCall current = call;
         if (state != State.ACTIVE || current == null) {

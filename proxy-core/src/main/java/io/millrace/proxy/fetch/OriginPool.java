@@ -14,17 +14,19 @@ import org.jspecify.annotations.Nullable;
 /**
  * The connections of one event loop to one origin, and the calls that wait for one of them.
  *
- * <p>A connection is in one of three places: being made, carrying a call, or unused; the unused one that was used last is taken first, so that the others can
- * reach their idle deadline. A call without a connection either has one made for it, or waits when the origin has as many as it may; it is then served, in order
- * of arrival, by whatever comes first: a connection that becomes free, or room to make one.
+ * <p>A connection is being made, carries a call, or is idle. The most recently used idle connection is taken first, so
+ * that the others can reach their idle deadline. A call without a connection gets a new one, or waits if the origin has
+ * reached its limit. Waiting calls are served in order of arrival, as soon as a connection becomes free or another may
+ * be made.
  *
  * <p>Confined to one event loop.
  */
 final class OriginPool {
 
     /**
-     * What makes two connections interchangeable: where they go and may go, whose certificate was checked, and whether they are for HTTP. Connections that
-     * are, or may become, tunnels have a pool of their own, so that tunnels never take a place from requests.
+     * The properties that make two connections interchangeable: their destination and permitted addresses, the checked
+     * certificate, and the protocol. Connections that are or may become tunnels have a pool of their own, so that
+     * tunnels never take a place from requests.
      */
     record Key(
             Origin origin,
@@ -33,26 +35,29 @@ final class OriginPool {
             @Nullable AddressCheck addresses,
             OriginConfig.Http2 http2,
             boolean tunnel) {
-        /** @param asksForServices whether service records are asked for: without, a port that is named is the same place as one that is not */
+        /**
+         * @param asksForServices whether DNS SRV records are queried; otherwise an explicit default port and an omitted
+         *     port are the same
+         */
         static Key of(OriginRequest request, boolean asksForServices) {
             Origin origin =
-                    asksForServices ? request.origin() : request.origin().atItsPort();
+                    asksForServices ? request.origin() : request.origin().withoutSrv();
             String tlsName = origin.isSecure() ? request.tlsName() : "";
             OriginTlsConfig.Context tls = origin.isSecure() ? request.tls().context() : null;
             return new Key(origin, tlsName, tls, request.addresses(), request.http2(), request.mayBecomeTunnel());
         }
     }
 
-    /** An origin with all but one of this many parts of its connections in use is crowded. */
+    /** An origin is crowded when less than one of this many parts of its connections is free. */
     private static final int CROWDED_PARTS = 8;
 
     private final PooledOriginClient client;
     private final Key key;
     private final OriginStatistics statistics;
     private final ArrayDeque<OriginConnection> idle = new ArrayDeque<>();
-    /** HTTP/2 connections that take calls, the oldest first. */
+    /** HTTP/2 connections that accept calls, the oldest first. */
     private final ArrayDeque<MultiplexedConnection> multiplexed = new ArrayDeque<>(0);
-    /** Calls that share a connection which is being made, if it is one of HTTP/2. */
+    /** Calls that wait for a connection being made for another call, and will share it if it is HTTP/2. */
     private final ArrayDeque<PooledCall> sharing = new ArrayDeque<>(0);
 
     private final ArrayDeque<PooledCall> waiting = new ArrayDeque<>();
@@ -60,7 +65,10 @@ final class OriginPool {
     private int active;
     private int connecting;
     private int idleMultiplexed;
-    /** Whether the last connection spoke HTTP/1.1 although HTTP/2 was offered: then none is shared before it stands. */
+    /**
+     * True if the last connection used HTTP/1.1 although HTTP/2 was offered. Then no call waits to share a connection
+     * being made.
+     */
     private boolean http1;
 
     private boolean serving;
@@ -82,12 +90,12 @@ final class OriginPool {
         return key.tlsName();
     }
 
-    /** TLS settings of its connections; null where they are not encrypted. */
+    /** TLS settings of the connections; null for clear text. */
     OriginTlsConfig.@Nullable Context tls() {
         return key.tls();
     }
 
-    /** Those of a name's addresses that may be connected to. */
+    /** Returns the addresses to which connections are permitted. */
     List<InetAddress> allowed(List<InetAddress> all) {
         AddressCheck check = key.addresses();
         if (check == null) {
@@ -106,7 +114,7 @@ final class OriginPool {
         return client;
     }
 
-    /** Finds or makes a connection for a call, or lets it wait, or fails it. */
+    /** Finds or makes a connection for a call, queues the call, or fails it. */
     void acquire(PooledCall call) {
         if (isMultiplexing() && (startStream(call) || share(call))) {
             return;
@@ -126,7 +134,7 @@ final class OriginPool {
         }
     }
 
-    /** There is room: an unused connection, or a fresh one. */
+    /** Serves a call below the limit, by an idle or a new connection. */
     private void serve(PooledCall call) {
         boolean own = call.request().isAlone();
         OriginConnection connection = own ? null : takeIdle(call.request().settings());
@@ -141,8 +149,8 @@ final class OriginPool {
     }
 
     /**
-     * Goes on with a call whose connection or stream had ended: on a fresh connection, which takes that one's place, or in HTTP/2 on one that is
-     * there or being made.
+     * Retries a call whose connection or stream has ended. The new connection takes the place of the ended one. With
+     * HTTP/2 the call may use an existing connection, or one being made.
      */
     void retry(PooledCall call) {
         statistics.retries++;
@@ -160,12 +168,12 @@ final class OriginPool {
         return key.http2() != OriginConfig.Http2.OFF;
     }
 
-    /** Choice of HTTP/2 for its connections. */
+    /** HTTP/2 setting of the connections. */
     OriginConfig.Http2 http2() {
         return key.http2();
     }
 
-    /** Begins a call on a stream of an HTTP/2 connection; false when none takes one. */
+    /** Starts a call on a stream of an HTTP/2 connection; false when none has capacity. */
     private boolean startStream(PooledCall call) {
         for (MultiplexedConnection each : multiplexed) {
             if (each.hasCapacity()) {
@@ -177,7 +185,7 @@ final class OriginPool {
         return false;
     }
 
-    /** Lets a call wait for a connection that is being made for another. */
+    /** Lets a call wait for a connection that is being made for another call; false when it cannot share one. */
     private boolean share(PooledCall call) {
         if (connecting == 0
                 || http1
@@ -189,7 +197,7 @@ final class OriginPool {
         return true;
     }
 
-    /** An HTTP/2 connection was made: for the call it was made for, and for those that share it. */
+    /** Called when an HTTP/2 connection was made: starts its call, and then the calls that share it. */
     void connected(MultiplexedConnection connection, @Nullable PooledCall call) {
         connecting--;
         statistics.connectionsConnecting--;
@@ -211,7 +219,7 @@ final class OriginPool {
         }
     }
 
-    /** Those that shared a connection which is made now, or is not one that can be shared, get what there is for them. */
+    /** Serves the calls that waited to share a connection, with whatever is available. */
     private void acquireShared() {
         for (int left = sharing.size(); left > 0; left--) {
             PooledCall call = sharing.pollFirst();
@@ -222,7 +230,7 @@ final class OriginPool {
         }
     }
 
-    /** An HTTP/2 connection carries its first call of now. */
+    /** Called when the first call starts on an idle HTTP/2 connection. */
     void becameActive(MultiplexedConnection connection) {
         idleMultiplexed--;
         active++;
@@ -230,7 +238,7 @@ final class OriginPool {
         statistics.connectionsActive++;
     }
 
-    /** An HTTP/2 connection has carried its last call of now. */
+    /** Called when the last call on an HTTP/2 connection has ended. */
     void becameIdle(MultiplexedConnection connection) {
         active--;
         idleMultiplexed++;
@@ -238,12 +246,15 @@ final class OriginPool {
         statistics.connectionsIdle++;
     }
 
-    /** An HTTP/2 connection takes no more calls; those that it has go on. */
+    /** Called when an HTTP/2 connection accepts no more calls. Its current calls continue. */
     void retire(MultiplexedConnection connection) {
         multiplexed.remove(connection);
     }
 
-    /** An HTTP/2 connection is closed. Its calls are told after this, and may go on with another. */
+    /**
+     * Called when an HTTP/2 connection was closed. Its calls are notified later and may be retried on another
+     * connection.
+     */
     void closed(MultiplexedConnection connection) {
         statistics.http2Connections--;
         if (connection.isActive()) {
@@ -256,7 +267,7 @@ final class OriginPool {
         afterRoom();
     }
 
-    /** Serves those that wait, once what is under way is over. */
+    /** Serves waiting calls after the current task. */
     void afterRoom() {
         if (!roomQueued) {
             roomQueued = true;
@@ -269,7 +280,7 @@ final class OriginPool {
         afterClose();
     }
 
-    /** A connection was made: for the call it was made for, or for whoever is next when that call is gone. */
+    /** Called when an HTTP/1.1 connection was made: starts its call, or the next waiting one if its call has ended. */
     void connected(OriginConnection connection, @Nullable PooledCall call) {
         connecting--;
         statistics.connectionsConnecting--;
@@ -285,7 +296,7 @@ final class OriginPool {
         acquireShared();
     }
 
-    /** No connection could be made. */
+    /** Called when no connection could be made. */
     void connectFailed(@Nullable PooledCall call, OriginFailure.Reason reason, String message) {
         connecting--;
         statistics.connectionsConnecting--;
@@ -301,20 +312,23 @@ final class OriginPool {
         maybeForget();
     }
 
-    /** A connection has carried its call to the end and can carry another. */
+    /** Called when a connection has completed its call and can carry another. */
     void release(OriginConnection connection) {
         active--;
         statistics.connectionsActive--;
         offer(connection);
     }
 
-    /** A connection that carried a call is closed; the call is the caller's to end or to {@link #retry}, before {@link #afterClose}. */
+    /**
+     * Called when a connection that carried a call was closed. The caller then ends or {@link #retry retries} the call,
+     * and calls {@link #afterClose}.
+     */
     void closedActive() {
         active--;
         statistics.connectionsActive--;
     }
 
-    /** An unused connection is closed. */
+    /** Called when an idle connection was closed. */
     void closedIdle(OriginConnection connection) {
         if (idle.removeLastOccurrence(connection)) {
             statistics.connectionsIdle--;
@@ -322,13 +336,13 @@ final class OriginPool {
         afterClose();
     }
 
-    /** Uses the room that a closed connection left. */
+    /** Uses the place of a closed connection for waiting calls. */
     void afterClose() {
         serveWaiting();
         maybeForget();
     }
 
-    /** A waiting call was cancelled. */
+    /** Called when a waiting call was cancelled. */
     void withdraw(PooledCall call) {
         if (waiting.remove(call)) {
             statistics.callsWaiting--;
@@ -338,7 +352,7 @@ final class OriginPool {
         maybeForget();
     }
 
-    /** Closes what is unused and fails what waits. */
+    /** Closes idle connections and fails waiting calls. */
     void close() {
         waitingDeadline.cancel();
         PooledCall call;
@@ -367,7 +381,10 @@ final class OriginPool {
         }
     }
 
-    /** For a request whose connection serves no other: unused ones give way, the one used longest ago first. */
+    /**
+     * Closes idle connections, the least recently used first, until a request that needs its own connection fits below
+     * the limit.
+     */
     private void makePlace(FetchSettings settings) {
         OriginConnection oldest;
         while (isFull(settings) && (oldest = idle.pollFirst()) != null) {
@@ -395,7 +412,7 @@ final class OriginPool {
         call.start(connection);
     }
 
-    /** Gives an unused connection to the first that waits, or keeps it, or closes it. */
+    /** Gives an unused connection to the first waiting call, keeps it, or closes it. */
     private void offer(OriginConnection connection) {
         if (connection.isForOneRequest()) {
             connection.closeUnused();
@@ -403,8 +420,8 @@ final class OriginPool {
             return;
         }
         if (!hasRoom(connection.settings())) {
-            // Fewer are allowed than when it was made, or than others allow: those who wait may have its place all the
-            // same.
+            // The limit was lowered since the connection was made, or the request has a lower limit than others.
+            // Waiting calls may still use its place.
             connection.closeUnused();
             afterClose();
             return;
@@ -434,17 +451,17 @@ final class OriginPool {
         }
     }
 
-    /** Whether one more connection may carry a call. */
+    /** Whether the limit permits one more connection with a call. */
     private boolean hasRoom(FetchSettings settings) {
         return connecting + active < limit(settings);
     }
 
-    /** Whether there are as many connections as there may be; more where fewer are allowed than before. */
+    /** Whether the number of connections has reached the limit; it exceeds the limit after the limit was lowered. */
     private boolean isFull(FetchSettings settings) {
         return connecting + active + idle.size() + idleMultiplexed >= limit(settings);
     }
 
-    /** Whether the unused connections, one that has just become so among them, are no more than are kept. */
+    /** Whether the number of idle connections, including one that has just become idle, is within the limit. */
     boolean keepsIdle(FetchSettings settings) {
         return idle.size() + idleMultiplexed <= settings.idleConnectionsMax();
     }
@@ -453,7 +470,7 @@ final class OriginPool {
         return key.tunnel() ? settings.tunnelsMax() : settings.connectionsMax();
     }
 
-    /** How much others want a connection that carries a call. */
+    /** The demand of other calls for a connection that carries a call. */
     SlowClients.OriginDemand demand(FetchSettings settings) {
         if (!waiting.isEmpty()) {
             return SlowClients.OriginDemand.AWAITED;
@@ -499,7 +516,10 @@ final class OriginPool {
         return next;
     }
 
-    /** One after the other: an attempt that fails at once comes back here, and does not begin the next within itself. */
+    /**
+     * Serves waiting calls one after the other. An attempt that fails immediately calls this method again; the guard
+     * prevents recursion.
+     */
     private void serveWaiting() {
         if (serving) {
             return;

@@ -9,10 +9,11 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What to send where: one request without its content.
+ * A request to an origin, without its content.
  *
- * <p>The caller gives the end-to-end fields, Host and Via among them. Connection, Transfer-Encoding and Content-Length are this package's: they follow from {@link
- * #hasContent()} and {@link #contentLength()}, and lines of those names in {@link #fields()} are not sent.
+ * <p>The caller supplies the end-to-end fields, including Host and Via. This package writes Connection,
+ * Transfer-Encoding and Content-Length, according to {@link #hasContent()} and {@link #contentLength()}. Lines of those
+ * names in {@link #fields()} are not sent.
  *
  * <p>Immutable.
  */
@@ -55,15 +56,16 @@ public final class OriginRequest {
         trailersWanted = builder.trailersWanted;
     }
 
-    /** Starts a request: {@code GET /} without content and with default settings until told otherwise. */
+    /** Returns a builder with the defaults: {@code GET /} without content, default settings. */
     public static Builder to(Origin origin) {
         return new Builder(origin);
     }
 
     /**
-     * A connection for a tunnel: nothing is sent on it, and {@link OriginResponseHandler#onSwitched} gets it with a head of the status 200.
+     * Requests a connection for a tunnel. Nothing is sent on it; {@link OriginResponseHandler#onSwitched} gets it with
+     * a head of status 200.
      *
-     * @param check which addresses it may go to
+     * @param check determines the permitted addresses
      */
     public static OriginRequest tunnel(Origin origin, FetchSettings settings, AddressCheck check) {
         Builder builder = new Builder(origin)
@@ -75,13 +77,13 @@ public final class OriginRequest {
     }
 
     /**
-     * CONNECT, sent to a proxy (RFC 9110 s9.3.6). {@link OriginResponseHandler#onSwitched} gets the connection once the proxy has
-     * answered with a status of 2xx; any other answer is an ordinary response.
+     * A CONNECT request to a proxy (RFC 9110 s9.3.6). After a 2xx response {@link OriginResponseHandler#onSwitched}
+     * gets the connection; any other response is an ordinary one.
      *
-     * @param proxy the proxy that is asked
+     * @param proxy the proxy to send the request to
      * @param authority host and port of the destination
-     * @param fields the end-to-end fields, Host and Via among them
-     * @param tls TLS settings, for a proxy that speaks TLS
+     * @param fields the end-to-end fields, including Host and Via
+     * @param tls TLS settings for the connection to the proxy
      */
     public static OriginRequest connect(
             Origin proxy, String authority, FieldSection fields, FetchSettings settings, OriginTlsConfig tls) {
@@ -94,22 +96,22 @@ public final class OriginRequest {
         return builder.build();
     }
 
-    /** Where it goes. */
+    /** The origin. */
     public Origin origin() {
         return origin;
     }
 
-    /** The name asked for in the TLS handshake and expected in the certificate: the origin's host unless another was given. */
+    /** The server name for the TLS handshake and the certificate check: the origin's host by default. */
     public String tlsName() {
         return tlsName;
     }
 
-    /** TLS settings, for an {@code https} origin. */
+    /** TLS settings for an {@code https} origin. */
     OriginTlsConfig tls() {
         return tls;
     }
 
-    /** The method as it is sent. */
+    /** The method name as it is sent. */
     public String methodName() {
         return methodName;
     }
@@ -119,12 +121,12 @@ public final class OriginRequest {
         return method;
     }
 
-    /** The fields, without those of framing. */
+    /** The fields, without framing fields. */
     public FieldSection fields() {
         return fields;
     }
 
-    /** Whether content follows; a content of length 0 counts. */
+    /** Whether the request has content. Content of length 0 counts. */
     public boolean hasContent() {
         return contentLength != NO_CONTENT;
     }
@@ -139,54 +141,54 @@ public final class OriginRequest {
         return settings;
     }
 
-    /** The protocols that the connection may switch to, as Upgrade has them (RFC 9110 s7.8); null for none. */
+    /** The value of the Upgrade field (RFC 9110 s7.8); null for none. */
     public @Nullable String upgrade() {
         return upgrade;
     }
 
-    /** Which addresses it may go to; null for all. */
+    /** The check of addresses; null when all are permitted. */
     @Nullable
     AddressCheck addresses() {
         return addresses;
     }
 
-    /** Whether nothing is sent: the connection is handed over as soon as it stands. */
+    /** Whether no request is sent: the connection is handed over as soon as it is established. */
     boolean isTunnel() {
         return tunnel;
     }
 
-    /** Whether it asks a proxy for a tunnel. */
+    /** Whether the request is CONNECT to a proxy. */
     boolean isConnect() {
         return method == Method.CONNECT;
     }
 
-    /** Whether its connection is a tunnel, or is one as soon as the origin agrees to an upgrade. */
+    /** Whether the connection is a tunnel, or becomes one if the origin accepts an upgrade. */
     boolean mayBecomeTunnel() {
         return tunnel || upgrade != null;
     }
 
-    /** Whether its connection may serve no other request: it may leave HTTP, or it begins with a client's address. */
+    /** Whether the connection may carry no other request: it may leave HTTP, or it begins with a client's address. */
     boolean isAlone() {
         return tunnel || upgrade != null || preface != null || isConnect();
     }
 
-    /** Whether the origin is told that trailers reach the client: {@code TE: trailers} (RFC 9110 s10.1.4). */
+    /** Whether to send {@code TE: trailers} (RFC 9110 s10.1.4), since the client accepts trailers. */
     boolean isTrailersWanted() {
         return trailersWanted;
     }
 
-    /** What begins the connection, before TLS; null for nothing. Borrowed: not to be written to. */
+    /** The first bytes of the connection, before TLS; null for none. Borrowed: do not modify. */
     byte @Nullable [] preface() {
         return preface;
     }
 
-    /** Whether HTTP/2 is spoken; never for a request whose connection may serve no other. */
+    /** The HTTP/2 setting; OFF for a request whose connection may carry no other. */
     OriginConfig.Http2 http2() {
         boolean chosen = http2 == OriginConfig.Http2.ALPN && !origin.isSecure();
         return chosen || isAlone() ? OriginConfig.Http2.OFF : http2;
     }
 
-    /** The request target as it is sent. Borrowed: not to be written to. */
+    /** The request target as it is sent. Borrowed: do not modify. */
     byte[] target() {
         return target;
     }
@@ -197,7 +199,7 @@ public final class OriginRequest {
         return methodName + " " + origin + new String(target, StandardCharsets.ISO_8859_1);
     }
 
-    /** Collects a request. Confined to one thread. */
+    /** Builds a request. Confined to one thread. */
     public static final class Builder {
 
         private final Origin origin;
@@ -219,13 +221,13 @@ public final class OriginRequest {
             this.origin = Objects.requireNonNull(origin, "origin");
         }
 
-        /** The name for the TLS handshake, where it is not the origin's host. */
+        /** Sets the server name for TLS, when it is not the origin's host. */
         public Builder tlsName(String name) {
             tlsName = name;
             return this;
         }
 
-        /** TLS settings; a fixed name in them goes before {@link #tlsName}. */
+        /** Sets the TLS settings. A fixed name in them overrides {@link #tlsName}. */
         public Builder tls(OriginTlsConfig config) {
             tls = config;
             if (config.name() != null) {
@@ -235,9 +237,10 @@ public final class OriginRequest {
         }
 
         /**
-         * The method, in the case it is sent in.
+         * Sets the method, in the case in which it is sent.
          *
-         * @throws IllegalArgumentException when it is not a token (RFC 9110 s9.1), or CONNECT, which is no request for a response to be relayed
+         * @throws IllegalArgumentException when it is not a token (RFC 9110 s9.1), or is CONNECT, which has no ordinary
+         *     response
          */
         public Builder method(String name) {
             for (int i = 0; i < name.length(); i++) {
@@ -254,15 +257,16 @@ public final class OriginRequest {
             return this;
         }
 
-        /** The request target; see {@link #target(byte[])}. */
+        /** Sets the request target; see {@link #target(byte[])}. */
         public Builder target(String target) {
             return target(target.getBytes(StandardCharsets.ISO_8859_1));
         }
 
         /**
-         * The request target, in origin-form or {@code *}. Borrows the array for as long as the request lives.
+         * Sets the request target, in origin-form or {@code *}. Borrows the array for the lifetime of the request.
          *
-         * @throws IllegalArgumentException when it is empty or holds a byte that would end it on the wire: controls and space
+         * @throws IllegalArgumentException when it is empty or contains a control byte or a space, which would end it
+         *     on the wire
          */
         public Builder target(byte[] bytes) {
             if (bytes.length == 0) {
@@ -278,13 +282,13 @@ public final class OriginRequest {
             return this;
         }
 
-        /** The end-to-end fields, Host and Via included. */
+        /** Sets the end-to-end fields, including Host and Via. */
         public Builder fields(FieldSection section) {
             fields = section;
             return this;
         }
 
-        /** Content of exactly this many bytes follows. */
+        /** Announces content of exactly this many bytes. */
         public Builder contentLength(long length) {
             if (length < 0) {
                 throw new IllegalArgumentException("contentLength: actual=" + length + ", limit=0 or more");
@@ -293,52 +297,55 @@ public final class OriginRequest {
             return this;
         }
 
-        /** Content of unknown length follows, to be sent in chunks. */
+        /** Announces content of unknown length, sent in chunks. */
         public Builder chunkedContent() {
             contentLength = CHUNKED;
             return this;
         }
 
-        /** The origin may switch to one of these protocols: the request gets a connection that serves no other. */
+        /** Offers these protocols to the origin. The request gets a connection that carries no other. */
         public Builder upgrade(@Nullable String protocols) {
             upgrade = protocols;
             return this;
         }
 
-        /** Trailers of the response reach the client. */
+        /** Sets whether the client accepts trailers of the response. */
         public Builder trailersWanted(boolean wanted) {
             trailersWanted = wanted;
             return this;
         }
 
-        /** It may go to these addresses only, and else fails with {@link OriginFailure.Reason#DESTINATION}. */
+        /**
+         * Restricts the request to permitted addresses. Without one it fails with
+         * {@link OriginFailure.Reason#DESTINATION}.
+         */
         public Builder addresses(AddressCheck check) {
             addresses = check;
             return this;
         }
 
         /**
-         * The connection begins with these bytes, in front of TLS, and serves no other request: a header of the PROXY protocol. Borrows the
-         * array for as long as the request lives.
+         * Sets the first bytes of the connection, before TLS: a PROXY protocol header. The connection carries no other
+         * request. Borrows the array for the lifetime of the request.
          */
         public Builder preface(byte[] bytes) {
             preface = bytes;
             return this;
         }
 
-        /** Whether HTTP/2 is spoken. */
+        /** Sets the use of HTTP/2. */
         public Builder http2(OriginConfig.Http2 mode) {
             http2 = mode;
             return this;
         }
 
-        /** Deadlines and limits. */
+        /** Sets deadlines and limits. */
         public Builder settings(FetchSettings settings) {
             this.settings = Objects.requireNonNull(settings, "settings");
             return this;
         }
 
-        /** The request. */
+        /** Returns the request. */
         public OriginRequest build() {
             return new OriginRequest(this);
         }

@@ -4,9 +4,9 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /**
- * Counts of one {@link OriginClient}: plain numbers, written by its event loop.
+ * Counts of one {@link OriginClient}, plain fields written by its event loop.
  *
- * <p>Confined to one event loop. A reader on another thread asks that loop for its numbers.
+ * <p>Confined to one event loop. Other threads must read the numbers by a task on that loop.
  */
 public final class OriginStatistics {
 
@@ -32,82 +32,82 @@ public final class OriginStatistics {
         failures.merge(reason, 1L, Long::sum);
     }
 
-    /** Connections there are now: active and idle. */
+    /** Current number of connections: active and idle. */
     public long connectionsOpen() {
         return connectionsActive + connectionsIdle;
     }
 
-    /** Connections being made now. */
+    /** Current number of connections being made. */
     public long connectionsConnecting() {
         return connectionsConnecting;
     }
 
-    /** Connections that carry a call now. */
+    /** Current number of connections that carry a call. */
     public long connectionsActive() {
         return connectionsActive;
     }
 
-    /** Connections kept for the next call now. */
+    /** Current number of idle connections. */
     public long connectionsIdle() {
         return connectionsIdle;
     }
 
-    /** Calls that wait for a connection now because their origin has as many as it may. */
+    /** Current number of calls that wait for a connection because their origin has reached its limit. */
     public long callsWaiting() {
         return callsWaiting;
     }
 
-    /** Calls started so far. */
+    /** Total number of calls started. */
     public long requests() {
         return requests;
     }
 
-    /** Connections made so far. */
+    /** Total number of connections made. */
     public long connects() {
         return connects;
     }
 
-    /** Attempts to connect that failed so far, each counted once however many addresses were tried. */
+    /** Total number of failed connection attempts. An attempt counts once, whatever the number of addresses tried. */
     public long connectFailures() {
         return connectFailures;
     }
 
-    /** Requests sent on a connection that had served another before. */
+    /** Total number of requests sent on a connection that had carried another before. */
     public long reuses() {
         return reuses;
     }
 
-    /** Requests repeated on a fresh connection because a reused one had ended. */
+    /** Total number of requests retried on a new connection because a reused one had ended. */
     public long retries() {
         return retries;
     }
 
-    /** Connections of HTTP/2 there are now, which are among the open ones. */
+    /** Current number of HTTP/2 connections, included in the open ones. */
     public long http2Connections() {
         return http2Connections;
     }
 
-    /** Connections of HTTP/2 made so far, which are among those of {@link #connects()}. */
+    /** Total number of HTTP/2 connections made, included in {@link #connects()}. */
     public long http2Connects() {
         return http2Connects;
     }
 
-    /** Calls under way on streams of HTTP/2 now. */
+    /** Current number of calls on HTTP/2 streams. */
     public long http2Streams() {
         return http2Streams;
     }
 
-    /** Requests sent by HTTP/2 so far. */
+    /** Total number of requests sent by HTTP/2. */
     public long http2Requests() {
         return http2Requests;
     }
 
-    /** HTTP/2 requests that an origin said it had not processed, so far. */
+    /** Total number of HTTP/2 requests that an origin reported as not processed. */
     public long http2NotProcessed() {
         return http2NotProcessed;
     }
 
-    /** Calls that failed for this reason so far. */
+    /** Total number of calls that failed for this reason. */
     public long failures(OriginFailure.Reason reason) {
         return failures.getOrDefault(reason, 0L);
     }

@@ -10,23 +10,24 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call from {@code fetch} to its end: the request's content on the way in, the handler on the way out.
+ * One request to an origin, from {@code fetch} to its end. Takes the request content from the caller and passes the
+ * response to the handler.
  *
  * <p>Confined to one event loop.
  */
 final class PooledCall implements OriginCall {
 
     private enum State {
-        /** Every connection of the origin is in use. */
+        /** The origin has reached its limit of connections. */
         WAITING,
         CONNECTING,
         ACTIVE,
         ENDED
     }
 
-    /** Carries a call: a connection of HTTP/1.1, or one stream of an HTTP/2 connection. */
+    /** The carrier of a call: an HTTP/1.1 connection, or one stream of an HTTP/2 connection. */
     interface Carrier {
-        /** Sends the head of a call's request, at the end of the event loop's turn. */
+        /** Sends the head of a call's request, at the end of the event loop iteration. */
         void start(PooledCall started);
 
         /** Sends a piece of content. Takes ownership. */
@@ -40,22 +41,25 @@ final class PooledCall implements OriginCall {
 
         void resumeReading();
 
-        /** The caller has no interest in the rest of the response. */
+        /** Ends the call for a caller that does not need the rest of the response. */
         void abandon();
 
-        /** Ends what carries the call, and the call. */
+        /** Fails the connection or stream, and its call. */
         void fail(OriginFailure.Reason reason, String problem);
 
-        /** Whether the origin can say that it did not process the request, so that its content is kept to be repeated. */
+        /**
+         * Whether the origin can report a request as unprocessed (REFUSED_STREAM, GOAWAY). If so, sent content is kept
+         * for a retry.
+         */
         default boolean mayRefuse() {
             return false;
         }
     }
 
-    /** Largest content that is kept so that a request can be repeated which the origin has not processed. */
-    private static final int REPEATED_BYTES_MAX = 64 << 10;
-    /** So often a request is repeated that the origin has not processed. */
-    private static final int REPEATS_MAX = 5;
+    /** Limit in bytes of sent content that is kept for the retry of a request that the origin has not processed. */
+    private static final int RETRY_BYTES_MAX = 64 << 10;
+    /** Limit of retries of a request that the origin has not processed. */
+    private static final int RETRIES_MAX = 5;
 
     private final OriginPool pool;
     private final OriginRequest request;
@@ -69,14 +73,14 @@ final class PooledCall implements OriginCall {
     private boolean paused;
     private int heldBytes;
     private long written;
-    private boolean anySent;
+    private boolean anyContentSent;
     private long waitsUntil;
-    /** Content that was sent, for a repetition; complete as long as {@link #sentKept}. */
+    /** Sent content, kept for a retry; complete while {@link #sentKept} is true. */
     private @Nullable ArrayDeque<ByteBuf> sent;
 
     private int sentBytes;
     private boolean sentKept = true;
-    private int repeats;
+    private int retries;
 
     PooledCall(OriginPool pool, OriginRequest request, OriginResponseHandler handler) {
         this.pool = pool;
@@ -89,7 +93,7 @@ final class PooledCall implements OriginCall {
         return request;
     }
 
-    /** {@code fetch} returns: from now on the handler may be called directly. */
+    /** Called when {@code fetch} returns: from now on the handler may be called directly. */
     void started() {
         withinFetch = false;
     }
@@ -107,7 +111,7 @@ final class PooledCall implements OriginCall {
         attempt = made;
     }
 
-    /** Sends the request, and what is there of its content. */
+    /** Sends the request head and the content that has been written so far. */
     void start(Carrier on) {
         state = State.ACTIVE;
         attempt = null;
@@ -126,19 +130,25 @@ final class PooledCall implements OriginCall {
         }
     }
 
-    /** Whether the request may be sent again, on the word of RFC 9110 s9.2.2 and because nothing is lost: all of its content is still here. */
-    boolean isRepeatable() {
-        return !anySent && request.method().isIdempotent();
+    /**
+     * Whether the request may be retried: its method is idempotent (RFC 9110 s9.2.2) and none of its content has been
+     * sent.
+     */
+    boolean isRetryable() {
+        return !anyContentSent && request.method().isIdempotent();
     }
 
-    /** True once: whether the call has not been repeated before. */
-    boolean repeatOnce() {
-        return repeats++ == 0;
+    /** Counts a retry. Returns true for the first one only. */
+    boolean isFirstRetry() {
+        return retries++ == 0;
     }
 
-    /** Prepares the repetition of a request that the origin has not processed; false where some of its content is gone. */
-    boolean repeatUnprocessed() {
-        if ((anySent && !sentKept) || ++repeats > REPEATS_MAX) {
+    /**
+     * Prepares the retry of a request that the origin has not processed. Returns false if sent content was dropped or
+     * the limit is reached.
+     */
+    boolean retryUnprocessed() {
+        if ((anyContentSent && !sentKept) || ++retries > RETRIES_MAX) {
             return false;
         }
         ArrayDeque<ByteBuf> kept = sent;
@@ -148,12 +158,15 @@ final class PooledCall implements OriginCall {
             heldBytes += piece.readableBytes();
         }
         sentBytes = 0;
-        anySent = false;
+        anyContentSent = false;
         return true;
     }
 
-    /** Goes on with another connection. One of HTTP/1.1 has served nobody before: so there is no second repetition. */
-    void repeat() {
+    /**
+     * Retries the request on another connection. For HTTP/1.1 that is a new connection, so a second retry cannot become
+     * necessary.
+     */
+    void retry() {
         state = State.WAITING;
         connection = null;
         pool.retry(this);
@@ -163,9 +176,9 @@ final class PooledCall implements OriginCall {
         return paused;
     }
 
-    /** Whether the head was sent with {@code Expect: 100-continue} and none of the content was. */
+    /** Whether the head was sent with {@code Expect: 100-continue} and none of the content was sent. */
     boolean awaitsContinue() {
-        return !anySent && !finished && request.fields().hasToken(FieldName.EXPECT, "100-continue");
+        return !anyContentSent && !finished && request.fields().hasToken(FieldName.EXPECT, "100-continue");
     }
 
     @Override
@@ -188,7 +201,7 @@ final class PooledCall implements OriginCall {
             throw new IllegalStateException(misuse + ", where=" + request);
         }
         if (length == 0) {
-            // An empty chunk would be the last one.
+            // An empty chunk would end the content.
             content.release();
             return;
         }
@@ -262,7 +275,7 @@ final class PooledCall implements OriginCall {
         }
     }
 
-    /** The client is closed. */
+    /** Called when the {@link OriginClient} was closed. */
     void clientClosed() {
         if (state == State.ENDED) {
             return;
@@ -285,7 +298,7 @@ final class PooledCall implements OriginCall {
         }
     }
 
-    /** The connection has left the pool's ways. */
+    /** Called when the connection has switched protocols and no longer belongs to the pool. */
     void switched(ResponseHead head, SwitchedConnection to) {
         end();
         handler.onSwitched(head, to);
@@ -328,10 +341,10 @@ final class PooledCall implements OriginCall {
     }
 
     private void send(Carrier on, ByteBuf piece) {
-        anySent = true;
+        anyContentSent = true;
         if (on.mayRefuse() && sentKept) {
             sentBytes += piece.readableBytes();
-            if (sentBytes > REPEATED_BYTES_MAX) {
+            if (sentBytes > RETRY_BYTES_MAX) {
                 dropSent();
             } else {
                 if (sent == null) {
@@ -343,7 +356,7 @@ final class PooledCall implements OriginCall {
         on.writeContent(piece, request.contentLength() < 0);
     }
 
-    /** The request is not repeated any more. */
+    /** Releases the kept content: the request cannot be retried any more. */
     private void dropSent() {
         sentKept = false;
         ArrayDeque<ByteBuf> kept = sent;

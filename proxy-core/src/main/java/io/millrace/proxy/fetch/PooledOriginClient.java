@@ -22,7 +22,7 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The {@link OriginClient}: one {@link OriginPool} per origin and TLS name, made when first asked for and forgotten when empty.
+ * The {@link OriginClient}: one {@link OriginPool} per pool key, created at the first request and removed when empty.
  *
  * <p>Confined to one event loop.
  */
@@ -57,9 +57,9 @@ final class PooledOriginClient implements OriginClient {
                 .disableResolver()
                 .option(ChannelOption.ALLOCATOR, allocator)
                 .option(ChannelOption.TCP_NODELAY, true)
-                // The connect deadline is ConnectAttempt's, for all addresses and TLS together.
+                // ConnectAttempt has the connect deadline, for all addresses and TLS together.
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 0)
-                // A failed write leaves the input open: an origin that refuses an upload has often sent its answer
+                // A failed write leaves the input open: an origin that refuses an upload has often sent its response
                 // already.
                 .option(ChannelOption.AUTO_CLOSE, false);
         if (receiveBuffers != null) {
@@ -116,12 +116,12 @@ final class PooledOriginClient implements OriginClient {
         addresses.close();
     }
 
-    /** A call has to wait for one of an origin's connections. */
+    /** Called when a call has to wait for one of an origin's connections. */
     void onWaiting() {
         onWaiting.run();
     }
 
-    /** Buffers that HTTP/2 connections share; made with the first of them. */
+    /** Returns the buffers that HTTP/2 connections share, created with the first of them. */
     Http2ClientLoop http2() {
         Http2ClientLoop shared = http2;
         if (shared == null) {
@@ -147,7 +147,7 @@ final class PooledOriginClient implements OriginClient {
         return addresses;
     }
 
-    /** The TLS context for settings. */
+    /** Returns the TLS context for settings. */
     SslContext sslContext(OriginTlsConfig.Context config, OriginConfig.Http2 http2) throws SSLException {
         return sslContext.of(config, http2);
     }
@@ -160,7 +160,7 @@ final class PooledOriginClient implements OriginClient {
         calls.remove(call);
     }
 
-    /** A duration as messages give it. */
+    /** Formats a duration for messages. */
     static String millis(long nanos) {
         return TimeUnit.NANOSECONDS.toMillis(nanos) + " ms";
     }

@@ -9,7 +9,7 @@ import io.netty.buffer.ByteBufUtil;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Writes requests as HTTP/1.1 (RFC 9112 s3, s5, s6, s7.1):
+ * Writes requests in HTTP/1.1 syntax (RFC 9112 s3, s5, s6, s7.1):
  *
  * <pre>
  * METHOD target HTTP/1.1 CRLF
@@ -33,7 +33,9 @@ final class RequestEncoder {
     private static final byte[] CRLF = ascii("\r\n");
     private static final byte[] LAST_CHUNK = ascii("0\r\n\r\n");
 
-    /** Names that follow from this connection; a caller's line of such a name could frame the request in a second way. */
+    /**
+     * Fields that depend on this connection. A caller's line of such a name could frame the request in a second way.
+     */
     private static final FieldNames OWN = FieldNames.of(
             FieldName.CONNECTION,
             FieldName.CONTENT_LENGTH,
@@ -45,7 +47,7 @@ final class RequestEncoder {
 
     private RequestEncoder() {}
 
-    /** The head of a request. Caller releases. */
+    /** Returns the head of a request. Caller releases. */
     static ByteBuf head(OriginRequest request, ByteBufAllocator allocator) {
         FieldSection fields = request.fields();
         byte[] target = request.target();
@@ -76,19 +78,19 @@ final class RequestEncoder {
         return out.writeBytes(CRLF);
     }
 
-    /** What stands before a chunk's bytes. Caller releases. */
+    /** Returns the line before a chunk's bytes. Caller releases. */
     static ByteBuf chunkStart(int length, ByteBufAllocator allocator) {
         ByteBuf out = allocator.ioBuffer(10);
         ByteBufUtil.writeAscii(out, Integer.toHexString(length));
         return out.writeBytes(CRLF);
     }
 
-    /** What stands behind a chunk's bytes. Caller releases. */
+    /** Returns the line end after a chunk's bytes. Caller releases. */
     static ByteBuf chunkEnd(ByteBufAllocator allocator) {
         return allocator.ioBuffer(2).writeBytes(CRLF);
     }
 
-    /** The last chunk, without trailers. Caller releases. */
+    /** Returns the last chunk, without trailers. Caller releases. */
     static ByteBuf lastChunk(ByteBufAllocator allocator) {
         return allocator.ioBuffer(5).writeBytes(LAST_CHUNK);
     }

@@ -19,18 +19,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * Carries one call on one stream of an HTTP/2 connection.
  *
- * <p>It has one deadline, as a connection of HTTP/1.1 has. While both sides may still send, neither is late: then the
- * connection's PING finds an origin that is gone.
+ * <p>It has one deadline, like an HTTP/1.1 connection. While both sides may still send, no deadline runs: the PING of
+ * the connection detects an origin that is gone.
  *
  * <p>Confined to one event loop.
  */
 final class StreamCarrier implements PooledCall.Carrier, StreamListener {
 
-    /** Event that the deadline is for. */
+    /** The event that the deadline is for. */
     private enum Awaited {
-        /** The caller, or nothing in particular: no deadline. */
+        /** The caller must act, or no single event is awaited: no deadline. */
         CALLER,
-        /** The origin is to take request content that waits to be sent. */
+        /** The origin must accept request content that waits to be sent. */
         TAKING,
         HEAD,
         CONTENT
@@ -44,11 +44,13 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
     private boolean requestFinished;
     private boolean headReceived;
     private boolean over;
-    /** Bytes of content that the response still owes; negative where unknown. */
+    /** Bytes of content still to come, by Content-Length; negative when unknown. */
     private long contentLeft = -1;
 
     private Awaited armed = Awaited.CALLER;
     private long sentBefore;
+    /** Whether the origin has sent anything since the deadline for taking content began. */
+    private boolean receivedSince;
 
     /** Sends the head of the call's request. */
     StreamCarrier(MultiplexedConnection connection, Http2ClientConnection wire, PooledCall call, boolean reused) {
@@ -68,7 +70,7 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
         byte[] target = request.target();
         boolean secure = request.origin().isSecure();
         if (target[0] != '/' && target[0] != '*') {
-            // A proxy is asked: the target is a URI.
+            // The request goes to a proxy: its target is a URI.
             String uri = new String(target, StandardCharsets.ISO_8859_1);
             int path = uri.indexOf('/', uri.indexOf("://") + 3);
             secure = uri.startsWith("https:");
@@ -148,6 +150,7 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
 
     @Override
     public void onHead(ResponseHead head) {
+        receivedSince = true;
         if (head.isInterim()) {
             armed = Awaited.CALLER;
             call.interim(head);
@@ -158,7 +161,7 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
         if (decision instanceof FramingDecision.Rejected rejected) {
             fail(OriginFailure.Reason.BAD_RESPONSE, rejected.problem());
         } else if (decision instanceof FramingDecision.Framed framed) {
-            // The end of the stream is the end of the content, wherever the head says nothing of it.
+            // If the head does not determine the end of the content, the end of the stream does.
             ResponseFraming framing =
                     framed.framing().isCloseDelimited() ? ResponseFraming.BY_CHUNKS : framed.framing();
             headReceived = true;
@@ -170,6 +173,7 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
 
     @Override
     public void onContent(ByteBuf content) {
+        receivedSince = true;
         int length = content.readableBytes();
         if (contentLeft >= 0 && length > contentLeft) {
             content.release();
@@ -211,17 +215,17 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
         switch (failure.kind()) {
             case NOT_PROCESSED -> {
                 connection.pool().client().statistics().http2NotProcessed++;
-                if (call.repeatUnprocessed()) {
+                if (call.retryUnprocessed()) {
                     connection.streamEnded();
-                    call.repeat();
+                    call.retry();
                 } else {
                     failCall(OriginFailure.Reason.RESET, failure.problem());
                 }
             }
             case RESET -> {
-                if (reused && !headReceived && call.isRepeatable() && call.repeatOnce()) {
+                if (reused && !headReceived && call.isRetryable() && call.isFirstRetry()) {
                     connection.streamEnded();
-                    call.repeat();
+                    call.retry();
                 } else {
                     failCall(
                             headReceived ? OriginFailure.Reason.TRUNCATED : OriginFailure.Reason.RESET,
@@ -240,7 +244,7 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
         call.failed(reason, connection.pool().origin() + ": " + problem, !headReceived);
     }
 
-    /** False when it was over already. */
+    /** Ends the carrier; false when it had already ended. */
     private boolean end(boolean complete) {
         if (over) {
             return false;
@@ -253,7 +257,10 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
         return true;
     }
 
-    /** Sets the deadline for what is awaited now: restarted when that has changed, and with every piece of content. */
+    /**
+     * Sets the deadline for the currently awaited event. Restarted when the event changes, and at every piece of
+     * content.
+     */
     private void armDeadline() {
         if (over) {
             return;
@@ -268,6 +275,7 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
             case CALLER -> deadline.clear();
             case TAKING -> {
                 sentBefore = stream.sentBytes();
+                receivedSince = false;
                 deadline.set(limits.requestIdleTimeoutNanos());
             }
             case HEAD -> deadline.set(limits.firstByteTimeoutNanos());
@@ -293,7 +301,9 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
         switch (armed) {
             case CALLER -> {}
             case TAKING -> {
-                if (!stream.hasUnsent() || stream.sentBytes() > sentBefore) {
+                // An origin that sends its response meanwhile may take the rest later, as in a stream of messages both
+                // ways.
+                if (!stream.hasUnsent() || stream.sentBytes() > sentBefore || receivedSince) {
                     armed = Awaited.CALLER;
                     armDeadline();
                 } else {
@@ -314,7 +324,7 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
         }
     }
 
-    /** The stream is over; whether the connection is too, its answer to a PING says. */
+    /** Fails the stream. A PING checks whether the connection still works. */
     private void late(OriginFailure.Reason reason, String problem) {
         connection.probe();
         fail(reason, problem);

@@ -4,8 +4,8 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 
 /**
- * An origin's connection that speaks HTTP no longer. It is not read before it is handed over, and belongs to the one who was given this: who hands it over
- * or closes it. It counts as one of the origin's tunnels until it ends.
+ * An origin's connection that has left HTTP. It is not read before the hand-over. The receiver of this object owns the
+ * connection and hands it over or closes it. It counts as one of the origin's tunnels until it is closed.
  *
  * <p>Confined to its event loop.
  */
@@ -20,14 +20,14 @@ public final class SwitchedConnection {
         this.decoder = decoder;
     }
 
-    /** Makes {@code to} the end of the pipeline; what was read already comes to it before this returns. */
+    /** Adds {@code to} at the end of the pipeline. Bytes already read are passed to it before this method returns. */
     public void handOver(ChannelHandler to) {
         channel.pipeline().addLast(to);
         channel.pipeline().remove(connection);
         channel.pipeline().remove(decoder);
     }
 
-    /** Closes it instead. */
+    /** Closes the connection instead of handing it over. */
     public void close() {
         channel.close();
     }

@@ -5,16 +5,16 @@ import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.EventExecutor;
 
 /**
- * A part of a body on its way from an origin into the store's blocks, where everybody who wants it reads it. Runs at the store's
- * pace: the origin is paused while the store's queue is full.
+ * Writes a part of an origin's body into blocks of the store, from where all clients read it. Runs at the store's pace:
+ * reading from the origin is paused while the store's write queue is full.
  *
- * <p>Confined to one event loop, the one that fetches.
+ * <p>Confined to the event loop of the fetch.
  */
 public final class BlockFill {
-    /** What the fill tells the fetch that feeds it. */
+    /** Callback to the fetch that feeds the fill. */
     @FunctionalInterface
     public interface Feed {
-        /** Stop or go on reading the origin. */
+        /** Stops or resumes reading from the origin. */
         void onFlow(boolean open);
     }
 
@@ -28,10 +28,10 @@ public final class BlockFill {
     private boolean waiting;
 
     /**
-     * @param writer stays the caller's, who ends it when the fill is over
-     * @param position where in the body that begins which comes
-     * @param first where the part begins; what comes before is dropped
-     * @param end the position after its last byte; what comes beyond is dropped
+     * @param writer stays the caller's, who closes it when the fill has ended
+     * @param position position in the body of the first byte that arrives
+     * @param first position of the first byte wanted; earlier bytes are dropped
+     * @param end the position after the last byte wanted; later bytes are dropped
      */
     public BlockFill(EventExecutor loop, ObjectWriter<?> writer, long position, long first, long end, Feed feed) {
         this.loop = loop;
@@ -42,7 +42,7 @@ public final class BlockFill {
         this.feed = feed;
     }
 
-    /** A piece from the origin; takes ownership. */
+    /** Receives a piece from the origin. Takes ownership. */
     public void content(ByteBuf content) {
         int length = (int) Math.min(content.readableBytes(), end - position);
         if (length == 0) {
@@ -70,12 +70,12 @@ public final class BlockFill {
         feed.onFlow(true);
     }
 
-    /** The position after the last byte that came. */
+    /** The position after the last received byte. */
     public long position() {
         return position;
     }
 
-    /** Whether all of the part came. */
+    /** Whether the complete part was received. */
     public boolean isComplete() {
         return position == end;
     }

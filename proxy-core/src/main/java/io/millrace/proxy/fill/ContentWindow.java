@@ -7,7 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes of a body that came last, in the chunks that they came in. Owns the chunks; what it gives are references of the receiver's.
+ * The most recently received bytes of a body, in the chunks in which they arrived. Owns the chunks. Returned buffers
+ * are references that the receiver owns.
  *
  * <pre>
  *   0 ........... start ............................ end
@@ -17,10 +18,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to one event loop.
  */
 final class ContentWindow {
-    /** Chunks that a piece is joined of at most: more than the kernel takes at once would be copied. */
+    /** Limit of chunks joined to one piece. The kernel accepts no longer vector, so further chunks would be copied. */
     private static final int JOINED_CHUNKS_MAX = 64;
 
-    /** Some bytes of the body, and those behind them. */
+    /** A chunk of the body, linked to the next one. */
     static final class Chunk {
         private final long start;
         private final long end;
@@ -49,28 +50,28 @@ final class ContentWindow {
     private long start;
     private long end;
 
-    /** Position of the first byte that is kept. */
+    /** Position of the first byte in the window. */
     long start() {
         return start;
     }
 
-    /** The position after the last byte that came. */
+    /** The position after the last received byte. */
     long end() {
         return end;
     }
 
-    /** Bytes kept. */
+    /** Number of bytes in the window. */
     long length() {
         return end - start;
     }
 
-    /** What is dropped next, null when nothing is kept. */
+    /** The chunk to drop next; null when the window is empty. */
     @Nullable
     Chunk oldest() {
         return oldest;
     }
 
-    /** Adds what came behind the rest; takes ownership. */
+    /** Appends received bytes. Takes ownership. */
     void add(ByteBuf content) {
         Chunk chunk = new Chunk(end, content);
         if (newest == null) {
@@ -82,7 +83,7 @@ final class ContentWindow {
         end = chunk.end;
     }
 
-    /** Forgets the oldest chunk. */
+    /** Drops the oldest chunk. */
     void drop() {
         Chunk chunk = oldest;
         if (chunk == null) {
@@ -93,15 +94,15 @@ final class ContentWindow {
         if (oldest == null) {
             newest = null;
         }
-        // A reader that lags may keep the chunk for long: not what came after it, too.
+        // A lagging reader may reference the chunk for long. That must not keep the later chunks reachable.
         chunk.next = null;
         chunk.bytes.release();
     }
 
     /**
-     * The chunk with the byte at this position.
+     * Returns the chunk that contains the byte at this position.
      *
-     * @param from one that came no later than that, dropped or not; null when none is known
+     * @param from a chunk at or before the position, dropped or not; null when unknown
      */
     Chunk at(long position, @Nullable Chunk from) {
         Chunk chunk = position < start ? null : from == null || from.start < start ? oldest : from;
@@ -114,7 +115,9 @@ final class ContentWindow {
         return chunk;
     }
 
-    /** The bytes from the position, which lies in the chunk, as far as {@code until}, or as many of them as one piece may be joined of. */
+    /**
+     * Returns the bytes from a position in {@code first} up to {@code until}, or fewer if they span too many chunks.
+     */
     static ByteBuf piece(Chunk first, long position, long until) {
         if (until <= first.end) {
             return slice(first, position, until);

@@ -18,12 +18,12 @@ import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One origin body on its way to any number of clients and into the store.
+ * Distributes one origin body to any number of clients and to the store.
  *
- * <p>Content is kept in a window of the bytes received last. Each client reads at its own pace: from the window, or, once it
- * lags behind it, from what the store already has. The origin is paused while the window is full of bytes that somebody still
- * needs and the store cannot give back, and while the store's queue is full; so memory is bounded by the window, and a slow
- * client holds up the origin only when nothing is stored.
+ * <p>A window contains the most recently received bytes. Each client reads at its own pace: from the window, or, if it
+ * lags behind the window, from the store. Reading from the origin is paused while the window is full of bytes that a
+ * reader still needs and the store does not have. It is also paused while the store's write queue is full. So the
+ * window limits the memory, and a slow client delays the origin only if the body is not stored.
  *
  * <pre>
  *   0 ............. window.start ....................... received
@@ -31,36 +31,46 @@ import org.jspecify.annotations.Nullable;
  *        ^ lagging reader        ^ reader   ^ reader waits at the end
  * </pre>
  *
- * <p>Confined to one event loop, the one that fetches; readers may live on others and hand over by {@code execute}.
+ * <p>Confined to the event loop of the fetch. Readers may belong to other loops; calls between loops use
+ * {@code execute}.
  */
 public final class ResponseTee {
-    /** Bytes read from the store at a time for a reader that lags. */
+    /** Bytes per read from the store for a lagging reader. */
     private static final int LAGGING_READ_BYTES = 256 * 1024;
-    /** Handed to readers before the loop reads again, from the origin too: a quarter of a millisecond of sending. */
+    /**
+     * Limit of bytes passed to readers before the loop polls its sockets again, including the origin's: a quarter of a
+     * millisecond of sending.
+     */
     private static final int IN_A_ROW_BYTES = 1 << 20;
-    /** The longest piece for one of several readers, as of what is stored: a client that is slow keeps one. */
+    /**
+     * Limit of a piece for one of several readers, the same as for stored content: a slow client keeps one piece
+     * allocated.
+     */
     private static final int AT_ONCE_BYTES_MAX = StoredObject.READ_LENGTH_MAX;
-    /** Where a piece for one of many may end, though it is longer: all who are slow keep the same bytes of it, unless each keeps a copy. */
+    /**
+     * Longer limit of a piece that many readers share: all slow clients keep the same bytes allocated, unless each
+     * connection copies them.
+     */
     private static final int SHARED_BYTES_MAX = 1 << 20;
-    /** From this many on, each gets no more than one piece of its own. */
+    /** From this number of readers on, pieces may be shared. */
     private static final int SHARING_READERS_MIN = SHARED_BYTES_MAX / AT_ONCE_BYTES_MAX;
-    /** The window of a body that is not stored, until its readers have taken {@link #BUFFERED_BYTES_MAX}. */
+    /** Initial window of a body that is not stored, until its readers have consumed {@link #BUFFERED_BYTES_MAX}. */
     private static final int FIRST_WINDOW_BYTES = 16 * 1024;
-    /** What a connection takes for a client that never reads: its write queue, and the bytes that kernels buffer. */
+    /** Bytes that a connection accepts for a client that never reads: its write queue and the kernel's buffers. */
     private static final int BUFFERED_BYTES_MAX = 512 * 1024;
 
-    /** What the tee tells of its state to the fetch that feeds it. */
+    /** Callbacks to the fetch that feeds the tee. */
     public interface Feed {
-        /** Stop or go on reading the origin. */
+        /** Stops or resumes reading from the origin. */
         void onFlow(boolean open);
 
-        /** The last reader left. */
+        /** Called when the last reader has left. */
         void onNoReaders();
 
         /**
-         * The body became longer than what may be stored; it goes on to its readers. Once.
+         * Called once, when the body exceeds the length that may be stored. Readers still receive it.
          *
-         * @param received bytes of the body up to the piece that passed the limit, with that piece
+         * @param received bytes of the body up to and including the piece that exceeded the limit
          */
         void onTooLarge(long received);
     }
@@ -70,13 +80,13 @@ public final class ResponseTee {
     private final boolean joinable;
     private final Feed feed;
     private final List<Reader> readers = new ArrayList<>(2);
-    /** Those at the end of what has come, the longest waiting first. */
+    /** Readers that wait for more content, in order of arrival. */
     private final ArrayDeque<Reader> waiting = new ArrayDeque<>(2);
 
     private boolean servingDue;
-    /** What those who wait for their turn have not had begins here. */
+    /** Start of the bytes that readers waiting for {@link #serveDue} have not received. */
     private long dueFrom = Long.MAX_VALUE;
-    /** Bytes handed out of the window. */
+    /** Total bytes passed to readers out of the window. */
     private long handed;
 
     private final ContentWindow window = new ContentWindow();
@@ -102,18 +112,19 @@ public final class ResponseTee {
     private StoredObject<?> written;
 
     /**
-     * @param windowBytesMax bytes kept for readers
-     * @param joinable whether readers may come later and want the first byte: consumed chunks stay while the window has room
+     * @param windowBytesMax limit of bytes kept for readers
+     * @param joinable whether later readers may start at the first byte: consumed chunks are kept while the window has
+     *     room
      */
     public ResponseTee(EventExecutor loop, int windowBytesMax, boolean joinable, Feed feed) {
         this(loop, () -> windowBytesMax, joinable, feed);
     }
 
     /**
-     * As the other, with a window whose size changes.
+     * Creates a tee with a window of variable size.
      *
-     * @param windowBytesMax bytes kept for readers now; more than 0
-     * @param joinable as of the other
+     * @param windowBytesMax current limit of bytes kept for readers; more than 0
+     * @param joinable whether later readers may start at the first byte
      */
     public ResponseTee(EventExecutor loop, IntSupplier windowBytesMax, boolean joinable, Feed feed) {
         this.loop = loop;
@@ -123,13 +134,13 @@ public final class ResponseTee {
     }
 
     /**
-     * Sends everything to the store too; called before the first content. The tee owns the writer from here on.
+     * Also writes the content to the store. Call before the first content. The tee owns the writer afterwards.
      *
-     * @param length the body's length as the origin announced it, -1 when it did not. With its last byte the object is complete
-     *     in the store before any reader gets that byte: a client that has the whole response and asks again finds it stored
-     * @param keepsPart whether what has come is kept when the origin breaks off
-     * @param lengthMax bytes of a body that may be stored, 0 for any number: one that turns out to be longer is given up by the
-     *     store and goes on to the readers
+     * @param length length of the body as announced by the origin, -1 if unknown. The object is completed in the store
+     *     before any reader gets the last byte, so a client that repeats the request finds it stored
+     * @param keepsPart whether to keep the received part when the origin breaks off
+     * @param lengthMax limit of a stored body in bytes, 0 for none; a longer body is not stored, but still delivered to
+     *     the readers
      */
     public void storeTo(ObjectWriter<?> objectWriter, long length, boolean keepsPart, long lengthMax) {
         assert received() == 0 && writer == null;
@@ -140,12 +151,15 @@ public final class ResponseTee {
         written = objectWriter.object();
     }
 
-    /** Does not complete the object when that says, at its end, that it must not take the place of what is stored. */
+    /**
+     * Sets a condition that is evaluated at the end. If true, the object is not completed, so that it does not replace
+     * the stored one.
+     */
     public void notStoredIf(BooleanSupplier isUnwanted) {
         unwanted = isUnwanted;
     }
 
-    /** A piece from the origin; takes ownership. */
+    /** Receives a piece from the origin. Takes ownership. */
     public void content(ByteBuf content) {
         int length = content.readableBytes();
         if (ended || length == 0) {
@@ -182,20 +196,21 @@ public final class ResponseTee {
         feed.onTooLarge(length);
     }
 
-    /** Gives up what was stored of a body that became too long, once no reader lags behind the window. */
+    /** Aborts the storing of a body that exceeded the limit, once no reader needs its stored bytes. */
     private void dropTooLarge() {
         if (tooLarge && !completed && everyReaderPast(window.start())) {
             abandonStored();
         }
     }
 
-    /** The origin's last byte was delivered: the representation is whole. */
+    /** Called when all content of the origin was delivered: the body is complete. */
     public void end() {
         end(null);
     }
 
     /**
-     * As {@link #end()}, with a trailer section for each reader of the whole body; the store keeps none.
+     * Called instead of {@link #end()} with a trailer section for each reader of the whole body. The store keeps no
+     * trailers.
      *
      * @param fields the trailers; null for none
      */
@@ -210,7 +225,10 @@ public final class ResponseTee {
         disposeIfIdle();
     }
 
-    /** The origin failed: readers learn it after the bytes before it; nothing of it is stored. */
+    /**
+     * Called when the origin failed. Readers get the failure after the preceding bytes. Nothing is stored, unless the
+     * received part is kept.
+     */
     public void fail(ContentFailure reason) {
         if (ended) {
             return;
@@ -223,8 +241,7 @@ public final class ResponseTee {
     }
 
     private void completeStored() {
-        // A writer that a purge has failed is kept: its bytes are there for readers that lag, until the last of them is
-        // gone.
+        // A writer that a purge has failed stays open: lagging readers use its bytes until the last of them has left.
         if (writer != null && !completed && !tooLarge && !writer.isFailed()) {
             if (unwanted.getAsBoolean()) {
                 partKept = false;
@@ -251,23 +268,25 @@ public final class ResponseTee {
         return window.end();
     }
 
-    /** Whether what flows through is being stored and the store has not given it up. */
+    /** Whether the content is being stored, and storing has not failed. */
     public boolean isStoring() {
         return writer != null && !tooLarge && !writer.isFailed();
     }
 
-    /** Whether anybody reads. */
+    /** Whether there are readers. */
     public boolean hasReaders() {
         return !readers.isEmpty();
     }
 
-    /** Whether a reader may still start at this position: its bytes are in the window, ahead of it, or in the store. */
+    /** Whether a reader may start at this position: the byte is in the window, beyond it, or in the store. */
     public boolean canRead(long position) {
         return position >= window.start()
                 || (isStoring() && failure == null && hasStored(position, window.start() - position));
     }
 
-    /** A new reader at the first byte. Called on this tee's loop; the reader's own methods belong to the sink's loop. */
+    /**
+     * Adds a reader at the first byte. Call on this tee's loop; the methods of the reader belong to the sink's loop.
+     */
     public Reader read(EventExecutor sinkLoop, ContentSink sink) {
         Reader reader = new Reader(sinkLoop, sink);
         readers.add(reader);
@@ -279,8 +298,8 @@ public final class ResponseTee {
     }
 
     /**
-     * Serves those who wait once the loop has read what there is from the origin: each then gets all of that in a row. Piece by piece, all of them would
-     * have their last byte only at the end of all sending.
+     * Serves the waiting readers after the loop has read all available bytes of the origin. So each reader gets many
+     * pieces in a row. Otherwise all readers would receive their last byte only at the end of all sending.
      */
     private void serveSoon(long position) {
         dueFrom = Math.min(dueFrom, position);
@@ -302,14 +321,14 @@ public final class ResponseTee {
         try {
             for (long limit = handed + IN_A_ROW_BYTES; left > 0 && handed < limit; left--) {
                 Reader reader = waiting.poll();
-                // None when serving one let more come, which was served in it.
+                // Null if serving a reader caused more content to arrive, which was then served recursively.
                 if (reader != null) {
                     serve(reader);
                 }
             }
         } finally {
             if (left > 0 && !waiting.isEmpty()) {
-                // They had enough for now, or one of them failed: the others have their turn.
+                // The limit was reached or a reader threw an exception: the remaining readers are served later.
                 serveSoon(dueFrom);
             } else if (!servingDue) {
                 dueFrom = Long.MAX_VALUE;
@@ -368,7 +387,7 @@ public final class ResponseTee {
         });
     }
 
-    /** Drops what nobody needs and opens or closes the origin's tap. */
+    /** Drops chunks that no reader needs, and pauses or resumes reading from the origin. */
     private void regulate() {
         boolean storing = isStoring();
         int bytesMax = bytesMax(storing);
@@ -395,8 +414,9 @@ public final class ResponseTee {
     }
 
     /**
-     * The window's size now. It starts small and grows by what all readers took, so that a client that never reads keeps
-     * little. A stored body has the whole window from the start: it leaves the window as soon as the store has it.
+     * The current size of the window. It starts small and grows with the bytes that all readers have consumed, so that
+     * a client that never reads occupies little memory. A stored body has the full window from the start: its bytes
+     * leave the window as soon as the store has them.
      */
     private int bytesMax(boolean storing) {
         int most = windowBytesMax.getAsInt();
@@ -433,7 +453,7 @@ public final class ResponseTee {
         disposeIfIdle();
     }
 
-    /** After the end and the last reader the window and the handle on the written object go. */
+    /** Releases the window and the written object after the end, when there is no reader. */
     private void disposeIfIdle() {
         if (!ended || !readers.isEmpty()) {
             return;
@@ -449,9 +469,9 @@ public final class ResponseTee {
     }
 
     /**
-     * A position in the body.
+     * A reader with its position in the body.
      *
-     * <p>Its methods are confined to the sink's loop; what they hand over is carried out on the tee's.
+     * <p>Its methods are confined to the sink's loop; they run their work on the tee's loop.
      */
     public final class Reader implements ContentSource {
         private final EventExecutor sinkLoop;
@@ -459,14 +479,14 @@ public final class ResponseTee {
         private final boolean sameLoop;
         private final int sharedBytesMax;
 
-        // of the tee's loop
+        // confined to the tee's loop
         private long position;
         private long end = -1;
 
         @Nullable
         private Chunk last;
 
-        // of the sink's loop
+        // confined to the sink's loop
         private boolean closed;
 
         private Reader(EventExecutor sinkLoop, ContentSink sink) {
@@ -476,16 +496,16 @@ public final class ResponseTee {
             this.sharedBytesMax = sink.keepsCopies() ? 0 : SHARED_BYTES_MAX;
         }
 
-        /** Where a piece ends at the latest when there are others. */
+        /** Returns the latest end of the next piece, when there are other readers. */
         private long atOnceUntil() {
             long own = position + AT_ONCE_BYTES_MAX;
             return readers.size() < SHARING_READERS_MIN ? own : Math.max(own, sharedBytesMax);
         }
 
         /**
-         * Limits the reader to a part of the body; before the first pull.
+         * Limits the reader to a range of the body. Call before the first pull.
          *
-         * @param firstPosition first byte wanted
+         * @param firstPosition position of the first byte wanted
          * @param endPosition the position after the last byte wanted
          */
         public void narrow(long firstPosition, long endPosition) {

@@ -1,18 +1,19 @@
 package io.millrace.proxy.http1;
 
 /**
- * What a client's connection waits for, in either lane, and until when: looked at by the connection set's tick, so that a request neither
- * starts nor cancels a timer. The time begins at the first tick after the waiting began, and is over by the settings that hold then.
+ * The event that a client's connection waits for, in either lane, with its deadline. The connection set's tick checks
+ * it, so that a request neither starts nor cancels a timer. The time begins at the first tick after the wait began. The
+ * timeout is that of the settings in force at each check.
  *
  * <p>Confined to one event loop.
  */
 final class ConnectionDeadline {
-    /** How long a connection lingers: the time in which a client may read the last answer. */
+    /** Time in which a client may read the last response after the output was shut down. */
     private static final long LINGER_NANOS = 2_000_000_000L;
-    /** A beginning that the next tick sets. */
+    /** A start time that the next tick sets. */
     private static final long UNSET = 0;
 
-    /** What is waited for, and so which timeout holds. */
+    /** The awaited event, which determines the timeout. */
     enum Waiting {
         /** A request's head, or the first byte of the first one. */
         HEADER,
@@ -20,16 +21,16 @@ final class ConnectionDeadline {
         KEEP_ALIVE,
         /** The request's content. */
         CONTENT,
-        /** The exchange: its own deadlines hold, not this one. */
+        /** The exchange, which has its own deadlines; this one does not apply. */
         RESPONSE,
-        /** The client's end of the connection, after ours. */
+        /** The client's end of the connection, after the shutdown of our output. */
         LINGER
     }
 
     private Waiting waiting = Waiting.HEADER;
     private long sinceNanos = UNSET;
 
-    /** Waits for something else, or for the same thing with a new deadline. */
+    /** Begins to wait for another event, or for the same event with a new deadline. */
     void await(Waiting what) {
         waiting = what;
         sinceNanos = UNSET;
@@ -48,7 +49,7 @@ final class ConnectionDeadline {
         return waiting == what;
     }
 
-    /** Whether the time is over; begins it where it has not begun. */
+    /** Whether the time has expired. Starts the time if it has not started. */
     boolean isOver(long nowNanos, Http1Settings settings) {
         if (sinceNanos == UNSET) {
             sinceNanos = nowNanos;

@@ -6,19 +6,20 @@ import io.netty.channel.ChannelHandlerContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a connection sends, gathered over one turn of the event loop: the head, the content and the end of a response come one by one, also when
- * they came out of one read of the origin, and leave by one system call. Small content is copied behind its head, into the same buffer.
+ * The output of a connection, gathered over one event loop iteration. The head, content and end of a response are
+ * written separately, even if one read of the origin contained them all; they are sent by one system call. Small
+ * content is copied behind its head into the same buffer.
  *
  * <p>Confined to the channel's event loop.
  */
 final class ConnectionOutput {
-    /** Content of up to this many bytes is copied behind its head: cheaper than a buffer of its own on its way. */
+    /** Content of up to this many bytes is copied behind its head, which costs less than a separate buffer. */
     private static final int JOINED_BYTES_MAX = 4096;
 
     private final ChannelHandlerContext ctx;
     private final SendWatch watch = new SendWatch();
     private final Runnable flushing = this::flushIfQueued;
-    /** A head that waits for what is behind it; owned. */
+    /** A head that waits for its content; owned. */
     private @Nullable ByteBuf head;
 
     private boolean inRead;
@@ -29,24 +30,25 @@ final class ConnectionOutput {
         this.ctx = ctx;
     }
 
-    /** Room to be left behind a head in its buffer, in bytes; {@code contentLength} is -1 when it is not known. */
+    /** Returns the room in bytes to leave behind a head in its buffer; {@code contentLength} is -1 when unknown. */
     static int roomFor(long contentLength) {
         return contentLength > JOINED_BYTES_MAX ? 0 : contentLength < 0 ? JOINED_BYTES_MAX / 2 : (int) contentLength;
     }
 
-    /** Bytes of a client are taken apart: what is flushed meanwhile leaves at their end. */
+    /** Begins the processing of client bytes. Flushes are deferred until {@link #endRead}. */
     void beginRead() {
         inRead = true;
     }
 
-    /** Whether bytes of a client are taken apart. */
+    /** Whether client bytes are being processed. */
     boolean isInRead() {
         return inRead;
     }
 
     /**
-     * The client's bytes are taken apart. Where a flush makes room, what is written into that is sent as well, up to what the client takes: its
-     * end may stand right behind its bytes, and the channel closes with that before the loop's turn ends.
+     * Ends the processing of client bytes and flushes. If a flush frees space, bytes written into that space are
+     * flushed too, until the socket is full. This must not wait for the end of the loop iteration: the client's end may
+     * follow directly, and the channel closes with it.
      */
     void endRead() {
         while (flushDue || flushQueued) {
@@ -55,7 +57,7 @@ final class ConnectionOutput {
         inRead = false;
     }
 
-    /** Writes the head of a response, behind which more is to come. Takes ownership. */
+    /** Writes the head of a response, which more bytes follow. Takes ownership. */
     void writeHead(ByteBuf bytes) {
         writeWaiting();
         watch.wrote(bytes.readableBytes());
@@ -77,7 +79,7 @@ final class ConnectionOutput {
         }
     }
 
-    /** Sends what was written at the end of the event loop's turn, or at once when it is more than the channel likes to keep. */
+    /** Flushes at the end of the event loop iteration, or at once when the channel is not writable. */
     void flush() {
         if (inRead) {
             flushDue = true;
@@ -95,7 +97,7 @@ final class ConnectionOutput {
         }
     }
 
-    /** Sends what was written. */
+    /** Flushes immediately. */
     void flushNow() {
         flushDue = false;
         flushQueued = false;
@@ -111,42 +113,42 @@ final class ConnectionOutput {
         }
     }
 
-    /** Whether bytes have not left yet: they wait for the turn's end, or the client has not taken them. */
+    /** Whether bytes are not sent yet: they wait for the flush, or the client has not accepted them. */
     boolean isSending() {
         return flushQueued || head != null || SendWatch.unsent(ctx.channel()) > 0;
     }
 
-    /** Looks whether the client has bytes to take; once a tick, before the other questions. */
+    /** Samples whether bytes wait for the client. Call once a tick, before the other queries. */
     boolean look(long nowNanos) {
         return watch.look(ctx.channel(), nowNanos);
     }
 
-    /** Whether the client has taken nothing of what waits for it for longer than {@code timeoutNanos}. */
+    /** Whether the client has accepted none of the waiting bytes for longer than {@code timeoutNanos}. */
     boolean isStuck(long nowNanos, long timeoutNanos) {
         return watch.isStuck(ctx.channel(), nowNanos, timeoutNanos);
     }
 
-    /** Whether the client takes less than this many bytes a second. */
+    /** Whether the client accepts fewer than this many bytes per second. */
     boolean isBelow(long bytesPerSecond, long nowNanos) {
         return watch.isBelow(ctx.channel(), bytesPerSecond, nowNanos);
     }
 
-    /** Time since the client took anything. */
+    /** Time since the client last accepted bytes. */
     long silentNanos(long nowNanos) {
         return watch.silentNanos(ctx.channel(), nowNanos);
     }
 
-    /** Time for which the client has had bytes to take. */
+    /** Time for which bytes have been waiting for the client. */
     long behindNanos(long nowNanos) {
         return watch.behindNanos(nowNanos);
     }
 
-    /** Bytes a second that the client took in that time. */
+    /** The rate in bytes per second at which the client accepted bytes in that time. */
     long bytesPerSecond(long nowNanos) {
         return watch.bytesPerSecond(nowNanos);
     }
 
-    /** The channel is gone: so is what waits. */
+    /** Discards the waiting bytes: the channel is closed. */
     void drop() {
         flushDue = false;
         flushQueued = false;

@@ -9,8 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A client's connection in the fast lane: between requests, or lingering after the last. It holds no buffer. What is read is answered
- * before the read's event is over, or the connection becomes a channel.
+ * A client's connection in the fast lane: between requests, or lingering after the last one. Holds no buffer. All bytes
+ * of a read are answered within the read event; otherwise the connection is promoted to a channel.
  *
  * <p>Confined to one event loop.
  */
@@ -33,8 +33,8 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
 
     /**
      * @param socket takes ownership
-     * @param requests answered before
-     * @param vainVisits times, one after the other, that the connection left this lane without an answer of it
+     * @param requests number of requests answered before
+     * @param vainVisits number of consecutive times that the connection left this lane without an answer from it
      */
     FastConnection(
             FastLane lane,
@@ -77,12 +77,15 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
         return requests;
     }
 
-    /** Whether it was worth being here: then it comes back as soon as it can, and else at a tick. */
+    /**
+     * Whether this lane has answered enough requests to justify moves. Such a connection returns as soon as it is idle,
+     * others at a tick.
+     */
     boolean isAtHome() {
         return requests - requestsBefore >= FastLane.REQUESTS_WORTH_A_MOVE;
     }
 
-    /** As given to the constructor, this visit counted. */
+    /** The number given to the constructor, plus the current stay if it was without an answer; 0 otherwise. */
     int vainVisits() {
         return requests == requestsBefore ? vainVisits + 1 : 0;
     }
@@ -91,12 +94,12 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
         return closing;
     }
 
-    /** Whether the lane has it no more: it is closed, or a channel. */
+    /** Whether the connection has left the lane: it was closed or promoted. */
     boolean isGone() {
         return gone;
     }
 
-    /** Whether answers wait to be sent, in {@link GatheredAnswers}. */
+    /** Whether answers wait in {@link GatheredAnswers}. */
     boolean isWaiting() {
         return waiting;
     }
@@ -105,19 +108,19 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
         waiting = forItsAnswers;
     }
 
-    /** Another request begins; true when the connection ends with it. */
+    /** Counts a request. Returns true when the connection ends with it. */
     boolean beginRequest(boolean persistent) {
         requests++;
         int requestsMax = lane.settings().get().requestsPerConnectionMax();
         return !persistent || lane.connections().isDraining() || (requestsMax > 0 && requests >= requestsMax);
     }
 
-    /** The request that was begun is another's to count. */
+    /** Withdraws a counted request: the channel counts it. */
     void withdrawRequest() {
         requests--;
     }
 
-    /** No request is taken after the one that is answered now. */
+    /** Accepts no request after the current one. */
     void closeAfter() {
         closing = true;
     }
@@ -136,23 +139,24 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
         }
     }
 
-    /** What the client still sends is dropped, so that it can read the last answer before a reset. */
+    /** Discards the client's input, so that the client can read the last response before a reset. */
     private void linger() {
         int count;
         do {
             count = lane.discard(socket);
             discarded += Math.max(0, count);
-        } while (count > 0 && discarded <= RequestIntake.DISCARD_BYTES_MAX);
-        if (count == PlainSocket.END || discarded > RequestIntake.DISCARD_BYTES_MAX) {
+        } while (count > 0 && discarded <= PipelinedRequests.DISCARD_BYTES_MAX);
+        if (count == PlainSocket.END || discarded > PipelinedRequests.DISCARD_BYTES_MAX) {
             closeNow();
         }
     }
 
     /**
-     * All answers have left: waits for the next request or, where none is wanted, for the client's end after ours.
+     * Called when all answers were sent. Waits for the next request, or shuts down the output and waits for the
+     * client's end.
      *
-     * @param wasLast whether the client has said that nothing follows (RFC 9112 s9.6), and nothing did: then nothing can come that would make
-     *     the kernel reset the connection and destroy the answer on its way, and it is closed at once
+     * @param wasLast whether the client sent {@code close} (RFC 9112 s9.6) and nothing after the request. Then no input
+     *     can cause a reset that destroys the response, so the connection is closed at once
      */
     void answered(boolean wasLast) {
         if (closing && wasLast) {
@@ -183,7 +187,7 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
         }
     }
 
-    /** The descriptor is a channel's now. */
+    /** Leaves the lane: a channel owns the descriptor now. */
     void leave() {
         gone = true;
         closing = true;
@@ -198,7 +202,7 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
 
     @Override
     public void onDrain(boolean idleToo) {
-        // Where answers wait, the connection ends behind them.
+        // A connection with waiting answers is closed after them.
         if (idleToo && !waiting && deadline.isFor(Waiting.KEEP_ALIVE)) {
             lingerAndClose();
         }

@@ -21,54 +21,55 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The fast lane of one event loop: plain requests are read into one buffer of the loop, answered into another, and sent by one system call.
- * A connection whose bytes are anything else, or whose request needs more than a hit in RAM, is promoted: it becomes a channel with an
- * {@link Http1Connection}, which gets what was read and not answered, and what was decided. It returns when it is idle: at once
- * when it had many answers here, else at a tick, and later with each visit that was in vain, so that a client which never hits hardly pays for moves.
+ * The fast lane of one event loop. Plain requests are read into one buffer of the loop, answered into another, and the
+ * answers are sent by one system call. A connection with any other bytes, or with a request that no RAM hit answers, is
+ * promoted to a channel with an {@link Http1Connection}. The channel gets the unanswered bytes and the decision. An
+ * idle connection returns: immediately if it had many answers here, else at a tick. The delay grows with each promotion
+ * after which the fast lane answered nothing, so that a client without hits costs few moves.
  *
  * <p>Confined to its event loop.
  */
 public final class FastLane implements PlainReceiver {
-    /** What one read takes: more than the requests of browsers are long. */
+    /** Limit of bytes per read: more than browsers send in one request. */
     private static final int READ_BYTES = 32 * 1024;
-    /** Reads of one connection before others have their turn. */
+    /** Limit of consecutive reads of one connection, for fairness to the others. */
     private static final int READS_MAX = 16;
-    /** Answers to pipelined requests leave when they are that many bytes; the last one may go beyond. */
+    /** Answers to pipelined requests are sent from this many bytes on. The last answer may exceed it. */
     private static final int SEND_BYTES = 64 * 1024;
 
-    /** Answers in this lane that save what a connection's way into a channel and back costs. */
+    /** Number of answers in this lane whose savings equal the cost of a move to a channel and back. */
     static final int REQUESTS_WORTH_A_MOVE = 8;
 
     private static final Logger log = LoggerFactory.getLogger(FastLane.class);
 
-    /** What happens to connections, to be counted. */
+    /** Receives events of connections, for counters. */
     public interface Events {
-        /** A connection came. */
+        /** A connection was accepted. */
         void onOpened();
 
-        /** A connection is gone; also told of one that ended in a channel. */
+        /** A connection was closed, here or in a channel. */
         void onClosed();
 
-        /** A request was answered here. */
+        /** The fast lane has answered a request. */
         void onAnswered();
 
-        /** A connection became a channel. */
+        /** A connection was promoted to a channel. */
         void onPromoted();
 
-        /** A connection came back from a channel. */
+        /** A connection has returned from a channel. */
         void onReturned();
     }
 
     /**
-     * What the lane works with, all of it its event loop's own.
+     * The components of the lane. All belong to its event loop.
      *
-     * @param allocator of the lane's buffers and of promoted channels
-     * @param settings asked whenever one counts
-     * @param open whether connections may come into the lane
-     * @param receiver takes the requests of promoted connections
-     * @param direct takes the plain requests
-     * @param connections all connections, in whatever lane
-     * @param events told of what happens
+     * @param allocator allocates buffers of the lane and of promoted channels
+     * @param settings read at each use
+     * @param open whether connections may enter the lane
+     * @param receiver receives the requests of promoted connections
+     * @param direct receives the plain requests
+     * @param connections all connections of both lanes
+     * @param events receives events of connections
      */
     public record Parts(
             EventLoop loop,
@@ -111,16 +112,17 @@ public final class FastLane implements PlainReceiver {
     }
 
     /**
-     * Serves a connection that is in a channel, such as one that began with a PROXY header: it comes here when it is idle.
+     * Serves a connection that is in a channel, for example because it began with a PROXY header. It moves to this lane
+     * when it is idle.
      *
-     * @param channel registered and active, with nothing in its pipeline that is needed later
-     * @param facts what is known of the connection; they hold in this lane too
+     * @param channel registered and active; its pipeline contains no handler that is needed later
+     * @param facts the facts about the connection, which hold in this lane too
      */
     public void serve(Channel channel, ClientConnection facts) {
         PromotedConnection.first(this, channel, facts, parts.receiver(), connections());
     }
 
-    /** The first request mostly is there already; a connection that ends with it is never polled. */
+    /** Usually the first request has already arrived. A connection that ends with it is never registered with epoll. */
     private static void serveFirst(FastConnection connection) {
         connection.onReadable(false);
         if (!connection.isGone()) {
@@ -137,7 +139,7 @@ public final class FastLane implements PlainReceiver {
         }
     }
 
-    /** Recognises plain requests; what it found is good until it is used again. */
+    /** The scanner of plain requests. Its result is valid until the next scan. */
     PlainRequestScanner scanner() {
         return scanner;
     }
@@ -155,19 +157,19 @@ public final class FastLane implements PlainReceiver {
         parts.events().onClosed();
     }
 
-    /** Reads and drops; as {@link PlainSocket#read}. */
+    /** Reads and discards bytes. Returns as {@link PlainSocket#read}. */
     int discard(PlainSocket socket) {
         return socket.read(in());
     }
 
     /**
-     * Reads what a client sent and answers it as far as this lane does.
+     * Reads the client's bytes and answers the requests that this lane can answer.
      *
-     * @param ended whether the client's end waits behind it
+     * @param ended whether the end of the client's output follows
      */
     void serve(FastConnection connection, boolean ended) {
         if (connection.isWaiting()) {
-            // Told of more before what waits was sent: one answer after the other.
+            // More bytes arrived before the waiting answers were sent. Send them first, to keep the order.
             gathered.send();
             if (connection.isGone()) {
                 return;
@@ -245,9 +247,10 @@ public final class FastLane implements PlainReceiver {
     }
 
     /**
-     * Sends the answers that wait.
+     * Sends the waiting answers.
      *
-     * @return false when the connection has left this lane: it failed, or the client does not take all and a channel waits for it
+     * @return false when the connection has left this lane: it failed, or a channel now waits for the client to accept
+     *     the rest
      */
     private boolean send(FastConnection connection, ByteBuf answers, int at, int end) {
         if (!connection.socket().write(answers)) {
@@ -264,12 +267,12 @@ public final class FastLane implements PlainReceiver {
     }
 
     private void promoteUnsent(FastConnection connection, ByteBuf answers) {
-        // A drain has passed it by while its answers waited.
+        // The drain skipped this connection while its answers waited.
         boolean last = connections().endsIdle();
         promote(connection, new Promotion(rest(answers), last, null, null, null));
     }
 
-    /** A connection that is closed: what waits for it is sent before. */
+    /** Sends the waiting answers of a connection before it is closed. */
     void sendLast(FastConnection connection) {
         gathered.sendLast(connection);
     }
@@ -284,7 +287,7 @@ public final class FastLane implements PlainReceiver {
         return to > from ? parts.allocator().directBuffer(to - from).writeBytes(bytes, from, to - from) : null;
     }
 
-    /** Makes a channel of the connection; takes ownership of what goes with it. */
+    /** Promotes the connection to a channel. Takes ownership of the promotion. */
     private void promote(FastConnection from, Promotion promotion) {
         SocketChannel channel;
         try {
@@ -315,9 +318,10 @@ public final class FastLane implements PlainReceiver {
     }
 
     /**
-     * Takes a connection out of its channel, if it still is idle when that has left the event loop; else the channel goes on.
+     * Moves a connection from its channel to this lane, if it is still idle after the channel was deregistered.
+     * Otherwise the channel continues.
      *
-     * @param channel idle; it reads until it has left
+     * @param channel idle; it reads until it has been deregistered
      */
     void takeBack(PromotedConnection from, Channel channel) {
         channel.deregister().addListener(left -> {
@@ -339,7 +343,7 @@ public final class FastLane implements PlainReceiver {
         });
     }
 
-    /** Whether a connection that is in a channel may come back. */
+    /** Whether connections in channels may return. */
     boolean takesBack() {
         return isOpen() && !connections().isDraining();
     }
@@ -353,7 +357,7 @@ public final class FastLane implements PlainReceiver {
         return buffer;
     }
 
-    /** Gives the lane's buffers back; after the connections are closed. */
+    /** Releases the lane's buffers. Call after the connections are closed. */
     public void close() {
         stream.end();
         if (in != null) {

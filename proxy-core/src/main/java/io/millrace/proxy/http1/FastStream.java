@@ -11,8 +11,8 @@ import io.netty.buffer.Unpooled;
 import io.netty.util.concurrent.EventExecutor;
 
 /**
- * The way back of the request that the fast lane answers just now: head and content go into the loop's buffer. One per event loop, used
- * for one request after the other.
+ * The client stream of the request that the fast lane is answering. Writes head and content into the loop's buffer. One
+ * per event loop, reused for each request.
  *
  * <p>Confined to one event loop.
  */
@@ -27,18 +27,18 @@ final class FastStream implements ClientStream {
     private boolean finished;
     private int start;
 
-    @SuppressWarnings("NullAway.Init") // facts are set by begin, before anything else
+    @SuppressWarnings("NullAway.Init") // facts are set by begin, before any other use
     FastStream(EventExecutor loop, ByteBufAllocator allocator) {
         this.loop = loop;
         this.allocator = allocator;
     }
 
     /**
-     * The next request.
+     * Begins the next request.
      *
-     * @param buffer takes the response behind what it has; borrowed
-     * @param connection the client's
-     * @param last whether the connection ends with it
+     * @param buffer the response is appended to it; borrowed
+     * @param connection the client's connection
+     * @param last whether the connection ends with this response
      */
     void begin(ByteBuf buffer, ClientConnection connection, int requestMinorVersion, boolean last) {
         out = buffer;
@@ -49,12 +49,12 @@ final class FastStream implements ClientStream {
         start = buffer.writerIndex();
     }
 
-    /** Forgets the buffer: one that is released still leads to the pool that it came from. */
+    /** Drops the reference to the buffer: a released buffer still references its pool. */
     void end() {
         out = Unpooled.EMPTY_BUFFER;
     }
 
-    /** Takes back what was written of the response. */
+    /** Removes the bytes of the response from the buffer. */
     void takeBack() {
         out.writerIndex(start);
     }
@@ -64,7 +64,7 @@ final class FastStream implements ClientStream {
         return close;
     }
 
-    /** Whether the response is whole. */
+    /** Whether the response is complete. */
     boolean isFinished() {
         return finished;
     }

@@ -9,9 +9,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The answers of a fast lane that wait to be sent: those of one connection behind those of another in one buffer of the event loop. They leave when all
- * that one look at epoll has brought is answered, or when enough wait. So reading and deciding runs for many connections in a row, and then
- * the kernel's sending does, which the processor's caches make cheaper than both in turns.
+ * The answers of a fast lane that wait to be sent, one connection after the other in one buffer of the event loop. They
+ * are sent when all events of one epoll_wait are processed, or when enough wait. So the loop reads and decides for many
+ * connections in a row, and then sends for all. This uses the processor's caches better than alternating.
  *
  * <pre>
  *   | first connection's | second's | third's | being written ...
@@ -21,18 +21,24 @@ import org.slf4j.LoggerFactory;
  * <p>Confined to its event loop.
  */
 final class GatheredAnswers {
-    /** Connections whose answers wait at most; the processor's second cache still has what was read and written for the first of them. */
+    /**
+     * Limit of connections with waiting answers. The bytes of the first are still in the processor's second-level cache
+     * then.
+     */
     private static final int CONNECTIONS_MAX = 32;
-    /** Bytes that wait at most; the last connection's may go beyond. */
+    /** Limit of waiting bytes. The answers of the last connection may exceed it. */
     private static final int BYTES_MAX = 64 * 1024;
 
     private static final int CAPACITY = 128 * 1024;
 
     private static final Logger log = LoggerFactory.getLogger(GatheredAnswers.class);
 
-    /** Who goes on where sending does not. */
+    /** Receives connections whose answers could not be sent completely. */
     interface Events {
-        /** The kernel does not take all of a connection's answers: what is left of them lies between the buffer's indices; borrowed. */
+        /**
+         * Called when the kernel does not accept all answers of a connection. The rest lies between the buffer's
+         * indices. Borrowed.
+         */
         void onUnsent(FastConnection connection, ByteBuf rest);
     }
 
@@ -41,7 +47,7 @@ final class GatheredAnswers {
     private final Events events;
     private final Runnable queuedSend = this::sendQueued;
     private final @Nullable FastConnection[] connections = new FastConnection[CONNECTIONS_MAX];
-    /** Where the answers of each end; they begin where those before end. */
+    /** End position of each connection's answers, which is the start of the next. */
     private final int[] ends = new int[CONNECTIONS_MAX];
 
     private int size;
@@ -54,7 +60,10 @@ final class GatheredAnswers {
         this.events = events;
     }
 
-    /** The buffer for the answers of one more connection, with both indices where they begin; borrowed until the next call. */
+    /**
+     * Returns the buffer for the answers of one more connection, with both indices at their start. Borrowed until the
+     * next call.
+     */
     ByteBuf begin() {
         ByteBuf answers = buffer;
         if (answers == null) {
@@ -65,7 +74,7 @@ final class GatheredAnswers {
         return answers.setIndex(start, start);
     }
 
-    /** Keeps what was written since {@link #begin} for the connection. */
+    /** Queues the bytes written since {@link #begin} for the connection. */
     void add(FastConnection connection, ByteBuf answers) {
         int end = answers.writerIndex();
         connections[size] = connection;
@@ -75,7 +84,7 @@ final class GatheredAnswers {
         if (size == CONNECTIONS_MAX || end >= BYTES_MAX) {
             send();
         } else if (!queued) {
-            // Tasks run when all events of a look at epoll were handled.
+            // Tasks run after all events of the current epoll_wait.
             loop.execute(queuedSend);
             queued = true;
         }
@@ -86,12 +95,12 @@ final class GatheredAnswers {
         send();
     }
 
-    /** Whether nobody's answers wait. */
+    /** Whether no answers wait. */
     boolean isEmpty() {
         return size == 0;
     }
 
-    /** Sends all that waits. */
+    /** Sends all waiting answers. */
     void send() {
         ByteBuf answers = buffer;
         int count = size;
@@ -121,13 +130,16 @@ final class GatheredAnswers {
                 connection.answered(false);
             }
         } catch (RuntimeException | Error e) {
-            // The others' answers leave all the same.
+            // The answers of the other connections are still sent.
             log.warn("{}: connection closed after a fault", connection.facts().remoteAddress(), e);
             connection.closeNow();
         }
     }
 
-    /** Sends what waits for a connection that is closed next, as far as the kernel takes it at once. */
+    /**
+     * Sends the waiting answers of a connection that is about to be closed, as far as the kernel accepts them
+     * immediately.
+     */
     void sendLast(FastConnection connection) {
         ByteBuf answers = buffer;
         for (int i = 0; i < size && answers != null; i++) {
@@ -139,7 +151,7 @@ final class GatheredAnswers {
         }
     }
 
-    /** Gives the buffer back; after the connections are closed. */
+    /** Releases the buffer. Call after the connections are closed. */
     void close() {
         size = 0;
         Arrays.fill(connections, null);

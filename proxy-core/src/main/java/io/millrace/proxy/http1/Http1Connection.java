@@ -27,10 +27,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A client's HTTP/1.1 connection in the channel lane: its life from the first byte to the last, and the exchange under way. What the
- * client sends is taken in by its {@link RequestIntake}, its deadlines are watched by {@link Http1Timeouts}.
+ * A client's HTTP/1.1 connection in a Netty channel, from the first byte to the last, with its current exchange.
+ * {@link RequestIntake} queues its requests, {@link Http1Timeouts} enforces its deadlines.
  *
- * <p>A connection that comes from the {@link FastLane} takes up what that has read and not answered, and goes back when it is idle: its {@link PromotedConnection}.
+ * <p>A connection that was promoted from the {@link FastLane} takes over the bytes that the fast lane has read and not
+ * answered. It returns there when it is idle: see {@link PromotedConnection}.
  *
  * <p>Confined to one event loop.
  */
@@ -40,32 +41,32 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     private final Supplier<Http1Settings> settings;
     private final RequestReceiver receiver;
     private final ConnectionSet connections;
-    private final RequestIntake intake;
+    private final PipelinedRequests intake;
     private final ConnectionDeadline deadline;
     private final Http1Timeouts timeouts;
-    /** The stay in this channel of a connection of the fast lane; null for one that began as a channel. */
+    /** The promotion of a fast-lane connection to this channel; null for a connection that began as a channel. */
     private final @Nullable PromotedConnection visit;
-    /** Answers hits in front of the decoder; null for none. */
+    /** Answers hits before the decoder; null for none. */
     private final @Nullable TlsFastLane direct;
 
     private ChannelHandlerContext ctx;
     private ConnectionOutput output;
     private ClientConnection facts;
     private @Nullable Http1Stream stream;
-    /** Has the connection to itself once that speaks HTTP no longer. */
+    /** Owns the connection after it has left HTTP; null before. */
     private @Nullable ClientTunnel tunnel;
 
     private int slot = -1;
     private int requests;
-    /** The client has shut down its sending side. */
+    /** True once the client has shut down its output. */
     private boolean inputEnded;
 
     private boolean closing;
     private boolean anyBytes;
-    /** TLS's handshake has ended with the bytes that are being read. */
+    /** True once the TLS handshake has completed, until the end of the current read. */
     private boolean handshaken;
 
-    @SuppressWarnings("NullAway.Init") // set by handlerAdded and channelActive, before anything else
+    @SuppressWarnings("NullAway.Init") // set by handlerAdded and channelActive, before any other use
     private Http1Connection(
             Supplier<Http1Settings> settings,
             RequestReceiver receiver,
@@ -79,15 +80,15 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         this.deadline = deadline;
         this.visit = visit;
         this.direct = direct;
-        this.intake = new RequestIntake(this);
+        this.intake = new PipelinedRequests(this);
         this.timeouts = new Http1Timeouts(this, connections, deadline);
     }
 
     /**
-     * Puts HTTP/1.1 at the end of a channel's pipeline; the channel may be active already.
+     * Adds HTTP/1.1 at the end of a channel's pipeline. The channel may be active already.
      *
-     * @param settings asked whenever one counts
-     * @param direct answers hits in front of the decoder, where TLS is in front of that; null for none
+     * @param settings read at each use
+     * @param direct answers hits before the decoder, behind TLS; null for none
      */
     public static void install(
             Channel channel,
@@ -100,9 +101,9 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     }
 
     /**
-     * As the other, of a connection whose client is known already: another's than the channel's remote address.
+     * Adds HTTP/1.1 to a channel whose client address is not the channel's remote address.
      *
-     * @param facts what is known of the connection
+     * @param facts the facts about the connection
      */
     public static void install(
             Channel channel,
@@ -115,7 +116,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
                 .addTo(channel, facts);
     }
 
-    /** As the other, of a connection that goes into the fast lane when it is idle. */
+    /** Adds HTTP/1.1 to a channel whose connection moves to the fast lane when it is idle. */
     static Http1Connection install(
             Channel channel,
             ClientConnection facts,
@@ -127,7 +128,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
                 .addTo(channel, facts);
     }
 
-    /** Puts the connection that was in the fast lane into a channel's pipeline. */
+    /** Adds a connection that was in the fast lane to a channel's pipeline. */
     static Http1Connection install(
             Channel channel,
             FastConnection from,
@@ -179,7 +180,10 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         Transport.limitUnsent(channel);
     }
 
-    /** Answers the requests with which the bytes begin, where that can be done without the decoder, which is empty; borrows them. */
+    /**
+     * Answers the requests at the beginning of {@code bytes} if that needs neither decoder nor exchange. The decoder
+     * must be empty. Borrows the bytes.
+     */
     void answerDirectly(ByteBuf bytes) {
         if (direct != null && isBetweenRequests()) {
             output.beginRead();
@@ -187,18 +191,18 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         }
     }
 
-    /** Whether the next request may be answered at once: nothing is under way, and the client takes what it is sent. */
+    /** Whether the next request may be answered immediately: no request is in progress, and the channel is writable. */
     boolean isBetweenRequests() {
         return stream == null && !closing && intake.isEmpty() && ctx.channel().isWritable();
     }
 
-    /** A request begins that is answered past the decoder; true when the connection ends with it. */
+    /** Counts a request that is answered without the decoder. Returns true when the connection ends with it. */
     boolean beginDirect(boolean persistent) {
         requests++;
         return !persistent || isLastRequest();
     }
 
-    /** Sends what answers the requests that were begun so; takes ownership. */
+    /** Sends the responses to requests counted by {@link #beginDirect}. Takes ownership. */
     void answered(ByteBuf answers, boolean last, boolean now) {
         output.write(answers);
         intake.forgetDiscarded();
@@ -212,20 +216,20 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         }
     }
 
-    /** Takes up the request that was begun so and needs an exchange. */
+    /** Starts an exchange for a request counted by {@link #beginDirect}. */
     void resume(RequestReading reading, DecidedRequest decided) {
         requests--;
         takeDecided(reading, decided);
     }
 
-    /** Takes up a whole request, of which {@code decided} says what was decided; takes ownership. */
+    /** Starts an exchange for a complete request without content. Takes ownership of the decision. */
     void takeDecided(RequestReading reading, @Nullable DecidedRequest decided) {
         anyBytes = true;
         takeRequest(reading, decided);
         intake.take(LastHttpContent.EMPTY_LAST_CONTENT);
     }
 
-    /** The decoder got bytes: where a request begins, its time begins. */
+    /** Called when the decoder receives bytes. At the first byte of a request, its header timeout begins. */
     void onBytes(int count) {
         anyBytes = true;
         if (deadline.isFor(Waiting.KEEP_ALIVE)) {
@@ -246,7 +250,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         intake.read(message);
     }
 
-    /** Whether nothing is under way in either direction, so that the connection may leave its channel. */
+    /** Whether nothing is in progress in either direction, so that the connection may leave its channel. */
     boolean isIdle() {
         Http1RequestDecoder decoder = ctx.pipeline().get(Http1RequestDecoder.class);
         return deadline.isFor(Waiting.KEEP_ALIVE)
@@ -260,7 +264,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
                 && !output.isSending();
     }
 
-    /** Goes on in the fast lane, now that the channel is given up. */
+    /** Returns the connection for the fast lane, after the channel has been released. */
     FastConnection demoted(FastLane to, PlainSocket socket, int vainVisits) {
         closing = true;
         return new FastConnection(to, socket, facts, deadline, requests, vainVisits);
@@ -269,7 +273,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     /**
      * Begins an exchange.
      *
-     * @param decided what the fast lane has decided about it; null when it did not see it
+     * @param decided the decision of the fast lane; null when the fast lane has not decided
      */
     void takeRequest(RequestReading reading, @Nullable DecidedRequest decided) {
         if (stream != null) {
@@ -316,15 +320,15 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     }
 
     /**
-     * The client has shut down its sending side. Requests that came whole are answered, then the connection is closed; content that
-     * is not whole never will be. Only a reset or a write that fails says that nobody reads the answer.
+     * Handles the client's shutdown of its output. Complete requests are answered, then the connection is closed; an
+     * incomplete request fails. Whether the client still reads is only known after a reset or a failed write.
      */
     private void onInputEnd() {
         Http1Stream current = stream;
         if (closing) {
             ConnectionEnd.closeAfterWrites(ctx);
         } else if (current == null) {
-            // Behind requests that the decoder has kept.
+            // Runs after requests that the decoder still buffers.
             ctx.executor().execute(this::closeIfDone);
         } else if (current.isRequestEnded()) {
             if (intake.isEmpty() && !current.isLeavingHttp() && !current.isHeadWritten()) {
@@ -337,7 +341,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         }
     }
 
-    /** Closes the connection when all requests that came before the client's end are answered. */
+    /** Closes the connection when all requests received before the client's end are answered. */
     private void closeIfDone() {
         if (stream == null && tunnel == null && intake.isEmpty()) {
             lingerAndClose();
@@ -357,11 +361,14 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
                 Transport.acknowledge(context.channel());
             }
         }
-        intake.regulateReading();
+        intake.updateAutoRead();
         context.fireChannelReadComplete();
     }
 
-    /** The current exchange is over on both sides: the next pipelined request, the next read, or the end. */
+    /**
+     * Called when the current exchange has ended on both sides: continues with the next pipelined request, reads, or
+     * closes.
+     */
     void onStreamEnd(Http1Stream ended, boolean close) {
         if (stream != ended) {
             return;
@@ -383,7 +390,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             intake.takeWaiting();
         }
         if (inputEnded) {
-            // Behind requests that the decoder has kept.
+            // Runs after requests that the decoder still buffers.
             ctx.executor().execute(this::closeIfDone);
         }
         if (visit != null) {
@@ -391,12 +398,15 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         }
     }
 
-    /** Bytes stand behind a request that may end HTTP here: no more are read before its answer is known. */
+    /**
+     * Called when bytes follow a request that may end HTTP on this connection. Stops reading until the response is
+     * known.
+     */
     void onHeld() {
         ctx.channel().config().setAutoRead(false);
     }
 
-    /** The connection speaks HTTP no longer: what was read and not looked at goes to the tunnel, as does all that comes. */
+    /** Hands the connection over to a tunnel. All unprocessed and later bytes go to the tunnel. */
     void switchTo(ClientTunnel to) {
         tunnel = to;
         stream = null;
@@ -410,8 +420,9 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     }
 
     /**
-     * Ends the connection after what was written has left: our side is shut first and what the client still sends is dropped for
-     * a while, since closing with unread bytes makes the kernel reset the connection and destroy the answer on its way.
+     * Closes the connection after all written bytes were sent. First shuts down the output and discards the client's
+     * input for a while: closing with unread input makes the kernel send a reset, which may destroy the response on its
+     * way.
      */
     void lingerAndClose() {
         if (closing) {
@@ -430,7 +441,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             ctx.executor().execute(() -> {
                 if (!ctx.isRemoved() && ctx.pipeline().get(Http1RequestDecoder.class) != null) {
                     ctx.pipeline().remove(Http1RequestDecoder.class);
-                    intake.regulateReading();
+                    intake.updateAutoRead();
                 }
             });
         }
@@ -443,8 +454,8 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     }
 
     /**
-     * Ends the connection by a reset, past TLS's close: for a response whose end only the connection's end tells, since an orderly
-     * one would make the part look like the whole.
+     * Closes the connection by a reset, without the TLS close. For a response that ends with the connection: an orderly
+     * close would make the truncated response look complete.
      */
     void reset() {
         closing = true;
@@ -466,7 +477,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         context.fireChannelInactive();
     }
 
-    /** The channel is closed. */
+    /** Called when the channel is closed. */
     void onGone() {
         closing = true;
         intake.drop();
@@ -490,7 +501,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         }
     }
 
-    /** Something threw: the connection ends. */
+    /** Closes the connection after an unexpected exception. */
     void fault(Throwable cause) {
         ConnectionEnd.logFault(log, ctx.channel(), cause);
         closeNow();
@@ -515,7 +526,10 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         }
     }
 
-    /** Answers 408 when the request head is late. The connection of a client that sent nothing is closed without a response. */
+    /**
+     * Answers 408 when the request head is late. The connection of a client that sent nothing is closed without a
+     * response.
+     */
     void onHeaderTimeout() {
         if (!anyBytes) {
             closeNow();
@@ -562,13 +576,13 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         slot = place;
     }
 
-    /** Sends bytes at once; takes ownership. */
+    /** Sends bytes immediately. Takes ownership. */
     void send(ByteBuf bytes) {
         output.write(bytes);
         output.flushNow();
     }
 
-    /** The exchange under way; null between two. */
+    /** The exchange in progress; null between requests. */
     @Nullable
     Http1Stream stream() {
         return stream;
@@ -578,12 +592,12 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         return closing;
     }
 
-    /** Whether its reading is not its own any more: it is on its way to the fast lane, or a tunnel's. */
+    /** Whether another component controls reading: a tunnel, or the move to the fast lane. */
     boolean isLeaving() {
         return tunnel != null || (visit != null && visit.isLeaving());
     }
 
-    RequestIntake intake() {
+    PipelinedRequests intake() {
         return intake;
     }
 
@@ -603,7 +617,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         return ctx;
     }
 
-    /** Those in force. */
+    /** The settings in force. */
     Http1Settings settings() {
         return settings.get();
     }

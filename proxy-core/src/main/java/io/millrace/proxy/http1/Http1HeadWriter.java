@@ -6,10 +6,10 @@ import io.netty.buffer.ByteBufUtil;
 import io.netty.util.AsciiString;
 
 /**
- * Writes response heads as HTTP/1.1 has them (RFC 9112 s4): status line, the fields as they stand, then Age, Via, Cache-Status,
+ * Writes response heads in HTTP/1.1 syntax (RFC 9112 s4): status line, unchanged fields, then Age, Via, Cache-Status,
  * Content-Range and the framing.
  *
- * <p>Immutable.
+ * <p>Thread-safe: no state.
  */
 public final class Http1HeadWriter {
     private static final byte[] HTTP_1_1 = ascii("HTTP/1.1 ");
@@ -24,18 +24,18 @@ public final class Http1HeadWriter {
     private static final byte[] CLOSE = ascii("Connection: close\r\n");
     private static final byte[] KEEP_ALIVE = ascii("Connection: keep-alive\r\n");
 
-    /** How the end of the content is told to the client. */
+    /** How the client detects the end of the content. */
     public enum Framing {
         /** There is no content and no framing field: 1xx, 204, and 304 without a known length. */
         NONE,
-        /** By Content-Length. */
+        /** Content-Length. */
         LENGTH,
-        /** By chunks. */
+        /** Transfer-Encoding: chunked. */
         CHUNKED,
-        /** By the end of the connection. */
+        /** The end of the connection. */
         CLOSE;
 
-        /** The framing of a response to a client of HTTP/1.{@code minorVersion} (RFC 9112 s6.3). */
+        /** Returns the framing of a response to a client of HTTP/1.{@code minorVersion} (RFC 9112 s6.3). */
         static Framing of(OutboundHead head, int minorVersion) {
             if (head.status() == 204) {
                 return NONE;
@@ -50,16 +50,16 @@ public final class Http1HeadWriter {
         }
     }
 
-    /** What the Connection field says. */
+    /** The value of the Connection field. */
     public enum Persistence {
-        /** Nothing: HTTP/1.1's default, the connection stays. */
+        /** No field: the default of HTTP/1.1, the connection persists. */
         DEFAULT,
-        /** {@code keep-alive}, for clients of HTTP/1.0 that asked for it. */
+        /** {@code keep-alive}, for HTTP/1.0 clients that requested it. */
         KEEP_ALIVE,
         /** {@code close}. */
         CLOSE;
 
-        /** What is said to a client of HTTP/1.{@code minorVersion} (RFC 9112 s9.3). */
+        /** Returns the value for a client of HTTP/1.{@code minorVersion} (RFC 9112 s9.3). */
         static Persistence of(boolean close, int minorVersion) {
             if (close) {
                 return CLOSE;
@@ -70,7 +70,7 @@ public final class Http1HeadWriter {
 
     private Http1HeadWriter() {}
 
-    /** Whether no content follows, whatever the length says (RFC 9110 s6.4.1). */
+    /** Whether the response has no content, whatever its Content-Length (RFC 9110 s6.4.1). */
     static boolean isContentForbidden(OutboundHead head) {
         return head.isContentForbidden() || head.status() == 204 || head.status() == 304;
     }
@@ -117,7 +117,10 @@ public final class Http1HeadWriter {
         out.writeBytes(CRLF);
     }
 
-    /** An upper bound, within a few bytes, of what {@link #write} appends: the size to ask the allocator for. */
+    /**
+     * An upper bound, exact within a few bytes, of the length that {@link #write} appends. For the allocation of the
+     * buffer.
+     */
     public static int sizeEstimate(OutboundHead head) {
         return 256
                 + head.reason().length()
@@ -133,7 +136,7 @@ public final class Http1HeadWriter {
         }
     }
 
-    /** Appends a number that is not negative, without making a string of it. */
+    /** Appends a non-negative number without creating a string. */
     static void writeDecimal(ByteBuf out, long value) {
         if (value < 10) {
             out.writeByte('0' + (int) value);

@@ -23,46 +23,50 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Netty's request decoder behind our own reading of the head. A head is held back until all of it is there; then
- * {@link RequestReading} reads its bytes by the RFC's grammar, and only what passes is given to Netty's decoder, which cuts the
- * content. So no request gets through that two readers could take for two things: Netty joins folded lines, takes several spaces
- * for one and lets Transfer-Encoding win over Content-Length, and we refuse these (RFC 9112 s2.2, s3, s5.2, s6.3).
+ * Netty's request decoder behind a strict parser of the head. The decoder buffers a head until it is complete.
+ * {@link RequestReading} then parses it by the grammar of the RFC, and only accepted heads go to Netty's decoder, which
+ * splits the content. So two parsers cannot understand an accepted request differently: Netty joins folded lines,
+ * accepts several spaces as one and prefers Transfer-Encoding to Content-Length. Such requests are refused here
+ * (RFC 9112 s2.2, s3, s5.2, s6.3).
  *
- * <p>A request that a {@link PlainRequestScanner} knows has no content, and is not given to Netty's decoder.
+ * <p>A request that a {@link PlainRequestScanner} recognizes has no content and bypasses Netty's decoder.
  *
- * <p>What follows a request that may end HTTP on its connection is kept as it is ({@link RequestReading#isLeavingHttp}), until it is {@link #release}d as
- * the next request, or goes on as bytes when this leaves the pipeline.
+ * <p>Bytes after a request that may end HTTP ({@link RequestReading#isLeavingHttp}) are held. {@link #release} decodes
+ * them as the next request; if this handler is removed from the pipeline instead, they are passed on as bytes.
  *
- * <p>Hands on, per request, a {@link RequestReading} and then, when that is no refusal, Netty's content objects to the last.
+ * <p>Output per request: a {@link RequestReading} and, if that is no refusal, Netty's content objects up to the last.
  *
  * <p>Confined to one event loop.
  */
 final class Http1RequestDecoder extends HttpRequestDecoder {
     private static final int CHUNK_BYTES_MAX = 64 * 1024;
-    /** Netty's own limits stay what they are. So they are the largest that ours may become, which hold for all that it is given. */
+    /**
+     * Netty's own limits are constant. They are therefore the upper bound of the configurable limits, which apply to
+     * all bytes passed to Netty.
+     */
     private static final int NETTY_BYTES_MAX = 1024 * 1024;
 
     private enum Phase {
         HEAD,
         CONTENT,
-        /** The next request, or no HTTP: the answer to the last one will say. */
+        /** The next bytes are a request or another protocol, depending on the pending response. */
         HELD,
-        /** A request was refused: what follows has no meaning. */
+        /** A request was refused: later bytes have no meaning. */
         BROKEN
     }
 
     private final Http1Connection connection;
     private final HeadScanner scanner = new HeadScanner();
-    /** Of the event loop; null for none. */
+    /** The scanner of the event loop; null for none. */
     private final @Nullable PlainRequestScanner plain;
 
     private final ChunkLines lines = new ChunkLines();
 
     private Phase phase = Phase.HEAD;
-    /** As it was when the request's head came. */
+    /** The limit at the time when the request's head arrived. */
     private int headerBytesMax;
 
-    /** @param plain recognises requests that need no second reading, for any of the loop's connections in turn; null for none */
+    /** @param plain recognizes plain requests, shared by the connections of the loop; null for none */
     Http1RequestDecoder(Http1Connection connection, @Nullable PlainRequestScanner plain) {
         super(new HttpDecoderConfig()
                 .setMaxInitialLineLength(NETTY_BYTES_MAX)
@@ -88,7 +92,7 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
         super.channelRead(ctx, message);
     }
 
-    /** Bytes that are kept for later stay when the client shuts down its sending side; Netty's decoder would drop them. */
+    /** Keeps buffered bytes when the client shuts down its output; Netty's decoder would drop them. */
     @Override
     public void userEventTriggered(ChannelHandlerContext ctx, Object event) throws Exception {
         if (event instanceof ChannelInputShutdownEvent) {
@@ -98,7 +102,7 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
         }
     }
 
-    /** Whether nothing is left for this decoder. */
+    /** Whether all bytes were answered, so that none are left for this decoder. */
     private boolean answersAll(ByteBuf bytes) {
         try {
             connection.answerDirectly(bytes);
@@ -148,7 +152,7 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
         return plain != null && plain.scan(head, 0, head.length, connection.settings()) == head.length;
     }
 
-    /** What the scanner accepts Netty's decoder accepts too, in the same meaning, and nothing of it follows. */
+    /** Netty's decoder would accept the same head with the same meaning, and it has no content. */
     private void takePlain(byte[] head, ByteBuf in, List<Object> out) {
         PlainRequestScanner found = Objects.requireNonNull(plain);
         in.skipBytes(head.length);
@@ -156,7 +160,7 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
         out.add(LastHttpContent.EMPTY_LAST_CONTENT);
     }
 
-    /** Whether nothing of a request has come since the last one was complete. */
+    /** Whether no byte has arrived since the end of the last request. */
     boolean isEmpty() {
         return phase == Phase.HEAD && actualReadableBytes() == 0;
     }
@@ -187,7 +191,7 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
         }
     }
 
-    /** The connection goes on with HTTP: what is kept is the next request. */
+    /** Continues with HTTP: decodes the held bytes as the next request. */
     void release(ChannelHandlerContext ctx) {
         if (phase == Phase.HELD) {
             phase = Phase.HEAD;
@@ -197,7 +201,7 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
         }
     }
 
-    /** Not through the pipeline: TLS in front of this would have nothing to decrypt. */
+    /** Decodes the buffered bytes. Not through the pipeline, since the TLS handler would have nothing to decrypt. */
     private void decodeKept(ChannelHandlerContext ctx) {
         if (ctx.isRemoved()) {
             return;
@@ -213,7 +217,7 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
         }
     }
 
-    /** Hands on content, or the end of a request whose chunks' lines or trailers are longer than the fields of its head may be. */
+    /** Decodes content. Fails the request if its chunk lines or trailers exceed the limit of the field section. */
     private void decodeContent(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) throws Exception {
         int before = in.readableBytes();
         int first = out.size();
@@ -225,7 +229,7 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
                     : 0;
         }
         long linesBytes = lines.after(before, in.readableBytes(), out.size() > first, contentBytes);
-        // What Netty refuses it takes all the rest of; that is no line.
+        // If Netty refuses the content, it consumes all remaining bytes; they do not count as a line.
         if (linesBytes > headerBytesMax && !isRefused(out)) {
             while (out.size() > first) {
                 ReferenceCountUtil.release(out.remove(out.size() - 1));
@@ -258,7 +262,7 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
         out.add(RequestReading.refused(problem));
     }
 
-    /** Empty lines before a request line are ignored (RFC 9112 s2.2). */
+    /** Skips empty lines before a request line (RFC 9112 s2.2). */
     private static boolean skipEmptyLines(ByteBuf in) {
         int before = in.readerIndex();
         while (in.readableBytes() >= 2

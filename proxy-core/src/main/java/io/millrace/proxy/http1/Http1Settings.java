@@ -1,8 +1,8 @@
 package io.millrace.proxy.http1;
 
 /**
- * Limits and timeouts of HTTP/1.1 on the client's side. A connection asks for them whenever one counts, so that a change holds on connections that are open too; a
- * request whose head has come keeps the limit of its content.
+ * Limits and timeouts of HTTP/1.1 towards clients. A connection reads them at each use, so that changes apply to open
+ * connections. A request whose head has arrived keeps its content limit.
  *
  * <p>Immutable.
  *
@@ -10,12 +10,13 @@ package io.millrace.proxy.http1;
  * @param headerBytesMax largest field section; beyond it 431
  * @param contentBytesMax largest request content, 0 for no limit; beyond it 413
  * @param requestsPerConnectionMax requests after which the connection is closed, 0 for no limit
- * @param headerTimeoutNanos from a request's first byte (or the connection's start) to the end of its head; beyond it 408
+ * @param headerTimeoutNanos from a request's first byte (or the connection's start) to the end of its head; beyond it
+ *     408
  * @param keepAliveTimeoutNanos idle time between requests
  * @param contentTimeoutNanos silence while request content is due; beyond it 408
- * @param contentRateMin bytes of request content a second that a client has to send, 0 for no limit; below it 408
- * @param contentRateWindowNanos time over which that is measured
- * @param sendTimeoutNanos time in which a client takes no byte of a response that waits for it
+ * @param contentRateMin minimum rate of request content in bytes per second, 0 for no limit; below it 408
+ * @param contentRateWindowNanos time over which the rate is measured
+ * @param sendTimeoutNanos time in which a client accepts no byte of a waiting response
  */
 public record Http1Settings(
         int requestLineBytesMax,
@@ -29,7 +30,7 @@ public record Http1Settings(
         long contentRateWindowNanos,
         long sendTimeoutNanos) {
 
-    /** The same without a least rate of request content. */
+    /** Creates settings without a minimum rate of request content. */
     public Http1Settings(
             int requestLineBytesMax,
             int headerBytesMax,

@@ -17,8 +17,8 @@ import io.netty.util.concurrent.EventExecutor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request and its response on an HTTP/1.1 connection: chooses the framing, and sees that what was announced is what is
- * sent.
+ * One request and its response on an HTTP/1.1 connection. Chooses the framing, and checks that the sent content has the
+ * announced length.
  *
  * <p>Confined to its connection's event loop.
  */
@@ -44,7 +44,7 @@ final class Http1Stream implements ClientStream {
     private long bytesSent;
     private FieldSection trailers = FieldSection.EMPTY;
 
-    /** @param contentBytesMax longest content of the request, 0 for no limit */
+    /** @param contentBytesMax limit of the request's content in bytes, 0 for no limit */
     Http1Stream(Http1Connection connection, RequestReading request, long contentBytesMax) {
         this.connection = connection;
         this.request = request;
@@ -52,14 +52,14 @@ final class Http1Stream implements ClientStream {
         this.close = !request.isPersistent();
     }
 
-    /** The exchange that answers; called once, right after the head was given to it. */
+    /** Sets the exchange that answers. Called once, immediately after the exchange got the head. */
     void handler(RequestHandler exchange) {
         handler = exchange;
     }
 
-    // the request's side
+    // Request
 
-    /** Whether what the client sends behind this request is kept until it is over. */
+    /** Whether bytes after this request are held back until its exchange has ended. */
     boolean isLeavingHttp() {
         return request.isLeavingHttp();
     }
@@ -80,12 +80,18 @@ final class Http1Stream implements ClientStream {
         return contentWanted;
     }
 
-    /** Whether the client is the one to send: the proxy reads, and the client does not wait for a 100 (RFC 9110 s10.1.1). */
+    /**
+     * Whether it is the client's turn to send: the proxy reads, and the client does not wait for 100 (Continue)
+     * (RFC 9110 s10.1.1).
+     */
     boolean isContentAwaited() {
         return (contentWanted || responseEnded) && (continued || contentReceived > 0 || !request.awaitsContinue());
     }
 
-    /** Takes ownership; false when the content is refused and the stream has failed. */
+    /**
+     * Passes content to the exchange. Takes ownership. Returns false when the content is refused and the stream has
+     * failed.
+     */
     boolean takeContent(ByteBuf bytes) {
         contentReceived += bytes.readableBytes();
         if (contentBytesMax > 0 && contentReceived > contentBytesMax) {
@@ -156,7 +162,7 @@ final class Http1Stream implements ClientStream {
         }
     }
 
-    // the response's side
+    // Response
 
     @Override
     public EventExecutor eventLoop() {
@@ -284,7 +290,7 @@ final class Http1Stream implements ClientStream {
         if (requestEnded || close) {
             connection.onStreamEnd(this, close);
         } else {
-            connection.intake().regulateReading();
+            connection.intake().updateAutoRead();
         }
     }
 
@@ -314,7 +320,7 @@ final class Http1Stream implements ClientStream {
         if (!on) {
             connection.contentRate().pause();
         }
-        connection.intake().regulateReading();
+        connection.intake().updateAutoRead();
     }
 
     @Override

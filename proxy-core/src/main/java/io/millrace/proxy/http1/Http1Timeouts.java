@@ -10,9 +10,10 @@ import io.millrace.proxy.net.ContentRate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Closes a connection of the channel lane whose client is too slow: it sends its request, or takes the response, later or slower than the settings allow.
+ * Closes a connection in a channel whose client is too slow: the client sends its request, or receives the response,
+ * later or slower than the settings permit.
  *
- * <p>Looks at every tick of the event loop. Confined to that loop.
+ * <p>Checked at every tick of the event loop. Confined to that loop.
  */
 final class Http1Timeouts implements SlowClients.Client {
     private final Http1Connection connection;
@@ -26,12 +27,12 @@ final class Http1Timeouts implements SlowClients.Client {
         this.deadline = deadline;
     }
 
-    /** The rate at which the client sends the content of the request under way. */
+    /** The rate at which the client sends the content of the current request. */
     ContentRate contentRate() {
         return contentRate;
     }
 
-    /** Looks at the deadlines of a connection that speaks HTTP. */
+    /** Checks the deadlines of a connection that speaks HTTP. */
     void onTick(long nowNanos) {
         Http1Stream current = connection.stream();
         ConnectionOutput output = connection.output();
@@ -50,7 +51,7 @@ final class Http1Timeouts implements SlowClients.Client {
         }
     }
 
-    /** Closes the connection when its client takes nothing for too long, or too little. */
+    /** Closes the connection when its client receives nothing for too long, or too slowly. */
     private boolean isTooSlow(long nowNanos) {
         SlowReason reason = null;
         SlowClients slow = connections.slowClients();
@@ -97,7 +98,10 @@ final class Http1Timeouts implements SlowClients.Client {
         return connection.output().behindNanos(nowNanos);
     }
 
-    /** Bytes that the client takes in a second; a tunnel's are not counted here, so it is never the slowest. */
+    /**
+     * The rate at which the client receives. A tunnel's bytes are not measured here, so its connection is never the
+     * slowest.
+     */
     @Override
     public long bytesPerSecond(long nowNanos) {
         return connection.tunnel() == null ? connection.output().bytesPerSecond(nowNanos) : Long.MAX_VALUE;
@@ -109,7 +113,7 @@ final class Http1Timeouts implements SlowClients.Client {
         return stream == null ? SlowClients.OriginDemand.NONE : stream.originDemand();
     }
 
-    /** Ends the connection by a reset: else the kernel would keep its bytes for the client for minutes. */
+    /** Closes the connection by a reset: otherwise the kernel would keep its bytes for the client for minutes. */
     @Override
     public void closeSlow(SlowReason reason) {
         ClientTunnel tunnel = connection.tunnel();
@@ -120,7 +124,7 @@ final class Http1Timeouts implements SlowClients.Client {
             stream.onTooSlow(reason);
         }
         connection.reset();
-        // The channel reports its end later; memory of the response must be free at once.
+        // The channel reports its close later, but the memory of the response must be free at once.
         connection.onGone();
     }
 }

@@ -9,26 +9,27 @@ import io.millrace.proxy.http.RequestHead;
 import io.millrace.proxy.http.TargetUri;
 
 /**
- * Recognises the plain GET or HEAD in bytes: a strict subset of what {@link RequestReading} and Netty's decoder accept, understood the
- * same way. A target in origin form, HTTP/1.0 or 1.1, fields of visible ASCII, no content, nothing that changes what the connection
- * speaks, no range. Whatever else the bytes are is said to be {@link #NOT_PLAIN} and is for the decoder to judge; nothing is refused here.
+ * Recognizes plain GET and HEAD requests in bytes. They are a strict subset of the requests that {@link RequestReading}
+ * and Netty's decoder accept, with the same meaning: a target in origin-form, HTTP/1.0 or 1.1, fields of visible ASCII,
+ * no content, no upgrade, no range. For all other bytes the result is {@link #NOT_PLAIN}, and the decoder judges them.
+ * The scanner refuses no request.
  *
- * <p>The head is a view over the caller's array, and good until that array or this scanner is used again.
+ * <p>The head is a view of the caller's array, valid until the array or this scanner is used again.
  *
  * <p>Confined to one event loop.
  */
 final class PlainRequestScanner {
-    /** The bytes are no plain request, or no complete one. */
+    /** The bytes are not a plain request, or an incomplete one. */
     static final int NOT_PLAIN = -1;
 
-    /** Lines beyond which a request is none that browsers send. */
+    /** Limit of field lines, which browsers do not reach. */
     private static final int LINES_MAX = 128;
 
     private static final byte[] GET = {'G', 'E', 'T', ' '};
     private static final byte[] HEAD = {'H', 'E', 'A', 'D', ' '};
     private static final byte[] VERSION = {' ', 'H', 'T', 'T', 'P', '/', '1', '.'};
 
-    /** Fields that change the framing, the protocol or the part that is sent. */
+    /** Fields that change the framing, the protocol or the range. */
     private static final FieldName[] NOT_IN_PLAIN = {
         FieldName.CONTENT_LENGTH,
         FieldName.TRANSFER_ENCODING,
@@ -51,18 +52,16 @@ final class PlainRequestScanner {
     private int lineLength;
     private int position;
 
-    /**
-     * @param secure whether the bytes came through TLS, which makes the scheme of targets in origin form
-     */
-    @SuppressWarnings("NullAway.Init") // head is read after a scan that found one
+    /** @param secure whether the bytes came over TLS, which determines the scheme of targets in origin-form */
+    @SuppressWarnings("NullAway.Init") // head is read only after a successful scan
     PlainRequestScanner(boolean secure) {
         this.recentHost = new RecentHost(secure);
     }
 
     /**
-     * Looks for a plain request that begins at {@code from}.
+     * Scans a plain request that begins at {@code from}.
      *
-     * @param bytes borrowed; {@link #head} looks into it
+     * @param bytes borrowed; {@link #head} is a view of it
      * @return the length of the request with its empty line, or {@link #NOT_PLAIN}
      */
     int scan(byte[] bytes, int from, int to, Http1Settings settings) {
@@ -95,17 +94,17 @@ final class PlainRequestScanner {
         return position - from;
     }
 
-    /** The request that the last {@link #scan} found. */
+    /** The request of the last successful {@link #scan}. */
     RequestHead head() {
         return head;
     }
 
-    /** Whether its client lets the connection live on. */
+    /** Whether the request permits a persistent connection. */
     boolean isPersistent() {
         return persistent;
     }
 
-    /** Length of its request line with the line's end. */
+    /** Length of the request line with its line end. */
     int lineLength() {
         return lineLength;
     }
@@ -122,7 +121,7 @@ final class PlainRequestScanner {
         return true;
     }
 
-    /** 0 or 1 when {@code HTTP/1.0} or {@code HTTP/1.1} and CRLF follow a space, else -1. */
+    /** Returns the digit if a space, {@code HTTP/1.0} or {@code HTTP/1.1}, and CRLF follow; else -1. */
     private static int minorVersion(byte[] bytes, int from, int to) {
         int at = from + VERSION.length;
         if (at + 3 > to || !startsWith(bytes, from, to, VERSION) || bytes[at + 1] != '\r' || bytes[at + 2] != '\n') {
@@ -133,8 +132,8 @@ final class PlainRequestScanner {
     }
 
     /**
-     * Reads {@code Name: value CRLF} up to the empty line, and leaves the position behind that. Values are visible ASCII, space and tab:
-     * less than what they may hold (RFC 9110 s5.5).
+     * Reads {@code Name: value CRLF} lines up to the empty line, and sets the position after it. Values are visible
+     * ASCII, space and tab, a subset of RFC 9110 s5.5.
      */
     private boolean readFields(byte[] bytes, int from, int to) {
         fields.reset(bytes);
@@ -156,7 +155,10 @@ final class PlainRequestScanner {
         return at + 1 < to && bytes[at + 1] == '\n';
     }
 
-    /** Finds out as well whether it is persistent, as {@link RequestReading#isPersistent} does. */
+    /**
+     * Whether the fields are those of a plain request. Also determines persistence, like
+     * {@link RequestReading#isPersistent}.
+     */
     private boolean isPlain(int minorVersion) {
         if (fields.mayContainAny(NOT_IN_PLAIN_SET)) {
             for (FieldName name : NOT_IN_PLAIN) {

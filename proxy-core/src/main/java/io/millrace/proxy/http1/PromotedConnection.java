@@ -8,26 +8,26 @@ import io.netty.channel.Channel;
 import io.netty.util.ReferenceCountUtil;
 
 /**
- * The time that a connection of the {@link FastLane} spends in a channel: it comes with what the lane has read and not answered, and goes back
- * when it is idle, at once or at a tick.
+ * The stay of a {@link FastLane} connection in a channel. It brings the bytes that the lane has read and not answered.
+ * It returns when it is idle, immediately or at a tick.
  *
  * <p>Confined to the channel's event loop.
  */
 final class PromotedConnection {
-    /** The stay in a channel doubles that often: from a tick to 16 s. */
+    /** Limit of doublings of the stay in a channel: from one tick to 16 s. */
     private static final int VAIN_VISITS_MAX = 6;
 
     private final FastLane lane;
     private final Channel channel;
     private final Http1Connection connection;
     private final boolean returnsAtOnce;
-    /** Times, one after the other, that the connection left the lane without an answer of it. */
+    /** Number of consecutive promotions before which the lane had answered nothing. */
     private final int vainVisits;
 
     private int ticksToStay;
     private boolean leaving;
 
-    /** Puts the connection into a channel's pipeline; {@link #goOn} is to be called when that is registered. */
+    /** Adds the connection to a channel's pipeline. Call {@link #goOn} when the channel is registered. */
     PromotedConnection(
             FastLane lane, Channel channel, FastConnection from, RequestReceiver receiver, ConnectionSet connections) {
         this.lane = lane;
@@ -52,7 +52,10 @@ final class PromotedConnection {
         connection = Http1Connection.install(channel, facts, lane.settings(), receiver, connections, this);
     }
 
-    /** Puts a connection that was not in the lane yet into a channel's pipeline; it goes there at the first occasion. */
+    /**
+     * Adds a connection that was not in the lane yet to a channel's pipeline. It moves to the lane when it is first
+     * idle.
+     */
     static void first(
             FastLane lane,
             Channel channel,
@@ -66,12 +69,12 @@ final class PromotedConnection {
         return connection;
     }
 
-    /** The event loop's. */
+    /** The scanner of the event loop. */
     PlainRequestScanner scanner() {
         return lane.scanner();
     }
 
-    /** Takes up what the fast lane has left; the channel is registered. Takes ownership. */
+    /** Continues in the registered channel with the contents of the promotion. Takes ownership. */
     void goOn(Promotion promotion) {
         if (!channel.isActive()) {
             goNowhere(promotion);
@@ -99,7 +102,10 @@ final class PromotedConnection {
         channel.pipeline().fireChannelReadComplete();
     }
 
-    /** The client is gone: a request that it sent is begun and ended, so that it is counted and logged as any other. */
+    /**
+     * Handles a promotion whose client has disconnected. A request is begun and ended, so that it is counted and logged
+     * like any other.
+     */
     private void goNowhere(Promotion promotion) {
         ReferenceCountUtil.release(promotion.unsent());
         ReferenceCountUtil.release(promotion.rest());
@@ -114,19 +120,19 @@ final class PromotedConnection {
         connection.onGone();
     }
 
-    /** An answer is over. */
+    /** Called when a response has ended. */
     void onAnswered() {
         if (returnsAtOnce) {
             channel.eventLoop().execute(this::leaveIfIdle);
         }
     }
 
-    /** A tick of the deadlines; true when the connection is on its way back. */
+    /** Called at a tick of the deadlines. Returns true when the connection is moving back. */
     boolean onTick() {
         return --ticksToStay <= 0 && leaveIfIdle();
     }
 
-    /** Goes back to where it came from; true when it is on its way. */
+    /** Begins the move back if the connection is idle. Returns true when it is moving. */
     private boolean leaveIfIdle() {
         if (leaving || !connection.isIdle() || !lane.takesBack()) {
             return leaving;
@@ -136,21 +142,21 @@ final class PromotedConnection {
         return true;
     }
 
-    /** Whether it is on its way back, and does not read. */
+    /** Whether the connection is moving back and does not read. */
     boolean isLeaving() {
         return leaving;
     }
 
-    /** Goes back to the fast lane, now that the channel is given up. */
+    /** Returns the connection for the fast lane, after the channel has been released. */
     FastConnection demoted(PlainSocket socket) {
         return connection.demoted(lane, socket, vainVisits);
     }
 
-    /** Goes on in the channel, which was nearly given up. */
+    /** Continues in the channel after an abandoned move. */
     void stay() {
         leaving = false;
-        connection.intake().regulateReading();
-        // What was half sent meanwhile: a channel that is registered again no longer waits for room to send.
+        connection.intake().updateAutoRead();
+        // Sends the rest of a partial write: after a new registration the channel no longer waits for EPOLLOUT.
         channel.flush();
     }
 }

@@ -6,15 +6,16 @@ import io.netty.util.ReferenceCountUtil;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a connection takes along from the fast lane into a channel. Whoever has it owns the buffers and the decided request.
+ * The state that a connection takes from the fast lane into a channel. The holder owns the buffers and the decided
+ * request.
  *
  * <p>Confined to one event loop.
  *
- * @param unsent responses, or the rest of one, that the client has not taken yet; null for none
- * @param last whether nothing follows those
- * @param reading the request that is decided about, over bytes of its own; null without one
- * @param decided null without one
- * @param rest bytes that were read and belong to later requests, or to one that the fast lane did not recognise; null for none
+ * @param unsent responses, or the rest of one, not yet accepted by the client's socket; null for none
+ * @param last whether the connection ends after those
+ * @param reading the decided request, over bytes of its own; null for none
+ * @param decided the decision; null for none
+ * @param rest bytes that were read and belong to later requests, or to a request that is not plain; null for none
  */
 record Promotion(
         @Nullable ByteBuf unsent,
@@ -23,7 +24,7 @@ record Promotion(
         @Nullable DecidedRequest decided,
         @Nullable ByteBuf rest) {
 
-    /** The connection is gone. */
+    /** Releases all contents: the connection is closed. */
     void release() {
         ReferenceCountUtil.release(unsent);
         ReferenceCountUtil.release(rest);

@@ -18,16 +18,16 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the bytes of a request's head are: a head over them with its framing, or the reason why they are refused. The grammar is
- * RFC 9112's without its allowances: single spaces, CRLF, no folded lines, one framing (s2.2, s3, s5, s6.3).
+ * The result of parsing a request head: the head with its framing, or the reason for the refusal. The grammar is that
+ * of RFC 9112 without the optional leniency: single spaces, CRLF, no folded lines, one framing (s2.2, s3, s5, s6.3).
  *
  * <p>Immutable.
  *
  * @param head null when refused
  * @param problem null when accepted
  * @param contentLength bytes of content, 0 for none, {@link RequestReceiver#CHUNKED}
- * @param minorVersion of HTTP/1
- * @param isPersistent whether the client lets the connection live on (RFC 9112 s9.3)
+ * @param minorVersion minor version of HTTP/1
+ * @param isPersistent whether the client permits a persistent connection (RFC 9112 s9.3)
  */
 record RequestReading(
         @Nullable RequestHead head,
@@ -38,8 +38,8 @@ record RequestReading(
     private static final RequestReading NONE = new RequestReading(null, BadRequest.HEADER_TIMEOUT, 0, 1, false);
 
     /**
-     * Whether what follows the request may be no HTTP: it asks for a tunnel, or for another protocol on its connection (RFC 9110 s7.8, s9.3.6). Then that is
-     * not looked at before the answer is known.
+     * Whether another protocol may follow, since the request is for a tunnel or an upgrade (RFC 9110 s7.8, s9.3.6).
+     * Later bytes are not parsed before the response is known.
      */
     boolean isLeavingHttp() {
         return head != null
@@ -47,28 +47,28 @@ record RequestReading(
                         || (contentLength == 0 && UpgradeFields.isIn(head.fields(), minorVersion)));
     }
 
-    /** Whether the client sends its content when it is told to, or after a while (RFC 9110 s10.1.1). */
+    /** Whether the client waits for 100 (Continue) before it sends the content (RFC 9110 s10.1.1). */
     boolean awaitsContinue() {
         return head != null && head.fields().hasToken(FieldName.EXPECT, "100-continue");
     }
 
-    /** Whether the client takes trailers behind a chunked response (RFC 9110 s10.1.4). */
+    /** Whether the client accepts trailers after a chunked response (RFC 9110 s10.1.4). */
     boolean wantsTrailers() {
         return head != null && TrailerFields.areWanted(head.fields());
     }
 
-    /** The reading of a request whose head never became complete. */
+    /** Returns the result for a request whose head never became complete. */
     static RequestReading none() {
         return NONE;
     }
 
-    /** The reading of bytes that are refused before they are read. */
+    /** Returns the result for bytes that are refused without parsing. */
     static RequestReading refused(BadRequest problem) {
         return new RequestReading(null, problem, 0, 1, false);
     }
 
     /**
-     * Reads a complete head.
+     * Parses a complete head.
      *
      * @param bytes request line, field lines and the empty line; kept
      * @param lineLength length of the request line with its end
@@ -105,11 +105,11 @@ record RequestReading(
     }
 
     /**
-     * The reading of a plain request that is known by a view over bytes that do not stay.
+     * Returns the result for a plain request that is a view of temporary bytes.
      *
-     * @param head the view; its target stays, and is the same object in the reading
-     * @param start where the request begins in the bytes that the view is over
-     * @param bytes the same request in an array of its own; kept
+     * @param head the view; its target stays valid and is shared with the result
+     * @param start start of the request in the bytes of the view
+     * @param bytes a copy of the request; kept
      * @param lineLength length of the request line with its end
      */
     static RequestReading ofPlain(RequestHead head, int start, boolean persistent, byte[] bytes, int lineLength) {
@@ -121,7 +121,7 @@ record RequestReading(
     private static final int OTHER_MAJOR = -2;
     private static final byte[] HTTP = {'H', 'T', 'T', 'P', '/'};
 
-    /** 0 or 1, -1 for what is no version, {@link #OTHER_MAJOR} for a version that is not 1.x (RFC 9112 s2.3). */
+    /** Returns 0 or 1; -1 for invalid syntax, {@link #OTHER_MAJOR} for a version that is not 1.x (RFC 9112 s2.3). */
     private static int minorVersion(byte[] bytes, int from, int to) {
         if (to - from != HTTP.length + 3
                 || !Arrays.equals(bytes, from, from + HTTP.length, HTTP, 0, HTTP.length)
@@ -149,7 +149,7 @@ record RequestReading(
     private static final long UNKNOWN_CODING = -3;
 
     private static long contentLength(FieldSection fields, int minorVersion) {
-        // The first draft of WebSocket had 8 bytes behind such a head, and Netty's decoder still takes them for its
+        // The first draft of WebSocket sent 8 bytes after such a head, and Netty's decoder still treats them as
         // content.
         if (fields.contains(FieldName.SEC_WEBSOCKET_KEY1) && fields.contains(FieldName.SEC_WEBSOCKET_KEY2)) {
             return REFUSED;

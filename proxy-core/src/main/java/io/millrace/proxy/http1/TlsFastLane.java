@@ -9,18 +9,18 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fast lane's way to answer, for connections that TLS keeps in a channel: plain requests are recognised in front of the decoder, asked
- * about at once, and what a hit in RAM answers leaves as one buffer, without an exchange. The decoder gets everything else, and the connection
- * gets the requests about which more was decided. One per event loop.
+ * The fast lane for TLS connections, which stay in a channel. Scans for plain requests before the decoder and decides
+ * each. Responses from RAM are sent as one buffer, without an exchange. Other bytes go to the decoder, and requests
+ * that need an exchange go to the connection with their decision. One per event loop.
  *
  * <p>Confined to its event loop.
  */
 public final class TlsFastLane {
-    /** Longer reads are for the decoder: TLS hands on a record at a time, of at most half of that. */
+    /** Longer reads go to the decoder. TLS passes on one record at a time, of at most half of that. */
     private static final int READ_BYTES = 32 * 1024;
-    /** Answers to pipelined requests leave when they are that many bytes. */
+    /** Answers to pipelined requests are sent from this many bytes on. */
     private static final int SEND_BYTES = 64 * 1024;
-    /** A head and a small content; the buffer grows once for more. */
+    /** Enough for a head and a small content; the buffer grows once for more. */
     private static final int ANSWER_BYTES = 2048;
 
     private final ByteBufAllocator allocator;
@@ -29,13 +29,13 @@ public final class TlsFastLane {
     private final PlainRequestScanner scanner = new PlainRequestScanner(true);
     private final FastStream stream;
     private final byte[] bytes = new byte[READ_BYTES];
-    /** Answers that the connection has not been given yet; null for none. */
+    /** Answers not yet passed to the connection; null for none. */
     private @Nullable ByteBuf answers;
 
     /**
-     * @param allocator of the answers
-     * @param receiver takes the plain requests
-     * @param onAnswered told of each request that was answered here
+     * @param allocator allocates the buffers of answers
+     * @param receiver receives the plain requests
+     * @param onAnswered run after each request that was answered here
      */
     public TlsFastLane(EventLoop loop, ByteBufAllocator allocator, DirectReceiver receiver, Runnable onAnswered) {
         this.allocator = allocator;
@@ -45,10 +45,10 @@ public final class TlsFastLane {
     }
 
     /**
-     * Answers the requests with which the bytes begin, as far as that can be done here.
+     * Answers the requests at the beginning of {@code in}, as far as that is possible here.
      *
-     * @param connection between requests, all bytes before {@code in} taken
-     * @param in borrowed; its reader index moves behind the requests that are taken
+     * @param connection between two requests, with no unprocessed bytes before {@code in}
+     * @param in borrowed; its reader index is moved past the processed requests
      */
     void serve(Http1Connection connection, ByteBuf in) {
         int from = in.readerIndex();
@@ -103,7 +103,7 @@ public final class TlsFastLane {
         }
     }
 
-    /** Gives the connection the answers so far. */
+    /** Passes the answers so far to the connection. */
     private void hand(Http1Connection connection, boolean last) {
         ByteBuf out = answers;
         if (out != null && out.isReadable()) {

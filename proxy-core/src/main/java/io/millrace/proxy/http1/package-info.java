@@ -1,4 +1,4 @@
-/** Step 2: HTTP/1.1 on the client's side. Turns the wire into requests and response heads into bytes; RFC 9112. */
+/** Step 2: HTTP/1.1 towards clients (RFC 9112). Parses requests and writes response heads. */
 @NullMarked
 package io.millrace.proxy.http1;
 

@@ -15,30 +15,33 @@ public final class Collapser<F> {
     private final ConcurrentHashMap<StoreKey, F> inFlight = new ConcurrentHashMap<>();
 
     /**
-     * Enters a fetch, or finds the one that is under way.
+     * Registers a fetch, unless one of the same key is in flight.
      *
-     * @return the other fetch to join, or null when {@code fetch} is the one now
+     * @return the fetch in flight to join, or null when {@code fetch} is registered now
      */
     public @Nullable F lead(StoreKey key, F fetch) {
         return inFlight.putIfAbsent(key, fetch);
     }
 
-    /** The fetch under way for this key. */
+    /** Returns the fetch in flight of this key; null for none. */
     public @Nullable F find(StoreKey key) {
         return inFlight.get(key);
     }
 
-    /** Takes a fetch out, so that nobody joins it any more; nothing when another one is entered under the key. */
+    /**
+     * Removes a fetch, so that no other request can join it. Does nothing when another fetch is registered under the
+     * key.
+     */
     public void remove(StoreKey key, F fetch) {
         inFlight.remove(key, fetch);
     }
 
-    /** Takes out whatever is under way for this key: what it brings is out of date. */
+    /** Removes the fetch in flight of this key, since its response is outdated. */
     public void detach(StoreKey key) {
         inFlight.remove(key);
     }
 
-    /** Fetches that can be joined now. */
+    /** Number of fetches that can be joined now. */
     public int size() {
         return inFlight.size();
     }

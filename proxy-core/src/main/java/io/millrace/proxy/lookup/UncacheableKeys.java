@@ -4,18 +4,19 @@ import io.millrace.store.StoreKey;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Remembers for a while the keys whose responses could not be stored: requests for them must not wait for each other, as each
- * gets a response of its own in the end.
+ * The keys whose responses could not be stored recently. Requests for them do not wait for each other, as each needs a
+ * response of its own.
  *
- * <p>A table of fixed size, 512 KiB, in which a key has one slot and a later one takes it over:
+ * <p>A table of fixed size, 512 KiB. Each key has one slot, and a later key overwrites it:
  *
  * <pre>
  * slot: 63 ... 32 bits of the key's hash | 31 ... 0 expiry, seconds since the epoch
  * </pre>
  *
- * Two keys that agree in slot and bits are taken for one: their requests do not wait for each other, no more.
+ * Two keys with equal slot and bits count as the same key. The only effect is that their requests do not wait for each
+ * other.
  *
- * <p>Thread-safe: shared by all event loops, no locks.
+ * <p>Thread-safe without locks: shared by all event loops.
  */
 public final class UncacheableKeys {
     private static final int SLOTS = 1 << 16;
@@ -23,14 +24,14 @@ public final class UncacheableKeys {
 
     private final AtomicLongArray slots = new AtomicLongArray(SLOTS);
 
-    /** Remembers the key for this many seconds. */
+    /** Adds the key for this many seconds. */
     public void add(StoreKey key, long nowMillis, long seconds) {
         if (seconds > 0) {
             slots.set(slot(key), mark(key) | ((seconds(nowMillis) + seconds) & LOW));
         }
     }
 
-    /** Forgets the key: its response can be stored now. */
+    /** Removes the key: its response can be stored now. */
     public void remove(StoreKey key) {
         int slot = slot(key);
         long value = slots.get(slot);
@@ -39,7 +40,7 @@ public final class UncacheableKeys {
         }
     }
 
-    /** Whether the key is remembered. */
+    /** Whether the table contains the key. */
     public boolean contains(StoreKey key, long nowMillis) {
         long value = slots.get(slot(key));
         return value != 0 && (value & ~LOW) == mark(key) && seconds(nowMillis) < (value & LOW);

@@ -1,4 +1,4 @@
-/** Step 7: where a stored response is looked for - RAM, disk, and the fetches in flight that others may share. */
+/** Step 7: lookup of stored responses in RAM and on disk, and of fetches in flight that others may join. */
 @NullMarked
 package io.millrace.proxy.lookup;
 

@@ -7,16 +7,16 @@ import java.util.function.LongSupplier;
 /**
  * The budget for bytes in flight of one proxy, shared by its event loops.
  *
- * <p>The bytes in use are measured at the buffer pool of the connections, so that no buffer is outside the budget. An event
- * loop measures at each tick and after each {@link #batchBytes} that it received; between two measurements it adds what it
- * received itself (see {@link LoopMemory}).
+ * <p>The used bytes are measured at the buffer pool of the connections, so that every buffer counts. An event loop
+ * measures at each tick, and after each {@link #batchBytes} that it received. Between two measurements it adds the
+ * bytes that it received itself (see {@link LoopMemory}).
  *
  * <p>Thread-safe.
  */
 public final class InFlightMemory {
-    /** Smallest window of one response: less would make each piece a system call of its own. */
+    /** Minimum window of one response: with less, every piece would need its own system call. */
     static final int WINDOW_BYTES_MIN = 64 * 1024;
-    /** The free bytes are this many times the largest window. See {@link #windowBytes}. */
+    /** Ratio of the free bytes to the largest window. See {@link #windowBytes}. */
     static final int FREE_BYTES_PER_WINDOW_BYTE = 256;
 
     private static final long BUDGET_BYTES_MIN = 4L << 20;
@@ -24,18 +24,18 @@ public final class InFlightMemory {
     private static final long BATCH_BYTES_MAX = 4L << 20;
     private static final int BATCHES_PER_BUDGET = 64;
 
-    /** What is measured. All are called by any event loop. */
+    /** The measured values. Called by any event loop. */
     public interface Gauges {
-        /** Bytes of buffers that are in use. */
+        /** Bytes of buffers in use. */
         long pinnedBytes();
 
-        /** Bytes of the chunks that the pool holds, whether buffers use them or not. */
+        /** Bytes of the chunks that the pool holds, used by buffers or not. */
         long chunkBytes();
 
-        /** Whether bodies on their way from the store to clients have nearly all that the store may use for them. */
+        /** Whether response bodies read from the store use nearly all memory that the store may use for them. */
         boolean isStoreTight();
 
-        /** Whether the kernel has nearly all the memory that it may use for TCP. */
+        /** Whether the kernel uses nearly all memory that it may use for TCP. */
         default boolean isKernelTight() {
             return false;
         }
@@ -51,8 +51,8 @@ public final class InFlightMemory {
     private volatile boolean exhausted;
 
     /**
-     * @param configuredBytes {@code limits.memory_in_flight}: 0 for three quarters of {@code chunkBytesMax}
-     * @param chunkBytesMax the most direct memory that the connections' pool can get
+     * @param configuredBytes {@code limits.memory_in_flight}; 0 for three quarters of {@code chunkBytesMax}
+     * @param chunkBytesMax limit of direct memory for the connections' pool
      */
     public InFlightMemory(Gauges gauges, LongSupplier configuredBytes, long chunkBytesMax) {
         this.gauges = gauges;
@@ -60,7 +60,7 @@ public final class InFlightMemory {
         this.chunkBytesMax = chunkBytesMax;
     }
 
-    /** A budget that is never reached, for parts that are used without a proxy. */
+    /** Returns a budget without limit, for parts that are used without a proxy. */
     public static InFlightMemory unlimited() {
         return new InFlightMemory(
                 new Gauges() {
@@ -83,24 +83,24 @@ public final class InFlightMemory {
                 Long.MAX_VALUE / 4);
     }
 
-    /** The budget by default: three quarters of what the pool can get, since chunks are never filled to the last byte. */
+    /** Returns the default budget: three quarters of the pool's limit, since chunks are never completely full. */
     public static long defaultBytes(long chunkBytesMax) {
         return Math.max(BUDGET_BYTES_MIN, chunkBytesMax / 4 * 3);
     }
 
-    /** The most bytes that may be in flight; what is configured, but no more than the default, which the JVM has memory for. */
+    /** The limit of bytes in flight: the configured value, but at most the default, for which the JVM has memory. */
     public long budgetBytes() {
         long configured = configuredBytes.getAsLong();
         long most = defaultBytes(chunkBytesMax);
         return configured == 0 ? most : Math.min(configured, most);
     }
 
-    /** Bytes that an event loop may receive before it measures again. */
+    /** Number of bytes that an event loop may receive before it measures again. */
     long batchBytes() {
         return Math.max(BATCH_BYTES_MIN, Math.min(BATCH_BYTES_MAX, budgetBytes() / BATCHES_PER_BUDGET));
     }
 
-    /** Measures the bytes in use, unless another thread does that right now. */
+    /** Measures the used bytes, unless another thread is measuring now. */
     public void measure() {
         if (!measuring.tryLock()) {
             return;
@@ -113,17 +113,17 @@ public final class InFlightMemory {
         }
     }
 
-    /** Asks the store and the kernel, too; once a tick. */
+    /** Queries the store and the kernel; called once per tick. */
     void measureBesides() {
         tightBesides = gauges.isStoreTight() || gauges.isKernelTight();
     }
 
-    /** Bytes in use as measured last. */
+    /** Used bytes at the last measurement. */
     public long usedBytes() {
         return usedBytes;
     }
 
-    /** The level with this many bytes in use. */
+    /** Returns the level for this number of used bytes. */
     MemoryLevel level(long used) {
         if (exhausted) {
             return MemoryLevel.FULL;
@@ -132,28 +132,30 @@ public final class InFlightMemory {
         return tightBesides && !level.isAtLeast(MemoryLevel.TIGHT) ? MemoryLevel.TIGHT : level;
     }
 
-    /** The use that closing slow clients aims at. */
+    /** Target of used bytes when slow clients are closed. */
     long relievedBytes() {
         return MemoryLevel.relievedBytes(budgetBytes());
     }
 
-    /** An allocation failed although the budget had room: the level is {@link MemoryLevel#FULL} until the next measurement. */
+    /**
+     * Records a failed allocation within the budget: the level is {@link MemoryLevel#FULL} until the next measurement.
+     */
     public void allocationFailed() {
         exhausted = true;
         allocationFailures.increment();
     }
 
-    /** Allocations that failed since the start. */
+    /** Number of failed allocations since the start. */
     public long allocationFailures() {
         return allocationFailures.sum();
     }
 
     /**
-     * The largest window of one response. It is a fixed fraction of the free bytes: so the windows of any number of responses
-     * keep some bytes free, and each has the same share (the dynamic thresholds of Choudhury and Hahne, 1998).
+     * Returns the largest window of one response. It is a fixed fraction of the free bytes. So the windows of any
+     * number of responses leave some bytes free, and have equal size (dynamic thresholds of Choudhury and Hahne, 1998).
      *
-     * @param used bytes in use
-     * @param budget the most bytes that may be in use
+     * @param used used bytes
+     * @param budget limit of used bytes
      * @param most the configured window
      */
     static int windowBytes(long used, long budget, int most) {

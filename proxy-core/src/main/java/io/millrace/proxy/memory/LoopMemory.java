@@ -5,22 +5,23 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * One event loop's view of the budget for bytes in flight. Counts what the loop receives in a plain field and measures the
- * shared figure once in a batch, so that a request writes nothing that other loops read.
+ * The view of the budget for bytes in flight by one event loop. Counts received bytes in a plain field, and updates the
+ * shared value once per batch. So a request does not write memory that other loops read.
  *
- * <p>Confined to its event loop.
+ * <p>Not thread-safe; confined to its event loop.
  */
 public final class LoopMemory {
-    /** Largest receive buffer while memory is scarce. */
+    /** Limit of receive buffers while memory is scarce. */
     private static final int SCARCE_RECEIVE_BYTES_MAX = 16 * 1024;
-    /** Largest receive buffer while memory is used up. */
+    /** Limit of receive buffers while memory is exhausted. */
     private static final int FULL_RECEIVE_BYTES_MAX = 4 * 1024;
-    /** Time between two attempts to make room for a new fetch by closing slow clients. */
+    /** Minimum interval between two attempts to free memory for a new fetch by closing slow clients. */
     private static final long RELIEF_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     /**
-     * Bytes received after which each connection is read once until the event loop has served all sockets that are ready.
-     * One connection alone may be read 16 times in a row; a hundred that do so at once would delay all others by 50 ms.
+     * Limit of bytes received in one event loop iteration. Beyond it, each connection is read once, until all ready
+     * sockets were served. One connection may be read 16 times in a row; a hundred such connections would delay all
+     * others by 50 ms.
      */
     static final int ITERATION_BYTES = 1 << 20;
 
@@ -36,7 +37,7 @@ public final class LoopMemory {
 
     /**
      * @param nanoTime the clock, as {@link System#nanoTime}
-     * @param afterIo runs a task on the event loop after the sockets that are ready now, as the event loop itself does
+     * @param afterIo runs a task on the event loop after all sockets that are ready now
      */
     public LoopMemory(InFlightMemory shared, LongSupplier nanoTime, Executor afterIo) {
         this.shared = shared;
@@ -44,12 +45,12 @@ public final class LoopMemory {
         this.afterIo = afterIo;
     }
 
-    /** A view of a budget that is never reached. */
+    /** Returns a view of a budget without limit. */
     public static LoopMemory unlimited() {
         return new LoopMemory(InFlightMemory.unlimited(), () -> 0, Runnable::run);
     }
 
-    /** Sets what closes slow clients at once when a fetch finds no memory. Before the first request. */
+    /** Sets the task that closes slow clients when a fetch finds no memory. Call before the first request. */
     public void relief(Runnable closesSlowClients) {
         relief = closesSlowClients;
     }
@@ -72,13 +73,13 @@ public final class LoopMemory {
         iterationUsedUp = false;
     }
 
-    /** Measures the bytes in use. */
+    /** Measures the used bytes. */
     public void measure() {
         receivedBytes = 0;
         shared.measure();
     }
 
-    /** Bytes in use, what this loop received since the last measurement included. */
+    /** Used bytes, including those that this loop received since the last measurement. */
     long usedBytes() {
         return shared.usedBytes() + receivedBytes;
     }
@@ -91,12 +92,12 @@ public final class LoopMemory {
         return shared.level(usedBytes());
     }
 
-    /** The largest window of one response now. */
+    /** The largest window of one response at present. */
     public int windowBytes(int configuredBytes) {
         return InFlightMemory.windowBytes(usedBytes(), shared.budgetBytes(), configuredBytes);
     }
 
-    /** The size of the next receive buffer, where a connection would use {@code wanted} bytes. */
+    /** Returns the size of the next receive buffer, for a connection that would use {@code wanted} bytes. */
     int receiveBytes(int wanted) {
         return switch (level()) {
             case PLENTY -> wanted;
@@ -110,7 +111,7 @@ public final class LoopMemory {
         return !iterationUsedUp && level() == MemoryLevel.PLENTY;
     }
 
-    /** Whether a new fetch may begin. Closes slow clients first where there is no memory. */
+    /** Whether a new fetch may begin. If there is no memory, closes slow clients first. */
     public boolean admitsFetch() {
         if (level() != MemoryLevel.FULL) {
             return true;

@@ -1,24 +1,24 @@
 package io.millrace.proxy.memory;
 
-/** How scarce the memory for bytes in flight is. In ascending order. */
+/** The scarcity of memory for bytes in flight, in ascending order. */
 public enum MemoryLevel {
     /** Less than half of the budget is in use. */
     PLENTY,
-    /** Half is in use: receive buffers are small. */
+    /** Half of the budget is in use: receive buffers are small. */
     SCARCE,
-    /** Three quarters are in use: clients that take nothing are closed. */
+    /** Three quarters are in use: clients that receive nothing are closed. */
     TIGHT,
     /** Fifteen sixteenths are in use: any slow client may be closed, and new fetches are refused if that does not help. */
     FULL;
 
-    /** Parts of the budget that the thresholds are given in. */
+    /** Denominator of the thresholds, which are fractions of the budget. */
     private static final long PARTS = 16;
 
     private static final long SCARCE_PARTS = 8;
     private static final long TIGHT_PARTS = 12;
     private static final long FULL_PARTS = 15;
 
-    /** The level of a budget of which this many bytes are in use. */
+    /** Returns the level for this number of used bytes. */
     static MemoryLevel of(long usedBytes, long budgetBytes) {
         if (usedBytes < threshold(budgetBytes, SCARCE_PARTS)) {
             return PLENTY;
@@ -29,7 +29,7 @@ public enum MemoryLevel {
         return usedBytes < threshold(budgetBytes, FULL_PARTS) ? TIGHT : FULL;
     }
 
-    /** The bytes that closing slow clients brings the use down to: between {@link #SCARCE} and {@link #TIGHT}. */
+    /** Target of used bytes when slow clients are closed: between {@link #SCARCE} and {@link #TIGHT}. */
     static long relievedBytes(long budgetBytes) {
         return threshold(budgetBytes, TIGHT_PARTS - 1);
     }

@@ -7,13 +7,14 @@ import io.netty.channel.RecvByteBufAllocator;
 import io.netty.util.UncheckedBooleanSupplier;
 
 /**
- * Receive buffers of one event loop's connections, counted and smaller while memory is scarce.
+ * Allocates the receive buffers of one event loop's connections. Counts them, and makes them smaller while memory is
+ * scarce.
  *
- * <p>Confined to its event loop.
+ * <p>Not thread-safe; confined to its event loop.
  */
 @SuppressWarnings("deprecation") // Netty 4.2 names no other interface for it
 public final class ReceiveBuffers implements RecvByteBufAllocator {
-    /** Reads of one connection in a row while memory is plentiful, as Netty has it for TCP. */
+    /** Limit of consecutive reads of one connection while memory is plentiful: Netty's default for TCP. */
     private static final int READS_IN_A_ROW = 16;
 
     private final AdaptiveRecvByteBufAllocator sizes = new AdaptiveRecvByteBufAllocator();

@@ -8,53 +8,54 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * The clients of one event loop that have bytes to take, and the rule which of them are closed when something is scarce.
+ * The clients of one event loop with unsent response bytes, and the selection of those that are closed when a resource
+ * is scarce.
  *
- * <p>Clients that take nothing are closed before clients that take something, the longest silent first. A client that takes
- * something is closed for memory only, while the budget is full, the slowest first.
+ * <p>Stalled clients, which receive nothing, are closed before slow ones, in the order of the longest stall. Slow
+ * clients are closed only while the memory budget is full, in the order of the lowest rate.
  *
- * <p>Confined to its event loop.
+ * <p>Not thread-safe; confined to its event loop.
  */
 public final class SlowClients {
-    /** A client is silent when it took nothing for so long, while memory is tight. */
+    /** Stall time after which a client may be closed while memory is tight. */
     static final long SILENT_TIGHT_NANOS = TimeUnit.SECONDS.toNanos(2);
-    /** The same while memory is full. */
+    /** Stall time after which a client may be closed while memory is full. */
     static final long SILENT_FULL_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
-    /** The same where requests wait for the origin connection that the client holds. */
+    /** Stall time after which a client may be closed while requests wait for its origin connection. */
     static final long SILENT_AWAITED_NANOS = TimeUnit.SECONDS.toNanos(1);
-    /** The same where few connections to that origin are left. */
+    /** Stall time after which a client may be closed while few connections to its origin are left. */
     static final long SILENT_CROWDED_NANOS = TimeUnit.SECONDS.toNanos(2);
-    /** A client that takes something is closed for memory after so long at the earliest: before, its rate is unknown. */
+    /** Minimum time with unsent bytes before a slow client is closed for memory: before, its rate is unknown. */
     static final long RATE_KNOWN_NANOS = TimeUnit.SECONDS.toNanos(2);
 
-    /** One in this many clients is closed at a time at least. */
+    /** At least one in this many clients is closed at a time. */
     private static final int CLOSED_PART = 8;
 
-    /** How much others want the origin connection that a client's response holds. */
+    /** The demand of other requests for the origin connection that a client's response occupies. */
     public enum OriginDemand {
-        /** It holds none, or there are enough. */
+        /** The response occupies no connection, or there are enough. */
         NONE,
         /** Three quarters of the allowed connections carry requests. */
         CROWDED,
-        /** Requests wait for one. */
+        /** Requests wait for a connection. */
         AWAITED
     }
 
-    /** A connection whose client has bytes to take. */
+    /** A client connection with unsent bytes. */
     public interface Client {
-        /** Time since the client took anything, in ns. */
+        /** Time since the client last received bytes, in ns. */
         long silentNanos(long nowNanos);
 
-        /** Time since the client has had bytes to take without a pause, in ns. */
+        /** Time for which the client has had unsent bytes without a break, in ns. */
         long behindNanos(long nowNanos);
 
-        /** Bytes a second that the client took in that time. */
+        /** Receive rate of the client in that time, in bytes per second. */
         long bytesPerSecond(long nowNanos);
 
-        /** How much others want the origin connection behind the response. */
+        /** Demand of other requests for the origin connection of the response. */
         OriginDemand originDemand();
 
-        /** Closes the connection. What it holds is released before this returns. */
+        /** Closes the connection. Releases its resources before it returns. */
         void closeSlow(SlowReason reason);
     }
 
@@ -71,9 +72,9 @@ public final class SlowClients {
     private final List<Client> behind = new ArrayList<>();
 
     /**
-     * @param loops event loops of the proxy, which share what has to be closed
-     * @param rateMin bytes a second that every client has to take, 0 for none
-     * @param onClosed is told of each client that is closed
+     * @param loops number of event loops, which share the clients to be closed
+     * @param rateMin minimum receive rate in bytes per second; 0 for none
+     * @param onClosed called for each closed client
      */
     public SlowClients(LoopMemory memory, int loops, LongSupplier rateMin, Consumer<SlowReason> onClosed) {
         this.memory = memory;
@@ -82,7 +83,7 @@ public final class SlowClients {
         this.onClosed = onClosed;
     }
 
-    /** Bytes a second that every client has to take, 0 for none. */
+    /** Minimum receive rate in bytes per second; 0 for none. */
     public long rateMin() {
         return rateMin.getAsLong();
     }
@@ -93,12 +94,12 @@ public final class SlowClients {
         client.closeSlow(reason);
     }
 
-    /** Adds a client that has bytes to take; to be followed by {@link #closeSome}. */
+    /** Adds a client with unsent bytes. {@link #closeSome} must follow. */
     public void add(Client client) {
         behind.add(client);
     }
 
-    /** Closes as many as the present scarcity asks for, and forgets all that were added. */
+    /** Closes as many clients as the present scarcity requires, and clears the list of added clients. */
     public void closeSome(long nowNanos) {
         try {
             memory.measure();
@@ -117,7 +118,7 @@ public final class SlowClients {
         }
     }
 
-    /** Those that took nothing for a while, the longest silent first. */
+    /** Returns the stalled clients, the longest stall first. */
     private List<Candidate> silent(long nowNanos) {
         List<Candidate> silent = new ArrayList<>();
         for (Client client : behind) {
@@ -130,7 +131,10 @@ public final class SlowClients {
         return silent;
     }
 
-    /** Each is asked when its turn comes: closing one gives its connection to a request that waits. */
+    /**
+     * Closes clients for their origin connections. The demand is read before each close, since closing one client gives
+     * its connection to a waiting request.
+     */
     private void closeForOrigins(List<Candidate> silent) {
         silent.removeIf(candidate -> {
             if (candidate.silentNanos() < SILENT_AWAITED_NANOS) {
@@ -184,8 +188,8 @@ public final class SlowClients {
     }
 
     /**
-     * As many as have this loop's part of the excess, if each client of the loop has the same share; an eighth of them at least,
-     * where the excess lies with the store or the kernel.
+     * Returns the number of clients to close for memory. Each client is assumed to have an equal share of this loop's
+     * excess. The minimum is an eighth of the clients, for an excess of the store or the kernel.
      */
     private int countToClose() {
         long used = memory.usedBytes();

@@ -1,14 +1,14 @@
 package io.millrace.proxy.memory;
 
-/** Why a client was closed that took its response too slowly. */
+/** The reason for closing a client that received its response too slowly. */
 public enum SlowReason {
-    /** It took nothing for {@code timeouts.client_body}. */
+    /** The client received nothing for {@code timeouts.client_body}. */
     TIMEOUT("send-timeout"),
-    /** It took less than {@code limits.response_rate_min}. */
+    /** The client received less than {@code limits.response_rate_min}. */
     RATE("send-rate"),
     /** The memory for bytes in flight was scarce. */
     MEMORY("slow-memory"),
-    /** Other requests wait for the origin connection that it holds. */
+    /** Other requests wait for the origin connection that this client's response occupies. */
     ORIGIN("slow-origin");
 
     private final String text;

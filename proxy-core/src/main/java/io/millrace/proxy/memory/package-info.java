@@ -1,4 +1,4 @@
-/** The budget for bytes in flight: levels, window sizes, and which slow clients are closed first. */
+/** The memory budget for bytes in flight: levels, window sizes, and the selection of slow clients to close. */
 @NullMarked
 package io.millrace.proxy.memory;
 

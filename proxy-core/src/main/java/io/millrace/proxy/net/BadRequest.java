@@ -1,6 +1,6 @@
 package io.millrace.proxy.net;
 
-/** Why bytes from a client are refused before they are a request, with the status that says so. */
+/** The reasons to refuse bytes from a client as an invalid request, each with its status. */
 public enum BadRequest {
     /** Not HTTP/1.x syntax (RFC 9112 s2.2). */
     SYNTAX(400, "malformed request"),
@@ -8,13 +8,13 @@ public enum BadRequest {
     FRAMING(400, "ambiguous message framing"),
     /** A transfer coding that this proxy does not know (RFC 9112 s6.1). */
     TRANSFER_CODING(501, "unknown transfer coding"),
-    /** No Host, several, or one that is no host (RFC 9112 s3.2). */
+    /** Host is missing, repeated or invalid (RFC 9112 s3.2). */
     HOST(400, "missing or malformed Host"),
     /** The request target is none of the four forms (RFC 9112 s3.2). */
     TARGET(400, "malformed request target"),
-    /** An https URL whose host the connection's certificate does not have (RFC 9110 s7.4). */
+    /** The certificate of the connection does not cover the host of an https URL (RFC 9110 s7.4). */
     MISDIRECTED(421, "the connection's certificate does not cover the host: open a new connection for it"),
-    /** Extended CONNECT for another protocol than WebSocket (RFC 8441 s4). */
+    /** Extended CONNECT for a protocol other than WebSocket (RFC 8441 s4). */
     TUNNEL(501, "extended CONNECT is supported for the protocol websocket only"),
     /** The request line is longer than limits.request_line. */
     LINE_TOO_LONG(414, "request line longer than limits.request_line"),
@@ -24,13 +24,13 @@ public enum BadRequest {
     CONTENT_TOO_LARGE(413, "request content larger than limits.request_body"),
     /** A major version other than 1 (RFC 9110 s15.6.6). */
     VERSION(505, "HTTP version not supported"),
-    /** The client shut down its sending side in the middle of the content (RFC 9112 s8). */
+    /** The client shut down its output in the middle of the content (RFC 9112 s8). */
     CONTENT_INCOMPLETE(400, "the client's sending side ended before the request content was whole"),
     /** The head did not arrive within timeouts.client_header. */
     HEADER_TIMEOUT(408, "request header not whole within timeouts.client_header"),
-    /** The content did not go on within timeouts.client_body. */
+    /** No content arrived within timeouts.client_body. */
     CONTENT_TIMEOUT(408, "request content did not go on within timeouts.client_body"),
-    /** The content comes more slowly than limits.request_body_rate. */
+    /** The content arrives more slowly than limits.request_body_rate. */
     CONTENT_RATE(408, "request content slower than limits.request_body_rate");
 
     private final int status;
@@ -41,12 +41,12 @@ public enum BadRequest {
         this.text = text;
     }
 
-    /** The status of the answer. */
+    /** The status of the response. */
     public int status() {
         return status;
     }
 
-    /** Stable words for the log and the answer. */
+    /** Stable text for the log and the response. */
     public String text() {
         return text;
     }

@@ -9,20 +9,21 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of a client's connection as a whole.
+ * The facts about a client's connection as a whole.
  *
- * <p>Immutable but for what is worked out once; confined to one event loop.
+ * <p>Immutable except for cached values; confined to one event loop.
  */
 public final class ClientConnection {
     /**
-     * Results of a client's TLS handshake. Immutable.
+     * The results of a client's TLS handshake. Immutable.
      *
      * @param version such as {@code TLSv1.3}
      * @param cipher cipher suite by its IANA name
-     * @param serverName name in the client's hello, lower case; null where it has none
-     * @param clientSubject distinguished name (RFC 4514) of the verified client certificate in printable ASCII; null without one
-     * @param settings that the handshake had
-     * @param names settings of other names on the same address; null where there are none
+     * @param serverName server name (SNI) of the ClientHello, lower case; null for none
+     * @param clientSubject distinguished name (RFC 4514) of the verified client certificate in printable ASCII; null
+     *     without one
+     * @param settings TLS settings of the handshake
+     * @param names TLS settings of other host names on the same address; null for none
      */
     public record Tls(
             String version,
@@ -34,11 +35,14 @@ public final class ClientConnection {
 
     /** TLS settings by host name. Thread-safe. */
     public interface TlsNames {
-        /** Another object, by identity, after each change; null where every name has the settings of the address. */
+        /**
+         * Returns another object after each change, compared by identity; null when all names have the settings of the
+         * address.
+         */
         @Nullable
         Object version();
 
-        /** Settings of a host, lower case; those that its handshakes get. */
+        /** Returns the settings for handshakes of a host, lower case. */
         ServerTlsConfig settings(String host);
     }
 
@@ -51,7 +55,7 @@ public final class ClientConnection {
     private @Nullable IpAddress countedAs;
     private @Nullable Tls tls;
 
-    /** The host whose settings were looked up last, and what was found then. */
+    /** Cache of the last lookup: the host and its settings. */
     private byte @Nullable [] askedHost;
 
     private @Nullable ServerTlsConfig askedSettings;
@@ -59,19 +63,20 @@ public final class ClientConnection {
     private boolean admitted;
 
     /**
-     * @param remoteAddress the client's end
-     * @param localAddress our end
-     * @param secure whether TLS protects it
+     * @param remoteAddress the client's address
+     * @param localAddress the local address
+     * @param secure whether the connection uses TLS
      */
     public ClientConnection(InetSocketAddress remoteAddress, InetSocketAddress localAddress, boolean secure) {
         this(remoteAddress, localAddress, secure, false);
     }
 
     /**
-     * @param remoteAddress the client's end
-     * @param localAddress our end
-     * @param secure whether TLS protects it
-     * @param announcedSecure whether a trusted PROXY header says that the client connected to the sender over TLS
+     * @param remoteAddress the client's address
+     * @param localAddress the local address
+     * @param secure whether the connection uses TLS
+     * @param announcedSecure whether the client used TLS to the sender of the PROXY header, according to a trusted
+     *     header
      */
     public ClientConnection(
             InetSocketAddress remoteAddress, InetSocketAddress localAddress, boolean secure, boolean announcedSecure) {
@@ -81,22 +86,22 @@ public final class ClientConnection {
         this.announcedSecure = announcedSecure;
     }
 
-    /** The client's end. */
+    /** The client's address. */
     public InetSocketAddress remoteAddress() {
         return remoteAddress;
     }
 
-    /** Our end. */
+    /** The local address. */
     public InetSocketAddress localAddress() {
         return localAddress;
     }
 
-    /** Whether TLS protects it. */
+    /** Whether the connection uses TLS. */
     public boolean secure() {
         return secure;
     }
 
-    /** Results of the TLS handshake; null without TLS, and before the end of the handshake. */
+    /** The results of the TLS handshake; null without TLS, and before the end of the handshake. */
     public @Nullable Tls tls() {
         return tls;
     }
@@ -107,7 +112,7 @@ public final class ClientConnection {
     }
 
     /**
-     * TLS settings of the host that a request is for; null without TLS.
+     * Returns the TLS settings of the host of a request; null without TLS.
      *
      * @param host in lower case; kept
      */
@@ -117,8 +122,8 @@ public final class ClientConnection {
     }
 
     /**
-     * Whether requests for a host may come on this connection: not where the host demands a client certificate that the
-     * handshake has not verified.
+     * Whether this connection may carry requests for a host. It may not if the host requires a client certificate that
+     * the handshake has not verified.
      *
      * @param host in lower case; kept
      */
@@ -127,7 +132,7 @@ public final class ClientConnection {
         return agreed == null || !look(agreed, host) || admitted;
     }
 
-    /** Looks a host up that is not the last one; false where every host has the settings of the handshake. */
+    /** Looks up a host unless it is the last one; false when every host has the settings of the handshake. */
     private boolean look(Tls agreed, byte[] host) {
         TlsNames names = agreed.names();
         Object version = names == null ? null : names.version();
@@ -144,12 +149,12 @@ public final class ClientConnection {
         return true;
     }
 
-    /** Whether TLS protects the client's side: here, or at the sender of a trusted PROXY header. */
+    /** Whether the client's side uses TLS: to this proxy, or to the sender of a trusted PROXY header. */
     public boolean isSecureForClient() {
         return secure || announcedSecure;
     }
 
-    /** The client's end, for comparisons; null when it is no IP address. */
+    /** The client's address, for comparisons; null when it is no IP address. */
     public @Nullable IpAddress remoteIp() {
         if (remoteIp == null) {
             remoteIp = ip(remoteAddress);
@@ -157,7 +162,7 @@ public final class ClientConnection {
         return remoteIp;
     }
 
-    /** Our end, for comparisons; null when it is no IP address. */
+    /** The local address, for comparisons; null when it is no IP address. */
     public @Nullable IpAddress localIp() {
         if (localIp == null) {
             localIp = ip(localAddress);
@@ -165,12 +170,12 @@ public final class ClientConnection {
         return localIp;
     }
 
-    /** What the connection is counted by among those of its client; null when it is not counted. */
+    /** The client address under which the connection is counted; null when it is not counted. */
     public @Nullable IpAddress countedAs() {
         return countedAs;
     }
 
-    /** Called by the one who counts. */
+    /** Sets the client address under which the connection is counted. */
     public void countedAs(@Nullable IpAddress client) {
         countedAs = client;
     }
@@ -180,12 +185,12 @@ public final class ClientConnection {
         return ip == null ? null : IpAddress.of(ip.getAddress());
     }
 
-    /** The scheme that requests in origin form have on this connection (RFC 9110 s4.2). */
+    /** The scheme of requests with a target in origin-form (RFC 9110 s4.2). */
     public String scheme() {
         return secure ? "https" : "http";
     }
 
-    /** Both ends. */
+    /** Both addresses. */
     @Override
     public String toString() {
         return remoteAddress + " to " + localAddress + (secure ? " over TLS" : "");

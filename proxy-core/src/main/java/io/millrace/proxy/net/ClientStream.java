@@ -8,8 +8,8 @@ import io.netty.util.concurrent.EventExecutor;
 import java.net.InetSocketAddress;
 
 /**
- * One request's way back to the client, whatever carries it: an HTTP/1.1 connection in either lane, later a stream of
- * HTTP/2 or HTTP/3. The exchange writes the response here and is told of the client through {@link RequestHandler}.
+ * The response side of one request, independent of the protocol: an HTTP/1.1 connection in either lane, or a stream of
+ * HTTP/2. The exchange writes the response here, and gets events of the client through {@link RequestHandler}.
  *
  * <p>Order: any number of {@link #writeInterim}, one {@link #writeHead}, any number of {@link #write}, one
  * {@link #finish}; or {@link #abort} at any time. Calls after the end are ignored, their buffers released.
@@ -17,39 +17,40 @@ import java.net.InetSocketAddress;
  * <p>Confined to one event loop, {@link #eventLoop()}.
  */
 public interface ClientStream {
-    /** The loop on which every call here and every event to the handler happens. */
+    /** The loop of every call to this object and every event to the handler. */
     EventExecutor eventLoop();
 
-    /** Where buffers for this client come from. */
+    /** The allocator of buffers for this client. */
     ByteBufAllocator alloc();
 
-    /** The facts of the connection that carries this request. */
+    /** The facts about the connection that carries this request. */
     ClientConnection connection();
 
-    /** Sends an interim response (1xx); ignored where the client's HTTP version has none. */
+    /** Sends an interim response (1xx). Ignored where the client's HTTP version has none. */
     void writeInterim(OutboundHead head);
 
     /**
-     * Sends the head of the final response. It may wait for the first {@link #write} or {@link #finish} so that both leave in
-     * one system call. The head is read before this returns and may be reused.
+     * Sends the head of the final response. It may wait for the first {@link #write} or {@link #finish}, so that one
+     * system call sends both. The head is read before this method returns and may be reused.
      */
     void writeHead(OutboundHead head);
 
     /**
-     * Sends a head that ends HTTP on what carries this request, a 101 or the 2xx to a CONNECT, with the fields that say so, and gives the rest to the
-     * tunnel: what the client has sent behind its request goes there first. Instead of {@link #writeHead}, and nothing may follow.
+     * Sends a head that ends HTTP, with its protocol fields: a 101, or the 2xx to a CONNECT. Then hands the connection
+     * or stream over to the tunnel. Bytes that the client sent after its request go to the tunnel first. Called instead
+     * of {@link #writeHead}, as the last call.
      */
     default void switchTo(OutboundHead head, ClientTunnel tunnel) {
         throw new IllegalStateException("a tunnel on what carries HTTP only");
     }
 
-    /** Sends what was written and still waits, such as a head whose content is not there yet. */
+    /** Sends written bytes that still wait, such as a head whose content has not arrived. */
     void flush();
 
-    /** Sends a piece of content; takes ownership. */
+    /** Sends a piece of content. Takes ownership. */
     void write(ByteBuf content);
 
-    /** Sends a piece of content that stays the caller's: {@code length} bytes from {@code index} on. */
+    /** Sends a copy of {@code length} bytes from {@code index} on. Borrows the buffer. */
     default void writeCopy(ByteBuf content, int index, int length) {
         write(content.retainedSlice(index, length));
     }
@@ -57,27 +58,32 @@ public interface ClientStream {
     /** Ends the response. */
     void finish();
 
-    /** Ends the response with a trailer section (RFC 9110 s6.5), which is left out where the protocol has no place for it. */
+    /**
+     * Ends the response with a trailer section (RFC 9110 s6.5), which is omitted if the protocol does not support it.
+     */
     default void finish(FieldSection trailers) {
         finish();
     }
 
     /**
-     * Ends the response before its time, so that the client can tell that it is incomplete (RFC 9112 s8): the connection is
-     * closed or the stream reset.
+     * Aborts the response so that the client can detect that it is incomplete (RFC 9112 s8): closes the connection or
+     * resets the stream.
      */
     void abort();
 
-    /** Whether more content may be written now; after a false, {@link RequestHandler#onWritable} says when. */
+    /**
+     * Whether more content may be written now. When this becomes true again, {@link RequestHandler#onWritable} is
+     * called.
+     */
     boolean isWritable();
 
-    /** Stops or resumes reading the request's content (back-pressure). */
+    /** Stops or resumes reading the request's content (backpressure). */
     void readContent(boolean on);
 
-    /** Bytes of this response handed to the transport so far: head and content, framing included. */
+    /** Bytes of this response passed to the transport so far: head and content, including framing. */
     long bytesSent();
 
-    /** The client's address as the connection has it. */
+    /** The client's address of the connection. */
     default InetSocketAddress clientAddress() {
         return connection().remoteAddress();
     }

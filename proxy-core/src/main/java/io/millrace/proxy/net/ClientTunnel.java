@@ -3,24 +3,24 @@ package io.millrace.proxy.net;
 import io.netty.channel.ChannelHandler;
 
 /**
- * What has a client's connection to itself once that speaks HTTP no longer: it is given every byte from there on, reads and writes as it likes, and
- * ends the connection.
+ * The owner of a client's connection that has left HTTP. Receives all further bytes, controls reading and writing, and
+ * closes the connection.
  *
  * <p>Confined to the connection's event loop.
  */
 public interface ClientTunnel {
-    /** The end of the channel's pipeline from now on; added once. */
+    /** The last handler of the channel's pipeline from now on; added once. */
     ChannelHandler clientSide();
 
-    /** The client had shut down its sending side before the tunnel stood; called once that its bytes have gone in. */
+    /** Called when the client had shut down its output before the tunnel started, after its bytes were passed on. */
     void endClientInput();
 
-    /** Looks at its deadlines: called at each tick of the {@link ConnectionSet}. */
+    /** Checks the deadlines. Called at each tick of the {@link ConnectionSet}. */
     void onTick(long nowNanos);
 
-    /** Ends it at once, since the client does not take what is sent to it. */
+    /** Closes the tunnel at once, since the client does not accept the sent bytes. */
     void onClientTooSlow();
 
-    /** Ends it at once. */
+    /** Closes the tunnel at once. */
     void close();
 }

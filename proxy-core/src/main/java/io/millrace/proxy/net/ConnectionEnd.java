@@ -14,19 +14,20 @@ import javax.net.ssl.SSLException;
 import org.slf4j.Logger;
 
 /**
- * How a channel's connection ends.
+ * Closes the connections of channels.
  *
- * <p>Immutable: no state.
+ * <p>Thread-safe: no state.
  */
 public final class ConnectionEnd {
-    // States of a connection in Linux's tcp_states.h: our end is sent and not acknowledged; acknowledged; all is over.
+    // States of a TCP connection in Linux's tcp_states.h: FIN sent and not acknowledged, closed, and closing on both
+    // sides.
     private static final int TCP_FIN_WAIT1 = 4;
     private static final int TCP_CLOSE = 7;
     private static final int TCP_CLOSING = 11;
 
     private ConnectionEnd() {}
 
-    /** Shuts our side when what was written has left, TLS's side first; closes where that cannot be. */
+    /** Shuts down the output when all written bytes were sent, first that of TLS. Closes the channel if that fails. */
     public static void shutAfterWrites(ChannelHandlerContext ctx) {
         Channel channel = ctx.channel();
         channel.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(written -> {
@@ -41,15 +42,16 @@ public final class ConnectionEnd {
         });
     }
 
-    /** Closes when what was written has left; for a connection on which the client will send nothing more. */
+    /** Closes the channel when all written bytes were sent. For a connection whose client has shut down its output. */
     public static void closeAfterWrites(ChannelHandlerContext ctx) {
         Channel channel = ctx.channel();
         channel.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(written -> channel.close());
     }
 
     /**
-     * Whether a half-closed client has reset the connection since. Netty does not tell of that once it has read a channel's end, so this
-     * asks the kernel. False where the transport cannot say; then the next write fails.
+     * Whether a client that has shut down its output has reset the connection since. Netty does not report that after
+     * the end of the input, so this method queries the kernel. False where the transport cannot tell; then the next
+     * write fails.
      */
     public static boolean isReset(Channel channel) {
         try {
@@ -61,7 +63,7 @@ public final class ConnectionEnd {
     }
 
     /**
-     * Whether the client has acknowledged our end, and so all that was sent before. True where the transport cannot say.
+     * Whether the client has acknowledged our FIN, and thus all bytes before it. True where the transport cannot tell.
      */
     public static boolean isAcknowledged(Channel channel) {
         try {
@@ -82,9 +84,12 @@ public final class ConnectionEnd {
         }
     }
 
-    /** Logs why a connection failed: at debug where the network or the client ended it, with a warning where the fault is ours. */
+    /**
+     * Logs the failure of a connection: at debug level when the network or the client caused it, as a warning for an
+     * internal error.
+     */
     public static void logFault(Logger log, Channel channel, Throwable cause) {
-        // To Netty a connection that was reset before it was accepted is one that was never made.
+        // Netty reports a connection that was reset before it was accepted as never connected.
         if (cause instanceof IOException
                 || cause instanceof NotYetConnectedException
                 || cause.getCause() instanceof SSLException) {
@@ -97,7 +102,7 @@ public final class ConnectionEnd {
         }
     }
 
-    /** Closes by a reset, past TLS's close. */
+    /** Closes the channel by a reset, without the TLS close. */
     public static void reset(ChannelHandlerContext ctx) {
         if (ctx.channel().isActive()) {
             ctx.channel().config().setOption(ChannelOption.SO_LINGER, 0);

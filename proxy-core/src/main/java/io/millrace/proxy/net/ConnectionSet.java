@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The client connections of one event loop: their number, their limit, their timeouts and their drain. One periodic tick looks
- * at every connection's deadline, so that a request neither starts nor cancels a timer; a timeout is late by at most
+ * The client connections of one event loop: their number, limit, timeouts and drain. One periodic tick checks the
+ * deadlines of all connections, so that a request neither starts nor cancels a timer. A timeout is late by at most
  * {@value #TICK_MILLIS} ms.
  *
  * <p>Confined to its event loop, except {@link #size}.
@@ -21,18 +21,18 @@ import org.slf4j.LoggerFactory;
 public final class ConnectionSet {
     private static final Logger log = LoggerFactory.getLogger(ConnectionSet.class);
 
-    /** Time between two looks at the deadlines. */
+    /** Interval of the deadline checks. */
     static final long TICK_MILLIS = 250;
 
     /**
-     * For requests that are on their way when a drain begins: closing their connection at that moment would lose them
+     * Grace period for requests in transit when a drain begins: closing their connection immediately would lose them
      * (RFC 9112 s9.6).
      */
     static final long IDLE_GRACE_MILLIS = 1000;
 
     /** Counts connections by client. */
     public interface Clients {
-        /** Nobody is counted. */
+        /** Counts no connection. */
         Clients NOT_COUNTED = new Clients() {
             @Override
             public boolean admit(ClientConnection connection) {
@@ -43,37 +43,37 @@ public final class ConnectionSet {
             public void left(ClientConnection connection) {}
         };
 
-        /** A connection comes; false when its client has as many as it may. */
+        /** Counts a new connection; false when its client has reached its limit. */
         boolean admit(ClientConnection connection);
 
-        /** A connection that was admitted is gone. */
+        /** Called when an admitted connection was closed. */
         void left(ClientConnection connection);
     }
 
     /** A connection in the set. */
     public interface Member {
-        /** Looks at its deadlines. */
+        /** Checks the deadlines of the connection. */
         void onTick(long nowNanos);
 
         /**
-         * The connection ends behind the response to the request under way, or to the next.
+         * Ends the connection after the response to the current request, or to the next.
          *
-         * @param idleToo whether one without a request ends at once
+         * @param idleToo whether a connection without a request is closed at once
          */
         void onDrain(boolean idleToo);
 
-        /** Closes at once. */
+        /** Closes the connection at once. */
         void onClose();
 
-        /** Adds itself to the clients that have bytes to take, where that is so. */
+        /** Adds the connection to {@code slow} if bytes wait for its client. */
         default void addIfBehind(SlowClients slow, long nowNanos) {}
 
-        /** What is known of the connection; null before its client is known, and then it is not counted by client. */
+        /** The facts about the connection; null before its client is known, and then not counted by client. */
         default @Nullable ClientConnection client() {
             return null;
         }
 
-        /** The place in the set, kept by the set. */
+        /** The index in the set, maintained by the set. */
         int slot();
 
         /** Called by the set only. */
@@ -98,21 +98,21 @@ public final class ConnectionSet {
 
     private io.netty.util.concurrent.@Nullable Future<?> ticking;
 
-    /** The same with a limit that stays. */
+    /** Creates a set with a constant limit. */
     public ConnectionSet(EventLoop loop, int limit, Runnable onRefused) {
         this(loop, () -> limit, onRefused);
     }
 
     /**
-     * @param limit the most connections this loop accepts, asked at each
-     * @param onRefused told of each connection beyond it
+     * @param limit limit of connections of this loop, read at each new connection
+     * @param onRefused run for each connection beyond the limit
      */
     public ConnectionSet(EventLoop loop, IntSupplier limit, Runnable onRefused) {
         this(loop, limit, onRefused, Clients.NOT_COUNTED);
     }
 
     /**
-     * As the other.
+     * Creates a set that counts connections by client.
      *
      * @param clients counts by client
      */
@@ -123,17 +123,17 @@ public final class ConnectionSet {
         this.onRefused = onRefused;
     }
 
-    /** Has slow clients closed where something is scarce. Before the first connection. */
+    /** Enables the closing of slow clients when a resource is scarce. Call before the first connection. */
     public void closeSlow(SlowClients slow) {
         slowClients = slow;
     }
 
-    /** What slow clients are held to; null where nothing closes them for scarcity. */
+    /** The policy for slow clients; null when scarcity closes none. */
     public @Nullable SlowClients slowClients() {
         return slowClients;
     }
 
-    /** Closes slow clients now, as far as something is scarce. On the loop, and not from within a connection's event. */
+    /** Closes slow clients as far as a resource is scarce. Call on the loop, but not within a connection's event. */
     public void closeSlowNow() {
         SlowClients slow = slowClients;
         if (slow == null) {
@@ -146,12 +146,12 @@ public final class ConnectionSet {
         slow.closeSome(nowNanos);
     }
 
-    /** Begins to look at deadlines. Called once, from any thread. */
+    /** Starts the deadline checks. Call once, from any thread. */
     public void start() {
         ticking = loop.scheduleWithFixedDelay(this::tick, TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
     }
 
-    /** Ends that; the connections are closed. */
+    /** Stops the deadline checks and closes the connections. */
     public void close() {
         if (ticking != null) {
             ticking.cancel(false);
@@ -164,7 +164,7 @@ public final class ConnectionSet {
     /**
      * Adds a connection.
      *
-     * @return false when the limit is reached or the proxy drains: the caller closes it
+     * @return false when the limit of the loop or of the client is reached: the caller closes the connection
      */
     public boolean add(Member member) {
         if (members.size() >= limit.getAsInt()) {
@@ -196,7 +196,7 @@ public final class ConnectionSet {
             clients.left(client);
         }
         if (draining && members.isEmpty()) {
-            // Not from here: a connection may leave as one member and come back at once as another.
+            // Not immediately: a connection may leave as one member and return at once as another.
             loop.execute(this::tellWhenEmpty);
         }
     }
@@ -209,7 +209,7 @@ public final class ConnectionSet {
         }
     }
 
-    /** The same connection goes on as another member; the old one must be in the set. */
+    /** Replaces a member by another one for the same connection. The old one must be in the set. */
     public void replace(Member old, Member with) {
         int slot = old.slot();
         members.set(slot, with);
@@ -218,8 +218,8 @@ public final class ConnectionSet {
     }
 
     /**
-     * Asks every connection to end after what it is doing, those without a request after {@value #IDLE_GRACE_MILLIS} ms;
-     * {@code whenEmpty} runs on this loop, once, when none is left.
+     * Ends every connection after its current request, and those without a request after {@value #IDLE_GRACE_MILLIS}
+     * ms. Runs {@code whenEmpty} once on this loop, when no connection is left.
      */
     public void drain(Runnable whenEmpty) {
         draining = true;
@@ -240,22 +240,22 @@ public final class ConnectionSet {
         }
     }
 
-    /** Has every connection end after its next answer, new ones too, until it is taken back; idle ones stay. */
+    /** Sets whether every connection, including new ones, ends after its next response. Idle connections stay open. */
     public void closeAfterAnswers(boolean wanted) {
         closingAfterAnswers = wanted;
     }
 
-    /** Whether connections are asked to end after what they are doing. */
+    /** Whether connections end after their current request. */
     public boolean isDraining() {
         return draining || closingAfterAnswers;
     }
 
-    /** Whether the time is over in which an idle connection may still be asked. */
+    /** Whether the grace period for idle connections has ended. */
     public boolean endsIdle() {
         return endsIdle;
     }
 
-    /** Connections now; any thread. */
+    /** Current number of connections. Callable from any thread. */
     public int size() {
         return size;
     }
@@ -270,7 +270,7 @@ public final class ConnectionSet {
         closeSlowSafely();
     }
 
-    /** A fault of one connection must not keep the others from being told; false when there was one. */
+    /** Calls a member. An exception must not prevent the calls of the others; returns false after one. */
     private static boolean tell(Member member, Consumer<Member> what) {
         try {
             what.accept(member);
@@ -281,7 +281,7 @@ public final class ConnectionSet {
         }
     }
 
-    /** A fault must not end the deadlines of all. */
+    /** An exception must not end the deadline checks. */
     private void closeSlowSafely() {
         try {
             closeSlowNow();
@@ -290,7 +290,7 @@ public final class ConnectionSet {
         }
     }
 
-    /** A fault of one connection must not end the deadlines of all. */
+    /** An exception of one connection must not end the deadline checks of all. */
     private static void tick(Member member, long nowNanos) {
         try {
             member.onTick(nowNanos);

@@ -3,23 +3,24 @@ package io.millrace.proxy.net;
 /**
  * The rate at which a client sends the content of one request, measured in windows.
  *
- * <p>Time counts only while the proxy reads and the client is the one to send: a pause of the proxy's own, because the origin takes
- * no more, is no fault of the client. All bytes of the content's framing count, so chunk extensions and trailers have the same clock.
+ * <p>Time counts only while the proxy reads and it is the client's turn to send. A pause by the proxy, because the
+ * origin accepts no more, does not count. All bytes of the content's framing count, so chunk extensions and trailers
+ * are measured too.
  *
- * <p>Looked at by the connection's tick. Confined to one event loop.
+ * <p>Sampled by the connection's tick. Confined to one event loop.
  */
 public final class ContentRate {
     private static final long UNSET = 0;
     private static final long SECOND_NANOS = 1_000_000_000L;
 
     private long lookedAtNanos = UNSET;
-    /** Time of the window that has counted. */
+    /** Counted time of the current window. */
     private long countedNanos;
 
     private long bytes;
     private boolean paused;
 
-    /** The content of another request begins. */
+    /** Begins the content of another request. */
     public void begin() {
         lookedAtNanos = UNSET;
         countedNanos = 0;
@@ -27,21 +28,21 @@ public final class ContentRate {
         paused = false;
     }
 
-    /** Bytes came. */
+    /** Counts received bytes. */
     public void received(int count) {
         bytes += count;
     }
 
-    /** The proxy stops reading: the time since the last look, and until the next, does not count. */
+    /** Notes that the proxy stops reading: the time from the last sample to the next does not count. */
     public void pause() {
         paused = true;
     }
 
     /**
-     * Ends the window where its time is over, and tells whether less came in it than has to.
+     * Takes a sample. At the end of a window, returns whether the rate was too low, and starts the next window.
      *
-     * @param counts whether the client is the one to send now
-     * @param bytesPerSecond least rate; 0 for none
+     * @param counts whether it is the client's turn to send
+     * @param bytesPerSecond minimum rate; 0 for none
      */
     public boolean isTooSlow(long nowNanos, boolean counts, long bytesPerSecond, long windowNanos) {
         long since = nowNanos - lookedAtNanos;

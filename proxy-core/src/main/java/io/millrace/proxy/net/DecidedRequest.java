@@ -3,21 +3,21 @@ package io.millrace.proxy.net;
 import io.millrace.proxy.http.RequestHead;
 
 /**
- * A request about which everything is decided and that the fast lane cannot answer: it goes on in a channel, without being decided again.
- * Whoever holds one calls one of the two methods, once.
+ * A request with a complete decision that the fast lane cannot answer. It continues in a channel, without another
+ * decision. The owner calls exactly one of the two methods, once.
  *
  * <p>Confined to one event loop.
  */
 public interface DecidedRequest {
     /**
-     * Goes on.
+     * Continues the request.
      *
-     * @param stream the request's way back from now on
-     * @param head the same request as the one decided about, over bytes that stay
-     * @return what receives the rest of the request
+     * @param stream the client stream from now on
+     * @param head the same request, over bytes that stay valid
+     * @return receives the rest of the request
      */
     RequestHandler resume(ClientStream stream, RequestHead head);
 
-    /** Gives it up: the client is gone. */
+    /** Releases the request: its client has disconnected. */
     void release();
 }

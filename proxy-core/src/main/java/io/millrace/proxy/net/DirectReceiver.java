@@ -4,22 +4,25 @@ import io.millrace.proxy.http.RequestHead;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the fast lane brings the requests that it recognises. One per event loop.
+ * Receives the plain requests of the fast lane. One per event loop.
  *
  * <p>Confined to one event loop.
  */
 public interface DirectReceiver {
     /**
-     * What comes from now on was not there yet when those before were answered. Without this between them, requests are taken to have come together,
-     * and the time at which one is answered for the time at which the next one's turn came.
+     * Marks the start of a batch: later requests were not received when the previous ones were answered. Requests
+     * without this call between them count as received together; the receiver may use the end time of one as the start
+     * time of the next.
      */
     default void onTurn() {}
 
     /**
-     * A plain GET or HEAD without content. It is answered whole on the stream before this returns, or not at all.
+     * Receives a plain GET or HEAD without content. Either writes the complete response to the stream before it
+     * returns, or writes nothing that stays.
      *
      * @param head valid during the call only
-     * @return null when it is answered; else what was decided, for a channel to go on with: what the stream was given is to be taken back
+     * @return null when the request was answered; else the decision, for a channel to continue with. The caller then
+     *     removes all written bytes from the stream
      */
     @Nullable
     DecidedRequest onDirectRequest(ClientStream stream, RequestHead head);

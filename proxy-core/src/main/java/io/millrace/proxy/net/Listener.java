@@ -19,9 +19,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The listening sockets of one address: one per event loop where the transport can share a port (SO_REUSEPORT), so that a
- * connection is served by the loop that accepted it; else one for all. Sockets that a launcher bound are adopted, never bound
- * again and never shut down: closing here closes this process's copy only.
+ * The listening sockets of one address. If the transport supports SO_REUSEPORT there is one per event loop, so that the
+ * loop that accepts a connection also serves it; else one for all. Sockets that a launcher bound are adopted, never
+ * bound again and never shut down: closing affects only the descriptor of this process.
  *
  * <p>Confined to the thread that starts and stops the proxy.
  */
@@ -29,10 +29,10 @@ public final class Listener {
     private static final int BACKLOG = 4096;
 
     /**
-     * What serves the connections that one loop accepts.
+     * The handlers of connections that one loop accepts.
      *
-     * @param initializer sets up those that are channels
-     * @param plain takes those that need none to begin with; null for none
+     * @param initializer sets up connections that are channels
+     * @param plain receives connections that start without a channel; null for none
      */
     public record Serving(
             ChannelInitializer<Channel> initializer,
@@ -52,7 +52,7 @@ public final class Listener {
      * Binds an address on every loop.
      *
      * @param address as configured, for messages
-     * @param serving what serves the connections of a given loop
+     * @param serving returns the handlers for a given loop
      * @throws IOException when the address cannot be bound; the message names it
      */
     public static Listener bind(
@@ -103,8 +103,8 @@ public final class Listener {
     }
 
     /**
-     * Serves sockets that are bound and listening already; takes ownership of the descriptors. Every one of them gets a loop,
-     * however many there are: an unattended socket of a SO_REUSEPORT group would leave its clients hanging.
+     * Serves sockets that are already bound and listening. Takes ownership of the descriptors. Each socket is assigned
+     * to a loop, whatever their number: clients of an unserved socket of a SO_REUSEPORT group would hang.
      */
     public static Listener adopt(
             Transport transport,
@@ -148,7 +148,7 @@ public final class Listener {
         return serving.plain() == null ? bootstrap : bootstrap.option(ChannelOption.AUTO_READ, false);
     }
 
-    /** Lets the fast lane accept where there is one. */
+    /** Lets the fast lane accept connections, if there is one. */
     private void accept(Channel channel, Serving serving) throws IOException {
         PlainReceiver plain = serving.plain();
         if (plain != null && channel instanceof EpollServerSocketChannel epoll) {
@@ -170,17 +170,20 @@ public final class Listener {
         return address;
     }
 
-    /** Whether connections to it speak TLS. */
+    /** Whether connections to this address use TLS. */
     public boolean secure() {
         return secure;
     }
 
-    /** The address in fact, with the port that the kernel chose where 0 was asked for. */
+    /** The bound address, with the port that the kernel chose if 0 was configured. */
     public InetSocketAddress localAddress() {
         return (InetSocketAddress) channels.get(0).localAddress();
     }
 
-    /** Stops accepting. Connections go on; a launcher's copies of the sockets keep queueing clients. */
+    /**
+     * Stops accepting. Existing connections continue. If a launcher has the sockets open, clients keep queueing on
+     * them.
+     */
     public List<Future<?>> close() {
         acceptors.forEach(PlainAcceptor::end);
         acceptors.clear();

@@ -13,18 +13,19 @@ import io.netty.channel.epoll.EpollIoOps;
 import io.netty.channel.unix.FileDescriptor;
 
 /**
- * Netty's epoll (4.2.18) without two of its faults.
+ * Netty's epoll handler (4.2.18) with corrections for two bugs.
  *
- * <p>A handle that waits for nothing stays registered. Netty takes such a one out of epoll and, when it waits for something again, changes a
- * registration that is not there: {@code epoll_ctl} fails with ENOENT, a channel is closed with what it has not read, and a listening socket accepts
- * nothing any more. It happens to a channel that does not read while its peer's end arrives. Such a handle is told of errors here, once, as epoll tells
- * everybody.
+ * <p>First, a handle without interests stays registered here. Netty removes such a handle from epoll and later modifies
+ * the missing registration: {@code epoll_ctl} fails with ENOENT, a channel is closed with unread bytes, and a listening
+ * socket stops accepting. This happens to a channel that does not read while its peer's end arrives. Here such a handle
+ * is registered for errors only, edge-triggered.
  *
- * <p>A handle hears of its own descriptor only. Netty finds it by the descriptor's number; when one of the events fetched together closes a connection
- * and another is opened that gets its number, what remains to be told of the closed one reaches the new one: a hang-up ends it while it is being made.
- * Nothing that was fetched before a handle was registered is for it.
+ * <p>Second, a handle gets only events of its own descriptor. Netty finds the handle by the descriptor's number. One of
+ * the fetched events may close a connection, whose number a new connection then gets. The remaining events of the
+ * closed connection would reach the new one, and a hang-up would end it during its setup. Here a handle ignores events
+ * that were fetched before its registration.
  *
- * <p>Confined to its event loop where Netty's is.
+ * <p>Confined to its event loop, like Netty's handler.
  */
 final class PatchedEpollIoHandler implements IoHandler {
     private static final EpollIoOps NOTHING = EpollIoOps.EPOLLERR.with(EpollIoOps.EPOLLET);
@@ -37,7 +38,7 @@ final class PatchedEpollIoHandler implements IoHandler {
         this.epoll = epoll;
     }
 
-    /** Makes one for each event loop. */
+    /** Returns a factory that creates a handler for each event loop. */
     static IoHandlerFactory newFactory() {
         IoHandlerFactory factory = EpollIoHandler.newFactory();
         return executor -> new PatchedEpollIoHandler(factory.newHandler(executor));
@@ -45,7 +46,7 @@ final class PatchedEpollIoHandler implements IoHandler {
 
     private record Registration(IoRegistration inEpoll) implements IoRegistration {
         @Override
-        @SuppressWarnings("TypeParameterUnusedInFormals") // as Netty declares it
+        @SuppressWarnings("TypeParameterUnusedInFormals") // as declared by Netty
         public <T> T attachment() {
             return inEpoll.attachment();
         }
@@ -66,8 +67,8 @@ final class PatchedEpollIoHandler implements IoHandler {
         }
     }
 
-    /** Registered while events are told: it hears those of later turns. */
-    @SuppressWarnings("try") // closes as the handle itself does
+    /** A handle that was registered during event dispatch. It receives only events of later iterations. */
+    @SuppressWarnings("try") // closes like the wrapped handle
     private final class LateHandle implements EpollIoHandle {
         private final EpollIoHandle handle;
         private final long registeredIn = turn;

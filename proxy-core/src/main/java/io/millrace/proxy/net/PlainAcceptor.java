@@ -20,17 +20,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Accepts in place of a listening channel, so that a connection that needs no channel never has one. The channel bound or adopted the
- * socket and goes on owning its descriptor, which it closes; it has left the event loop, which polls the descriptor by this handle.
+ * Accepts connections in place of a listening channel, so that a connection that needs no channel never gets one. The
+ * channel has bound or adopted the socket, still owns its descriptor and closes it. It was deregistered from the event
+ * loop, which polls the descriptor by this handle.
  *
- * <p>Confined to its event loop, which serves the connections too.
+ * <p>Confined to its event loop, which also serves the connections.
  */
 final class PlainAcceptor implements EpollIoHandle {
-    /** Connections taken before the loop looks at others again. */
+    /** Limit of connections accepted per event, for fairness. */
     private static final int ACCEPTS_MAX = 16;
-    /** Without a descriptor left, or memory, the next try would fail as well. */
+    /** Pause after a failure: without a free descriptor or memory, an immediate retry would fail too. */
     private static final long PAUSE_MILLIS = 1000;
-    /** What the kernel writes: a length, and the longest address with its port and scope. */
+    /** Size of the buffer that the kernel fills: a length, and the longest address with port and scope. */
     private static final int ADDRESS_LENGTH = 26;
 
     private static final Logger log = LoggerFactory.getLogger(PlainAcceptor.class);
@@ -55,16 +56,16 @@ final class PlainAcceptor implements EpollIoHandle {
     }
 
     /**
-     * Begins to accept; not on the event loop.
+     * Begins to accept. Call outside the event loop.
      *
-     * @param channel listening, and not reading; it leaves its event loop
-     * @throws IOException when the event loop does not take the descriptor
+     * @param channel listening, but not reading; it is deregistered from its event loop
+     * @throws IOException when the event loop does not accept the descriptor
      */
     static PlainAcceptor begin(
             EpollServerSocketChannel channel, PlainReceiver receiver, ChannelInitializer<Channel> initializer)
             throws IOException {
         PlainAcceptor acceptor = new PlainAcceptor(channel, receiver, initializer);
-        // What Linux lets accepted sockets inherit.
+        // On Linux, accepted sockets inherit this option.
         acceptor.listening.setTcpNoDelay(true);
         channel.deregister().awaitUninterruptibly();
         var begun = ((IoEventLoop) acceptor.loop).register(acceptor).awaitUninterruptibly();
@@ -81,7 +82,7 @@ final class PlainAcceptor implements EpollIoHandle {
         return acceptor;
     }
 
-    /** Accepts no more; not on the event loop. The channel is to be closed afterwards. */
+    /** Stops accepting. Call outside the event loop, and close the channel afterwards. */
     void end() {
         loop.submit(this::close).awaitUninterruptibly();
     }
@@ -131,7 +132,7 @@ final class PlainAcceptor implements EpollIoHandle {
                 if (!registered.isSuccess()) {
                     channel.unsafe().closeForcibly();
                 } else if (!channel.isActive()) {
-                    // Reset before it was accepted: nothing will ever happen to it.
+                    // Reset before it was accepted: it would never get an event.
                     channel.close();
                 }
             });
@@ -139,7 +140,7 @@ final class PlainAcceptor implements EpollIoHandle {
         }
         InetSocketAddress local = bound == null ? socket.localAddress() : bound;
         if (local == null) {
-            // The client is gone already.
+            // The client has disconnected already.
             socket.close();
             return;
         }

@@ -1,14 +1,14 @@
 package io.millrace.proxy.net;
 
 /**
- * Takes the connections that are accepted without a channel. One per event loop.
+ * Receives the connections that are accepted without a channel. One per event loop.
  *
  * <p>Confined to one event loop.
  */
 public interface PlainReceiver {
-    /** Whether new connections are wanted without a channel; asked for each. */
+    /** Whether new connections should start without a channel. Called for each connection. */
     boolean isOpen();
 
-    /** A client connected; takes ownership of the socket, which is not polled yet. */
+    /** Receives a new connection. Takes ownership of the socket, which is not registered with epoll yet. */
     void onAccepted(PlainSocket socket, ClientConnection facts);
 }

@@ -22,32 +22,33 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A client's TCP connection on an event loop's epoll, with no channel, pipeline or buffer.
+ * A client's TCP connection registered with an event loop's epoll, without channel, pipeline or buffer.
  *
- * <p><b>Who owns the descriptor.</b> Always one: the socket that was accepted, until {@link #close} closes it
- * or {@link #toChannel} gives it away; then that channel, until it is closed or, deregistered, gives it to the next socket by {@link #of}.
- * Who gave it away never touches it again, since the number may be another connection's by then.
+ * <p><b>Ownership of the descriptor.</b> There is always one owner. First the accepted socket, until {@link #close}
+ * closes it or {@link #toChannel} passes it to a channel. Then that channel, until it is closed or, after its
+ * deregistration, passes it to the next socket by {@link #of}. A former owner never uses the descriptor again, since
+ * its number may belong to another connection by then.
  *
  * <p>Confined to its event loop.
  */
 public final class PlainSocket implements EpollIoHandle {
-    /** What {@link #read} says when the client will send no more, or the connection failed. */
+    /** Result of {@link #read} when the client has shut down its output, or the connection failed. */
     public static final int END = -1;
 
-    /** What happens to a connection. */
+    /** Receives the events of a connection. */
     public interface Handler {
         /**
-         * There is something to read, or an end; told once for what came, so everything has to be read. A read that does not fill its buffer
-         * has read everything, unless the client's end is there too.
+         * Called when there are bytes to read, or the end. Edge-triggered, so the handler must read everything. A read
+         * that does not fill its buffer has read everything, unless the client's end has arrived too.
          *
-         * @param ended whether the client's end, or an error, waits behind what there is to read
+         * @param ended whether the client's end, or an error, follows the readable bytes
          */
         void onReadable(boolean ended);
     }
 
     private static final Logger log = LoggerFactory.getLogger(PlainSocket.class);
 
-    /** By edges: told of a level, the kernel would look at each connection once more after it was read. */
+    /** Edge-triggered: with level triggering, the kernel would check each connection once more after the read. */
     private static final EpollIoOps READING =
             EpollIoOps.EPOLLIN.with(EpollIoOps.EPOLLRDHUP).with(EpollIoOps.EPOLLET);
 
@@ -65,9 +66,9 @@ public final class PlainSocket implements EpollIoHandle {
     }
 
     /**
-     * Takes the descriptor of a channel that has left its event loop and that nobody uses again.
+     * Takes over the descriptor of a channel that has been deregistered and is not used again.
      *
-     * @return null when the channel's kind has no descriptor
+     * @return null when the channel type has no descriptor
      */
     public static @Nullable PlainSocket of(Channel channel, EventLoop loop) {
         return channel instanceof EpollSocketChannel epoll && epoll.fd() instanceof Socket socket
@@ -76,14 +77,14 @@ public final class PlainSocket implements EpollIoHandle {
     }
 
     /**
-     * Begins to be told of what there is to read.
+     * Registers for read events.
      *
-     * @throws IllegalStateException when the event loop does not take it; the caller closes it
+     * @throws IllegalStateException when the event loop does not accept it; the caller closes the socket
      */
     public void begin(Handler events) {
         handler = events;
         var registering = ((IoEventLoop) loop).register(this);
-        // On its own loop this is done when it returns.
+        // On its own loop the registration is complete on return.
         IoRegistration done = registering.isSuccess() ? registering.getNow() : null;
         if (done == null) {
             throw new IllegalStateException("not registered with its event loop", registering.cause());
@@ -92,7 +93,7 @@ public final class PlainSocket implements EpollIoHandle {
         done.submit(READING);
     }
 
-    /** Asks to be told once more of what there is to read, after the other connections. */
+    /** Requests another read event, after the events of other connections. */
     public void readLater() {
         IoRegistration current = registration;
         if (current != null) {
@@ -100,16 +101,17 @@ public final class PlainSocket implements EpollIoHandle {
         }
     }
 
-    /** Our end; null when the connection is gone. */
+    /** The local address; null when the connection is closed. */
     @Nullable
     InetSocketAddress localAddress() {
         return socket.localAddress();
     }
 
     /**
-     * Reads what there is into the buffer, from its index 0 up to its capacity, by one system call; borrows it and leaves its indices alone.
+     * Reads available bytes into the buffer, from index 0 up to its capacity, by one system call. Borrows the buffer
+     * and does not change its indices.
      *
-     * @return bytes read, 0 when there are none yet, {@link #END}
+     * @return number of bytes read, 0 when none are available, {@link #END}
      */
     public int read(ByteBuf into) {
         try {
@@ -119,14 +121,15 @@ public final class PlainSocket implements EpollIoHandle {
             ByteBuffer bytes = into.internalNioBuffer(0, into.capacity());
             return socket.recv(bytes, bytes.position(), bytes.limit());
         } catch (IOException | NotYetConnectedException e) {
-            // A connection that was reset is none that was ever made, as Netty has it.
+            // Netty reports a reset connection as never connected.
             log.debug("connection failed", e);
             return END;
         }
     }
 
     /**
-     * Sends what the buffer has, as far as the kernel takes it by one system call, and moves its reader index; borrows it.
+     * Sends the readable bytes of the buffer, as many as the kernel accepts by one system call, and moves its reader
+     * index. Borrows the buffer.
      *
      * @return false when the connection failed
      */
@@ -141,7 +144,7 @@ public final class PlainSocket implements EpollIoHandle {
                 sent = socket.send(bytes, bytes.position(), bytes.limit());
             }
         } catch (IOException | NotYetConnectedException e) {
-            // A connection that was reset is none that was ever made, as Netty has it.
+            // Netty reports a reset connection as never connected.
             log.debug("connection failed", e);
             return false;
         }
@@ -149,22 +152,22 @@ public final class PlainSocket implements EpollIoHandle {
         return true;
     }
 
-    /** Says that nothing more will be sent; false when the connection failed. */
+    /** Shuts down the output; false when the connection failed. */
     public boolean shutdownOutput() {
         try {
             socket.shutdown(false, true);
             return true;
         } catch (IOException | NotYetConnectedException e) {
-            // A connection that was reset is none that was ever made, as Netty has it.
+            // Netty reports a reset connection as never connected.
             log.debug("connection failed", e);
             return false;
         }
     }
 
     /**
-     * Gives the connection to a channel, which is not registered yet.
+     * Passes the connection to a new channel, which is not registered yet.
      *
-     * @throws RuntimeException when there can be no channel; the connection is closed then
+     * @throws RuntimeException when no channel can be created; the connection is closed then
      */
     public SocketChannel toChannel() {
         leaveLoop();
@@ -211,7 +214,7 @@ public final class PlainSocket implements EpollIoHandle {
         } catch (IOException e) {
             log.debug("a connection's descriptor did not close", e);
         }
-        // Afterwards: what is closed has left epoll, and needs no system call for that.
+        // After the close, which removes the descriptor from epoll and so saves a system call.
         leaveLoop();
     }
 }

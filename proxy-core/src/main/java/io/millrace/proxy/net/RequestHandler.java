@@ -5,31 +5,31 @@ import io.millrace.proxy.memory.SlowReason;
 import io.netty.buffer.ByteBuf;
 
 /**
- * The receiving side of one request after its head: implemented by the exchange, called by the lane that carries it.
+ * Receives the events of one request after its head. Implemented by the exchange, called by the client's connection.
  *
- * <p>Confined to the stream's event loop. After {@link #onClientGone} nothing more is called.
+ * <p>Confined to the stream's event loop. After {@link #onClientGone} no method is called.
  */
 public interface RequestHandler {
-    /** A piece of the request's content; takes ownership. */
+    /** A piece of the request's content. Takes ownership. */
     void onContent(ByteBuf content);
 
     /** The request is complete. Called for requests without content too. */
     void onRequestEnd();
 
-    /** The content is larger than {@code limits.request_body}, or its framing broke; no more of it comes. */
+    /** The content exceeds {@code limits.request_body}, or its framing is invalid. No more content follows. */
     void onRequestFailure(BadRequest reason);
 
-    /** The stream can take content again. */
+    /** The stream accepts content again. */
     void onWritable();
 
-    /** How much others want the origin connection that the response holds. */
+    /** The demand of other requests for the origin connection of the response. */
     default SlowClients.OriginDemand originDemand() {
         return SlowClients.OriginDemand.NONE;
     }
 
-    /** The client takes the response too slowly: {@link #onClientGone} follows. */
+    /** The client receives the response too slowly. {@link #onClientGone} follows. */
     default void onClientTooSlow(SlowReason reason) {}
 
-    /** The client went away or its connection failed; the stream is dead. */
+    /** The client disconnected or its connection failed. The stream is closed. */
     void onClientGone();
 }

@@ -3,22 +3,22 @@ package io.millrace.proxy.net;
 import io.millrace.proxy.http.RequestHead;
 
 /**
- * Where the lanes bring the requests they read. One per event loop.
+ * Receives the requests that client connections have read. One per event loop.
  *
  * <p>Confined to one event loop.
  */
 public interface RequestReceiver {
-    /** The content length of a request whose content comes in chunks. */
+    /** The content length of a request with chunked content. */
     long CHUNKED = -1;
 
     /**
-     * A request arrived.
+     * Receives a request.
      *
-     * @param contentLength bytes of content that follow, 0 when there is none, {@link #CHUNKED} when not known before
-     * @return what receives the rest of it
+     * @param contentLength bytes of content that follow, 0 for none, {@link #CHUNKED} when unknown
+     * @return receives the rest of the request
      */
     RequestHandler onRequest(ClientStream stream, RequestHead head, long contentLength);
 
-    /** Something arrived that is no acceptable request; the receiver answers, the lane closes the connection afterwards. */
+    /** Receives an invalid request. The receiver answers; the caller closes the connection afterwards. */
     void onBadRequest(ClientStream stream, BadRequest reason);
 }

@@ -8,54 +8,60 @@ import io.netty.channel.epoll.EpollTcpInfo;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Whether a client takes what is written to it, and how fast. Looked at once a tick.
+ * Measures whether and how fast a client accepts the written bytes. Sampled once a tick.
  *
- * <p>The kernel keeps up to some MiB for a client and asks for more only when a third of that has left. So for a slow client
- * this process sees no progress for up to a minute. Where it sees none, the kernel is asked when it sent data last.
+ * <p>The kernel buffers up to some MiB for a client, and accepts more only when a third of that was sent. So this
+ * process may see no progress of a slow client for up to a minute. In that case the time of the last sent data is
+ * queried from the kernel.
  *
  * <p>Confined to the channel's event loop.
  */
 public final class SendWatch {
     private static final long UNSET = 0;
-    /** How long this process sees no progress before the kernel is asked. */
+    /** Time without visible progress after which the kernel is queried. */
     private static final long ASK_KERNEL_NANOS = TimeUnit.MILLISECONDS.toNanos(400);
-    /** Time over which a client's rate is taken. */
+    /** Time over which a client's rate is measured. */
     static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private long unsentBytes;
     private long progressNanos = UNSET;
     private long behindSinceNanos = UNSET;
     private long writtenBytes;
-    /** Bytes that the client had taken when the present window of its rate began. */
+    /** Bytes that the client had accepted at the start of the current measuring window. */
     private long windowTakenBytes;
 
     private long windowNanos;
-    /** Bytes that it had taken when it began to be behind. */
+    /** Bytes that the client had accepted when bytes began to wait for it. */
     private long behindTakenBytes;
 
-    /** Bytes that wait for the client before they go to the channel. */
+    /** Bytes that wait for the client's flow control and are not written to the channel yet. */
     private long heldBytes;
 
     private boolean kernelAsked;
     private long kernelProgressNanos;
 
-    /** Bytes that the kernel has not taken. Netty's own count falls only when a whole buffer has left. */
+    /**
+     * Returns the bytes that the kernel has not accepted. Netty's own count falls only when a whole buffer was sent.
+     */
     public static long unsent(Channel channel) {
         ChannelOutboundBuffer buffers = channel.unsafe().outboundBuffer();
         return buffers == null ? 0 : Math.max(0, buffers.totalPendingWriteBytes() - buffers.currentProgress());
     }
 
-    /** Bytes were written to the channel. */
+    /** Counts bytes written to the channel. */
     public void wrote(long bytes) {
         writtenBytes += bytes;
     }
 
-    /** So many bytes wait for the client's flow control, and have not been written to the channel; before a look. */
+    /**
+     * Sets the bytes that wait for the client's flow control and were not written to the channel. Call before
+     * {@link #look}.
+     */
     public void holding(long bytes) {
         heldBytes = bytes;
     }
 
-    /** Looks at the channel; true when there are bytes that the client is to take. */
+    /** Samples the channel. Returns true when bytes wait for the client. */
     public boolean look(Channel channel, long nowNanos) {
         long unsent = unsent(channel) + heldBytes;
         kernelAsked = false;
@@ -82,17 +88,17 @@ public final class SendWatch {
         return Math.max(0, writtenBytes + heldBytes - unsent);
     }
 
-    /** Bytes that the kernel may have taken for the client before the client took any of them. */
+    /** Returns the bytes that the kernel may have accepted before the client received any of them. */
     private static long kernelBytes(Channel channel) {
         Integer bytes = channel.config().getOption(ChannelOption.SO_SNDBUF);
         return bytes == null ? 0 : bytes;
     }
 
-    /** Time since the client took anything; as of the last look. */
+    /** Time since the client last accepted bytes, as of the last sample. */
     public long silentNanos(Channel channel, long nowNanos) {
         long own = nowNanos - progressNanos;
         if (own < ASK_KERNEL_NANOS || unsentBytes == heldBytes) {
-            // Bytes that wait for the client's window are not in the kernel.
+            // Bytes that wait for the client's flow-control window are not in the kernel.
             return own;
         }
         if (!kernelAsked) {
@@ -102,7 +108,10 @@ public final class SendWatch {
         return Math.min(own, nowNanos - kernelProgressNanos);
     }
 
-    /** When the kernel sent data last; the beginning of time where it does not say so, or repeats what is not acknowledged. */
+    /**
+     * Returns the time when the kernel last sent data. A time in the distant past if the kernel cannot tell, or is
+     * retransmitting.
+     */
     private static long kernelProgress(Channel channel, long nowNanos) {
         if (!(channel instanceof EpollSocketChannel socket) || !socket.isActive()) {
             return nowNanos - Long.MAX_VALUE / 2;
@@ -113,18 +122,18 @@ public final class SendWatch {
                 : nowNanos - TimeUnit.MILLISECONDS.toNanos(tcp.lastDataSent());
     }
 
-    /** Time for which there were bytes to take at each look. */
+    /** Time for which bytes waited at every sample. */
     public long behindNanos(long nowNanos) {
         return behindSinceNanos == UNSET ? 0 : nowNanos - behindSinceNanos;
     }
 
-    /** Bytes a second that were taken in that time, as far as this process sees. */
+    /** Rate in bytes per second in that time, as visible to this process. */
     public long bytesPerSecond(long nowNanos) {
         long millis = TimeUnit.NANOSECONDS.toMillis(behindNanos(nowNanos));
         return millis == 0 ? Long.MAX_VALUE : (takenBytes(unsentBytes) - behindTakenBytes) * 1000 / millis;
     }
 
-    /** Whether it has taken none of it for longer than {@code timeoutNanos}. */
+    /** Whether the client has accepted none of the waiting bytes for longer than {@code timeoutNanos}. */
     public boolean isStuck(Channel channel, long nowNanos, long timeoutNanos) {
         return unsentBytes > 0
                 && nowNanos - progressNanos > timeoutNanos
@@ -132,8 +141,8 @@ public final class SendWatch {
     }
 
     /**
-     * Whether it surely takes less than this many bytes a second. What the kernel may keep for it counts as taken, so it takes
-     * longer to be sure of a client for which the kernel keeps much.
+     * Whether the client certainly accepts fewer than this many bytes per second. Bytes that the kernel may buffer
+     * count as accepted, so a larger kernel buffer delays the result.
      */
     public boolean isBelow(Channel channel, long bytesPerSecond, long nowNanos) {
         if (bytesPerSecond == 0 || behindSinceNanos == UNSET || nowNanos - windowNanos < WINDOW_NANOS) {

@@ -3,7 +3,7 @@ package io.millrace.proxy.net;
 import io.netty.handler.ssl.OpenSsl;
 
 /**
- * Names the TLS library in use: BoringSSL through netty-tcnative where that loads, the JDK's own TLS elsewhere.
+ * The name of the TLS library in use: BoringSSL through netty-tcnative if that loads, else the JDK's own TLS.
  *
  * <p>Immutable.
  */

@@ -12,17 +12,17 @@ import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 
 /**
- * The kernel interface that event loops wait on.
+ * The kernel interface by which event loops poll sockets.
  *
  * <p>Immutable.
  */
 public enum Transport {
     /** Linux epoll through Netty's native library: SO_REUSEPORT groups, adopted descriptors. */
     EPOLL("epoll"),
-    /** The JDK's selector: everywhere, but with one listening socket and no adopted descriptors. */
+    /** The JDK's selector: portable, but with one listening socket and no adopted descriptors. */
     NIO("nio");
 
-    /** More than one write of a large body has mostly, so that a client that keeps up never notices. */
+    /** More than a typical write of a large body, so that a client that keeps up is not affected. */
     private static final long UNSENT_BYTES_MAX = 256 * 1024;
 
     private final String text;
@@ -32,10 +32,10 @@ public enum Transport {
     }
 
     /**
-     * The transport to use.
+     * Selects the transport.
      *
      * @param wanted {@code auto}, {@code epoll} or {@code nio}
-     * @throws IllegalArgumentException when epoll is demanded and this machine has none; the message says why
+     * @throws IllegalArgumentException when epoll is configured but not available; the message has the reason
      */
     public static Transport choose(String wanted) {
         return switch (wanted) {
@@ -54,7 +54,7 @@ public enum Transport {
         };
     }
 
-    /** A new handler for each event loop. */
+    /** Returns a factory of I/O handlers for event loops. */
     public IoHandlerFactory ioHandlerFactory() {
         return this == EPOLL ? PatchedEpollIoHandler.newFactory() : NioIoHandler.newFactory();
     }
@@ -64,13 +64,13 @@ public enum Transport {
         return this == EPOLL ? EpollSocketChannel.class : NioSocketChannel.class;
     }
 
-    /** A new, unbound listening channel. */
+    /** Returns a new, unbound listening channel. */
     public ServerChannel newServerChannel() {
         return this == EPOLL ? new EpollServerSocketChannel() : new NioServerSocketChannel();
     }
 
     /**
-     * A listening channel over a socket that another process bound; takes ownership of the descriptor.
+     * Returns a listening channel for a socket that another process bound. Takes ownership of the descriptor.
      *
      * @throws UnsupportedOperationException with NIO, which cannot adopt one
      */
@@ -81,7 +81,7 @@ public enum Transport {
         return new EpollServerSocketChannel(descriptor);
     }
 
-    /** Whether several sockets may be bound to one address, so that each event loop has its own. */
+    /** Whether several sockets can be bound to one address, one for each event loop. */
     public boolean hasReusePort() {
         return this == EPOLL;
     }
@@ -92,9 +92,9 @@ public enum Transport {
     }
 
     /**
-     * Acknowledges what has been received, without waiting for bytes to send along. A client that leaves Nagle's algorithm on sends its
-     * request only when the end of its TLS handshake is acknowledged, and the kernel would wait 40 ms for an answer to go with that. On the
-     * channel's event loop; does nothing where the kernel cannot be told.
+     * Sends the TCP acknowledgement of received bytes at once. A client with Nagle's algorithm sends its request only
+     * when the end of its TLS handshake is acknowledged. Otherwise the kernel would wait 40 ms for data to send with
+     * the acknowledgement. Call on the channel's event loop; no effect on transports without this option.
      */
     public static void acknowledge(Channel channel) {
         if (channel instanceof EpollSocketChannel epoll && epoll.isActive()) {
@@ -103,9 +103,9 @@ public enum Transport {
     }
 
     /**
-     * Limits what the kernel takes for a client beyond what it can send right now. Without, it takes up to 4 MiB for each client
-     * that does not read, and this process sees of a slow client only now and then that it takes something. On the channel's
-     * event loop; does nothing where the kernel cannot be told.
+     * Limits the bytes that the kernel accepts beyond those it can send immediately. Otherwise it accepts up to 4 MiB
+     * for each client that does not read, and this process rarely sees progress of a slow client. Call on the channel's
+     * event loop; no effect on transports without this option.
      */
     public static void limitUnsent(Channel channel) {
         if (channel instanceof EpollSocketChannel epoll && epoll.isActive()) {

@@ -1,4 +1,7 @@
-/** Step 1 of the request path: event loops, listening sockets, TLS contexts, and the words in which a client connection and the exchange speak with each other. */
+/**
+ * Step 1 of the request path: event loops, listening sockets, TLS contexts, and the interfaces between client
+ * connections and exchanges.
+ */
 @NullMarked
 package io.millrace.proxy.net;
 

@@ -3,8 +3,8 @@ package io.millrace.proxy.observe;
 import java.util.List;
 
 /**
- * The series that event loops count, one constant each: its metric family, its label values, and a sentence where the
- * family's does not say enough. A counter's place in {@link LoopCounters} is its ordinal. Immutable.
+ * The series that event loops count, one per constant: its metric family, its label values, and a description that
+ * supplements the family's. The index of a counter in {@link LoopCounters} is its ordinal. Immutable.
  */
 public enum Counter {
     REQUESTS_HIT(MetricFamily.REQUESTS, "answered with a fresh stored response", "hit"),
@@ -14,7 +14,7 @@ public enum Counter {
     REQUESTS_URI_MISS(MetricFamily.REQUESTS, "nothing was stored for the URI", "uri-miss"),
     REQUESTS_VARY_MISS(
             MetricFamily.REQUESTS,
-            "stored for other values of the Vary fields only; many ask for a look at the origin's Vary",
+            "only stored for other values of the Vary fields; if there are many, check the origin's Vary",
             "vary-miss"),
     REQUESTS_REQUEST(MetricFamily.REQUESTS, "forwarded because the client's directives asked for it", "request"),
     REQUESTS_PARTIAL(MetricFamily.REQUESTS, "another part of the representation was stored", "partial"),
@@ -25,8 +25,8 @@ public enum Counter {
     RESPONSES_1XX(MetricFamily.RESPONSES, "switched protocols", "1xx"),
     RESPONSES_2XX(MetricFamily.RESPONSES, "successful", "2xx"),
     RESPONSES_3XX(MetricFamily.RESPONSES, "redirected or not modified", "3xx"),
-    RESPONSES_4XX(MetricFamily.RESPONSES, "refused for the client's fault", "4xx"),
-    RESPONSES_5XX(MetricFamily.RESPONSES, "failed at the origin or here", "5xx"),
+    RESPONSES_4XX(MetricFamily.RESPONSES, "refused because of the client's error", "4xx"),
+    RESPONSES_5XX(MetricFamily.RESPONSES, "failed at the origin or in this proxy", "5xx"),
     RESPONSES_NONE(MetricFamily.RESPONSES, "ended before a final status was sent, mostly by the client", "none"),
 
     REQUESTS_ACTIVE(MetricFamily.REQUESTS_ACTIVE, "in progress"),
@@ -45,7 +45,7 @@ public enum Counter {
             "a PROXY header from an address that access.proxy_protocol_allow does not have",
             "proxy-untrusted"),
     CLIENT_CONNECTIONS_REFUSED_PROXY_MALFORMED(
-            MetricFamily.CONNECTIONS_REFUSED, "a PROXY header that is none, or over its limit", "proxy-malformed"),
+            MetricFamily.CONNECTIONS_REFUSED, "an invalid PROXY header, or one over its limit", "proxy-malformed"),
     CLIENT_CONNECTIONS_REFUSED_PROXY_MISSING(
             MetricFamily.CONNECTIONS_REFUSED, "no PROXY header where listen requires one", "proxy-missing"),
     CLIENT_CONNECTIONS_REFUSED_PROXY_TIMEOUT(
@@ -133,11 +133,11 @@ public enum Counter {
             "forward-destination"),
     DENIED_SCHEME(
             MetricFamily.DENIED_REQUESTS,
-            "an https URL that a rule maps, over a connection that nobody says is secured by TLS",
+            "an https URL that a rule maps, over a connection that is not secured by TLS",
             "scheme"),
     DENIED_CLIENT_CERTIFICATE(
             MetricFamily.DENIED_REQUESTS,
-            "for a host with a stricter policy for client certificates than the connection's handshake had",
+            "the host requires a stricter check of client certificates than the connection's handshake had",
             "client-certificate"),
     DENIED_PURGE(MetricFamily.DENIED_REQUESTS, "PURGE from an address that purge.allow does not have", "purge"),
     DENIED_FILTER(
@@ -149,7 +149,7 @@ public enum Counter {
     ACME_CHALLENGES_HTTP(MetricFamily.ACME_CHALLENGES, "by a request", "http-01"),
 
     REDIRECTS_RULE(MetricFamily.REDIRECTS, "by a rule of redirect and its kind", "rule"),
-    REDIRECTS_REFERER(MetricFamily.REDIRECTS, "referers of the rule has not the request's Referer", "referer"),
+    REDIRECTS_REFERER(MetricFamily.REDIRECTS, "the request's Referer does not match referers of the rule", "referer"),
     REDIRECTS_NO_HOST(MetricFamily.REDIRECTS, "without Host and not mapped: no_host_url_redirect", "no-host"),
 
     FAST_LANE_ANSWERED(MetricFamily.FAST_LANE_REQUESTS, "requests answered without an exchange"),
@@ -165,7 +165,7 @@ public enum Counter {
     COLLAPSED_TIMEOUT(MetricFamily.COLLAPSED_REQUESTS, "waited too long and went to the origin", "timeout"),
     COLLAPSED_UNCACHEABLE(
             MetricFamily.COLLAPSED_REQUESTS,
-            "did not wait: the key's response could not be stored lately",
+            "did not wait, because a recent response for the key could not be stored",
             "uncacheable"),
     COLLAPSED_FAILED(MetricFamily.COLLAPSED_REQUESTS, "the other fill failed or is not shareable", "failed"),
 
@@ -176,21 +176,24 @@ public enum Counter {
     FILLS_ORIGIN_FAILED(MetricFamily.FILLS, "the origin did not send all of it", "origin-failed"),
     FILLS_RESUMED(
             MetricFamily.FILLS,
-            "the origin broke off, or what is stored could not be read, and a client went on with the rest by range",
+            "the origin broke off, or the stored response could not be read, and the rest was fetched by range",
             "resumed"),
-    FILLS_CLIENT_LEFT(MetricFamily.FILLS, "the client left and the fill was not worth finishing", "client-left"),
+    FILLS_CLIENT_LEFT(
+            MetricFamily.FILLS,
+            "the client left, and the settings cache.background_fill_* ended the fetch",
+            "client-left"),
     FILLS_INVALIDATED(MetricFamily.FILLS, "purged or invalidated while it ran", "invalidated"),
     FILLS_STORE_FAILED(MetricFamily.FILLS, "the disk failed or could not keep up", "store-failed"),
 
-    PURGES_FOUND(MetricFamily.PURGES, "something was stored and is gone", "found"),
+    PURGES_FOUND(MetricFamily.PURGES, "a stored response was removed", "found"),
     PURGES_ABSENT(MetricFamily.PURGES, "nothing was stored", "absent"),
-    PURGES_UNSUPPORTED(MetricFamily.PURGES, "a pattern was asked for", "unsupported"),
+    PURGES_UNSUPPORTED(MetricFamily.PURGES, "an unsupported pattern was requested", "unsupported"),
     PURGES_FAILED(MetricFamily.PURGES, "could not be written to disk", "failed"),
     PURGES_UNDONE(MetricFamily.PURGES, "a soft purge was undone", "undone"),
     VARIANTS_DROPPED(MetricFamily.VARIANTS_DROPPED, "made room for newer ones"),
     PURGES_ALL(MetricFamily.SCOPED_PURGES, "everything", "all"),
     PURGES_HOST(MetricFamily.SCOPED_PURGES, "all of a host", "host"),
-    PURGES_PREFIX(MetricFamily.SCOPED_PURGES, "what a host has under a path", "prefix"),
+    PURGES_PREFIX(MetricFamily.SCOPED_PURGES, "all responses of a host below a path", "prefix"),
     PURGES_GROUP(MetricFamily.SCOPED_PURGES, "a cache group", "group"),
     PURGES_TAG(MetricFamily.SCOPED_PURGES, "tags", "tag"),
     PURGES_URL_SOFT(MetricFamily.SCOPED_PURGES, "a URL, softly", "url"),
@@ -210,7 +213,7 @@ public enum Counter {
             MetricFamily.ORIGIN_HTTP2_NOT_PROCESSED, "REFUSED_STREAM, or GOAWAY with a lower stream"),
     ORIGIN_TRIES_MORE(MetricFamily.ORIGIN_TRIES, "sent to another host of the group"),
     OVERLOAD_ANSWERS(MetricFamily.OVERLOAD_ANSWERS, "stale for that"),
-    DNS_LOOKUPS_CACHED(MetricFamily.DNS_LOOKUPS, "an answer that is good still", "cached"),
+    DNS_LOOKUPS_CACHED(MetricFamily.DNS_LOOKUPS, "a cached answer that is still valid", "cached"),
     DNS_LOOKUPS_ANSWERED(MetricFamily.DNS_LOOKUPS, "by a name server", "answered"),
     DNS_LOOKUPS_UNKNOWN(MetricFamily.DNS_LOOKUPS, "no such name or no address", "unknown"),
     DNS_LOOKUPS_STALE(MetricFamily.DNS_LOOKUPS, "an old answer, since no name server answered", "stale"),
@@ -231,13 +234,13 @@ public enum Counter {
     ORIGIN_FAILURES_MEMORY(
             MetricFamily.ORIGIN_FAILURES, "not asked, since the memory for bytes in flight was used up", "memory-full"),
 
-    SLOW_CLIENTS_TIMEOUT(MetricFamily.SLOW_CLIENTS, "took nothing for timeouts.client_body", "send-timeout"),
-    SLOW_CLIENTS_RATE(MetricFamily.SLOW_CLIENTS, "took less than limits.response_rate_min", "send-rate"),
+    SLOW_CLIENTS_TIMEOUT(MetricFamily.SLOW_CLIENTS, "read nothing for timeouts.client_body", "send-timeout"),
+    SLOW_CLIENTS_RATE(MetricFamily.SLOW_CLIENTS, "read less than limits.response_rate_min", "send-rate"),
     SLOW_CLIENTS_MEMORY(
             MetricFamily.SLOW_CLIENTS, "slow while the memory for bytes in flight was scarce", "slow-memory"),
     SLOW_CLIENTS_ORIGIN(
             MetricFamily.SLOW_CLIENTS,
-            "took nothing, and held one of the last connections to an origin",
+            "read nothing, and held one of the last connections to an origin",
             "slow-origin");
 
     private static final Counter[] RESPONSES_BY_CLASS = {
@@ -248,7 +251,7 @@ public enum Counter {
     private final MetricFamily family;
     private final String description;
 
-    @SuppressWarnings("ImmutableEnumChecker") // made by List.of
+    @SuppressWarnings("ImmutableEnumChecker") // created by List.of
     private final List<String> labelValues;
 
     Counter(MetricFamily family, String description, String... labelValues) {
@@ -266,18 +269,18 @@ public enum Counter {
         return counters;
     }
 
-    /** The place in arrays that have one element per constant. */
-    @SuppressWarnings("EnumOrdinal") // never leaves the process: nothing depends on the order of the constants
+    /** Index in arrays with one element per constant. */
+    @SuppressWarnings("EnumOrdinal") // used only within the process: nothing depends on the order of the constants
     int index() {
         return ordinal();
     }
 
-    /** The metric this series belongs to. */
+    /** The metric family of this series. */
     public MetricFamily family() {
         return family;
     }
 
-    /** What this series counts, in a few words. */
+    /** A short description of the counted events. */
     public String description() {
         return description;
     }
@@ -287,12 +290,15 @@ public enum Counter {
         return labelValues;
     }
 
-    /** The counter of requests with this cache result. */
+    /** Returns the counter of requests with this cache result. */
     public static Counter requests(CacheResult result) {
         return REQUESTS_BY_RESULT[result.index()];
     }
 
-    /** The counter of responses with this status code; 0 and codes outside 100 to 599 count as none. */
+    /**
+     * Returns the counter of responses with this status code; {@link #RESPONSES_NONE} for 0 and codes outside 100 to
+     * 599.
+     */
     public static Counter responses(int status) {
         int statusClass = status / 100;
         return statusClass >= 1 && statusClass <= 5 ? RESPONSES_BY_CLASS[statusClass] : RESPONSES_NONE;

@@ -3,21 +3,22 @@ package io.millrace.proxy.observe;
 import java.util.List;
 
 /**
- * Every metric that Millrace exports under its own name, with its kind, unit, label names and one sentence that says what
- * it means and what to do about it. {@code docs/reference/metrics.md} is generated from this table. Immutable.
+ * The metrics that Millrace exports under its own name, each with kind, unit, label names and a description. The
+ * description is one sentence with the meaning and the action for an operator. {@code docs/reference/metrics.md} is
+ * generated from this table. Immutable.
  */
 public enum MetricFamily {
     REQUESTS(
             "millrace_requests_total",
             Kind.COUNTER,
             "requests",
-            "Client requests answered, by what the cache did for them; watch the share of hit, stale and revalidated.",
+            "Client requests answered, by cache result; watch the share of hit, stale and revalidated.",
             "cache"),
     RESPONSES(
             "millrace_responses_total",
             Kind.COUNTER,
             "responses",
-            "Final responses sent to clients, by status class; a rising 5xx share asks for a look at"
+            "Final responses sent to clients, by status class; if the share of 5xx rises, see"
                     + " millrace_origin_failures_total.",
             "status_class"),
     REQUEST_DURATION(
@@ -60,7 +61,7 @@ public enum MetricFamily {
             "millrace_received_bytes_total",
             Kind.COUNTER,
             "bytes",
-            "Bytes received, heads included; the origin side is what the cache could not save.",
+            "Bytes received, including heads; the origin side shows the traffic that the cache did not save.",
             "side"),
     SENT_BYTES(
             "millrace_sent_bytes_total",
@@ -93,8 +94,8 @@ public enum MetricFamily {
             "millrace_http2_faults_total",
             Kind.COUNTER,
             "faults",
-            "Violations and excesses of HTTP/2 clients, each answered with an error on the stream or the end of the"
-                    + " connection; many of resets, stream-faults, continuation or control-frames are an attack.",
+            "Violations of HTTP/2 and exceeded limits, each answered with an error on the stream or the end of the"
+                    + " connection; many resets, stream-faults, continuation or control-frames indicate an attack.",
             "reason"),
     TUNNELS(
             "millrace_tunnels",
@@ -108,64 +109,64 @@ public enum MetricFamily {
             "millrace_tunnels_ended_total",
             Kind.COUNTER,
             "tunnels",
-            "Tunnels that ended, by how; many of idle ask for clients that ping, or a longer timeouts.tunnel_idle.",
+            "Tunnels that ended, by reason; if many are idle, let clients send pings, or raise timeouts.tunnel_idle.",
             "reason"),
     TUNNEL_BYTES(
             "millrace_tunnel_bytes_total",
             Kind.COUNTER,
             "bytes",
-            "Bytes that tunnels have carried, counted when one ends.",
+            "Bytes transferred in tunnels, counted when a tunnel ends.",
             "direction"),
     DENIED_REQUESTS(
             "millrace_denied_requests_total",
             Kind.COUNTER,
             "requests",
-            "Requests refused by rule; many of not-mapped mean a missing remap rule or a scanner.",
+            "Requests refused by the configuration; many not-mapped ones mean a missing remap rule or a scanner.",
             "reason"),
     FILTER_DENIED_REQUESTS(
             "millrace_filter_denied_requests_total",
             Kind.COUNTER,
             "requests",
-            "Requests that a filter denied, by its name or its place in the configuration; series begin with the first"
-                    + " request, and a filter that denies clients of yours is too narrow.",
+            "Requests that a filter denied, by its name or its place in the configuration; a series begins with its"
+                    + " first request. If a filter denies legitimate clients, correct it.",
             "filter"),
     REDIRECTS(
             "millrace_redirects_total",
             Kind.COUNTER,
             "requests",
-            "Requests that remap sent elsewhere without asking an origin; the access log names the reason in detail.",
+            "Requests that remap redirected without an origin request; the access log has the reason in detail.",
             "reason"),
     FAST_LANE_REQUESTS(
             "millrace_fast_lane_requests_total",
             Kind.COUNTER,
             "requests",
-            "Requests answered in the fast lane, or over TLS in front of the decoder; a small share of the hits means that"
-                    + " clients' requests or the sizes of objects are not made for it."),
+            "Requests answered in the fast lane, or over TLS in front of the decoder; if it is a small share of the"
+                    + " hits, most requests or objects do not meet its conditions, such as size."),
     FAST_LANE_MOVES(
             "millrace_fast_lane_moves_total",
             Kind.COUNTER,
             "connections",
-            "Connections that left the fast lane for a channel, and that came back; many promotions per request cost CPU,"
-                    + " and worker.fast_lane turns the lane off.",
+            "Connections that left the fast lane for a Netty channel, and those that returned; many promotions per"
+                    + " request cost CPU: worker.fast_lane turns the fast lane off.",
             "direction"),
     CACHE_LOOKUPS(
             "millrace_cache_lookups_total",
             Kind.COUNTER,
             "lookups",
-            "Where a lookup ended; many of disk mean that cache.ram_size is small for this traffic.",
+            "Lookups by result; many disk results mean that cache.ram_size is small for this traffic.",
             "result"),
     COLLAPSED_REQUESTS(
             "millrace_collapsed_requests_total",
             Kind.COUNTER,
             "requests",
-            "Requests that waited for another request's fill; many of timeout ask for a longer cache.collapse_wait.",
+            "Requests that waited for another request's fetch; if many time out, raise cache.collapse_wait.",
             "result"),
     FILLS(
             "millrace_fills_total",
             Kind.COUNTER,
             "fills",
-            "Origin responses that a fill took towards the cache, by what became of them; not-storable is the origin's"
-                    + " Cache-Control at work.",
+            "Origin responses that were candidates for storing, by result; not-storable is mostly the effect of the"
+                    + " origin's Cache-Control.",
             "result"),
     PURGES(
             "millrace_purges_total",
@@ -177,8 +178,8 @@ public enum MetricFamily {
             "millrace_variants_dropped_total",
             Kind.COUNTER,
             "variants",
-            "Variants removed because their URL had more than cache.variants_max; the log names the field that tells"
-                    + " most of them apart: normalise it, or take it out of Vary."),
+            "Variants removed because their URL had more than cache.variants_max; the log names the Vary field with"
+                    + " the most values: normalise it, or remove it from Vary."),
     INVALIDATIONS(
             "millrace_invalidations_total",
             Kind.COUNTER,
@@ -188,32 +189,33 @@ public enum MetricFamily {
             "millrace_scoped_purges_total",
             Kind.COUNTER,
             "purges",
-            "Purges of more than a URL and soft purges, by what was asked for; all that they cover is asked of the origin again.",
+            "Purges of more than one URL and soft purges, by scope; covered responses are fetched or validated"
+                    + " again.",
             "scope"),
     PURGE_RECORDS_LOST(
             "millrace_purge_records_lost_total",
             Kind.COUNTER,
             "records",
-            "Purges that are in force and have no record, as the audit log could not be written or too many waited; look"
-                    + " at the log."),
+            "Purges in force without a record, because the audit log could not be written or too many records waited;"
+                    + " read the error log."),
     GROUP_INVALIDATIONS(
             "millrace_group_invalidations_total",
             Kind.COUNTER,
             "invalidations",
-            "Cache groups invalidated by Cache-Group-Invalidation on answers to unsafe requests (RFC 9875); many ask for"
-                    + " smaller groups.",
+            "Cache groups invalidated by Cache-Group-Invalidation in responses to unsafe requests (RFC 9875); if"
+                    + " there are many, make the groups smaller.",
             "result"),
     INVALIDATION_ENTRIES(
             "millrace_invalidation_entries",
             Kind.GAUGE,
             "entries",
-            "Invalidations of more than a URL that are in force, by kind; a full table becomes one entry for all.",
+            "Invalidations of more than one URL in force, by kind; a full table is replaced by one wider entry.",
             "kind"),
     ORIGIN_REQUESTS(
             "millrace_origin_requests_total",
             Kind.COUNTER,
             "requests",
-            "Requests sent to origins; the share of validation shows how much short lifetimes cost.",
+            "Requests sent to origins; the share of validation shows the cost of short lifetimes.",
             "kind"),
     ORIGIN_RETRIES(
             "millrace_origin_retries_total",
@@ -225,17 +227,17 @@ public enum MetricFamily {
             "millrace_origin_http2_connections",
             Kind.GAUGE,
             "connections",
-            "Connections of HTTP/2 with origins now; they are among those of millrace_connections."),
+            "HTTP/2 connections to origins now; millrace_connections includes them."),
     ORIGIN_HTTP2_CONNECTIONS_OPENED(
             "millrace_origin_http2_connections_opened_total",
             Kind.COUNTER,
             "connections",
-            "Connections of HTTP/2 with origins since the start; compare with millrace_connections_opened_total."),
+            "HTTP/2 connections to origins opened since the start; compare with millrace_connections_opened_total."),
     ORIGIN_HTTP2_STREAMS(
             "millrace_origin_http2_streams",
             Kind.GAUGE,
             "requests",
-            "Origin requests under way by HTTP/2 now; many for a connection show how much it is shared."),
+            "Origin requests in progress over HTTP/2; divide by the connections to see how much these are shared."),
     ORIGIN_HTTP2_REQUESTS(
             "millrace_origin_http2_requests_total",
             Kind.COUNTER,
@@ -245,14 +247,14 @@ public enum MetricFamily {
             "millrace_origin_http2_not_processed_total",
             Kind.COUNTER,
             "requests",
-            "HTTP/2 requests that origins said they had not processed; they are sent again; a few come with each restart"
-                    + " of an origin."),
+            "HTTP/2 requests that origins reported as not processed; they are sent again. Each restart of an origin"
+                    + " causes a few."),
     ORIGIN_TRIES(
             "millrace_origin_tries_total",
             Kind.COUNTER,
             "requests",
-            "Requests that were sent to another host of a group of origins, since one did not answer them; see millctl"
-                    + " origin list."),
+            "Requests that were sent to another host of a group of origins, because the first did not answer; see"
+                    + " millctl origin list."),
     ORIGIN_HOST_UP(
             "millrace_origin_host_up",
             Kind.GAUGE,
@@ -264,21 +266,21 @@ public enum MetricFamily {
             "millrace_origin_host_requests_total",
             Kind.COUNTER,
             "requests",
-            "Requests sent to a host of a group of origins, further tries included.",
+            "Requests sent to a host of a group of origins, including retries.",
             "group",
             "host"),
     ORIGIN_HOST_FAILURES(
             "millrace_origin_host_failures_total",
             Kind.COUNTER,
             "requests",
-            "Requests that a host of a group of origins did not answer, or by what counts as a failure (markdown.codes).",
+            "Requests that a host of a group of origins did not answer, or answered with a status of markdown.codes.",
             "group",
             "host"),
     ORIGIN_HOST_REQUESTS_ACTIVE(
             "millrace_origin_host_requests_active",
             Kind.GAUGE,
             "requests",
-            "Requests under way at a host of a group of origins; one that stands out is slow.",
+            "Requests in progress at a host of a group of origins; a host with many more than the others is slow.",
             "group",
             "host"),
     ORIGIN_HOST_LATENCY(
@@ -292,35 +294,35 @@ public enum MetricFamily {
             "millrace_overload_answers_total",
             Kind.COUNTER,
             "requests",
-            "Requests answered by what was stored longer than its lifetime, since its rule was in overload."),
+            "Requests answered with a stored response past its lifetime, because its rule was in overload."),
     OVERLOAD_RULES(
             "millrace_overload_rules",
             Kind.GAUGE,
             "rules",
-            "Rules of remap in overload now; the log says which, and by which limit of cache.overload."),
+            "Rules of remap in overload now; the log names each rule and the exceeded limit of cache.overload."),
     DNS_LOOKUPS(
             "millrace_dns_lookups_total",
             Kind.COUNTER,
             "lookups",
-            "Names of origins that were looked up for a new connection; stale and failed mean that name servers are silent.",
+            "DNS lookups for new origin connections; stale and failed mean that no name server answers.",
             "result"),
     ORIGIN_FAILURES(
             "millrace_origin_failures_total",
             Kind.COUNTER,
             "failures",
-            "Failures on the origin's side; the reason says where to look, the access log which origin.",
+            "Failures on the origin's side, by reason; the access log names the origin.",
             "reason"),
     ACCESS_LOG_RECORDS(
             "millrace_access_log_records_total",
             Kind.COUNTER,
             "records",
-            "Access log records; any growth of dropped means that the disk of log.access.path is full or slow.",
+            "Access log records; if dropped grows, the disk of log.access.path is full or slow.",
             "result"),
     FAULTS(
             "millrace_faults_total",
             Kind.COUNTER,
             "faults",
-            "Faults reported to the program's log, repetitions included; the log has the first of each kind."),
+            "Faults reported to the program's log, including repetitions; the log has the first of each kind."),
     CACHE_BYTES(
             "millrace_cache_bytes",
             Kind.GAUGE,
@@ -346,7 +348,8 @@ public enum MetricFamily {
             "millrace_cache_evictions_total",
             Kind.COUNTER,
             "entries",
-            "Stored responses that left a tier to make room; a high rate against the fills asks for a larger tier.",
+            "Stored responses that left a tier to make room; if the rate is high compared with"
+                    + " millrace_fills_total, a larger tier helps.",
             "tier",
             "volume"),
     CACHE_ERRORS(
@@ -359,100 +362,98 @@ public enum MetricFamily {
             "millrace_store_scrubbed_bytes_total",
             Kind.COUNTER,
             "bytes",
-            "Bytes of stored records verified in the background; store.scrub_rate sets how fast."),
+            "Bytes of stored records verified in the background; store.scrub_rate sets the rate."),
     STORE_DAMAGED_RECORDS(
             "millrace_store_damaged_records_total",
             Kind.COUNTER,
             "records",
-            "Stored records that did not pass their checks and were dropped, by what found them; more than a power"
-                    + " failure explains means that a disk needs replacing.",
+            "Stored records with a failed check, which were dropped, by the finder; a few after a power failure are"
+                    + " normal, more mean that a disk needs replacing.",
             "found_by"),
     STORE_REFUSED(
             "millrace_store_refused_total",
             Kind.COUNTER,
             "requests",
-            "What the store refused because one of its lists was full: removals while the volumes were handed over,"
-                    + " claims of parts of a body, waits for a part of one. A removal among them calls for the purge to be"
-                    + " repeated.",
+            "Operations that the store refused because a list was full: removals during a hand-over of the volumes,"
+                    + " fetches of a missing block, waits for a block. If a removal was refused, repeat the purge.",
             "what"),
     VOLUME_ONLINE(
             "millrace_volume_online",
             Kind.GAUGE,
             "boolean",
-            "1 while the volume is in use, 0 when it was taken out after errors; look at the kernel's log.",
+            "1 while the volume is in use, 0 when it is offline after errors; see the kernel's log.",
             "volume"),
     VOLUME_WRITTEN(
             "millrace_volume_written_bytes_total",
             Kind.COUNTER,
             "bytes",
-            "Bytes of records written to the volume. Divided by itself less what was carried it is the write"
-                    + " amplification.",
+            "Bytes of records written to the volume. Write amplification is written / (written - carried).",
             "volume"),
     VOLUME_CARRIED(
             "millrace_volume_carried_bytes_total",
             Kind.COUNTER,
             "bytes",
-            "Bytes among those written that were kept from a piece of the volume before that was given up.",
+            "Part of the written bytes: records copied from a segment before it was reclaimed.",
             "volume"),
     VOLUME_RECLAIMED(
             "millrace_volume_reclaimed_segments_total",
             Kind.COUNTER,
             "segments",
-            "Pieces of the volume that were given up to make room.",
+            "Segments of the volume that were reclaimed to make room.",
             "volume"),
     VOLUME_REFUSED(
             "millrace_volume_refused_total",
             Kind.COUNTER,
             "entries",
-            "New responses that the full volume did not take, as store.disk_admission has it.",
+            "New responses that the full volume did not store, because of store.disk_admission.",
             "volume"),
     VOLUME_PINNED(
             "millrace_volume_pinned_bytes",
             Kind.GAUGE,
             "bytes",
-            "Bytes of responses that a rule pinned; what was replaced or purged counts until its piece of the volume is given"
-                    + " up.",
+            "Bytes of responses that a rule pinned; replaced and purged ones count until their segment is reclaimed.",
             "volume"),
     VOLUME_PINS_BROKEN(
             "millrace_volume_pins_broken_total",
             Kind.COUNTER,
             "entries",
-            "Records of responses that went although they were pinned, because more is pinned than may be kept; pin less"
-                    + " or add storage.",
+            "Records of pinned responses that were removed, because more was pinned than the volume can keep; pin"
+                    + " less or add storage.",
             "volume"),
     VOLUME_INDEX_EVICTIONS(
             "millrace_volume_index_evictions_total",
             Kind.COUNTER,
             "entries",
-            "Stored responses that went because the volume's index was full and could not grow; any growth asks for"
-                    + " room on the disk of the storage path.",
+            "Stored responses removed because the volume's index was full and could not grow; if this grows, free"
+                    + " space on the disk of the storage path.",
             "volume"),
     INVENTORY_ENTRIES(
             "millrace_inventory_entries",
             Kind.GAUGE,
             "entries",
-            "Entries of the inventory that millctl cache list reads, those included that a sweep is still to remove."),
+            "Entries of the inventory that millctl cache list reads, including outdated ones that are not removed"
+                    + " yet."),
     INVENTORY_BYTES(
             "millrace_inventory_bytes", Kind.GAUGE, "bytes", "Bytes of the inventory's files, all of them mapped."),
     INVENTORY_DROPPED(
             "millrace_inventory_dropped_total",
             Kind.COUNTER,
             "entries",
-            "Entries that the inventory did not take at once; it makes up for them from the segments."),
+            "Entries that the inventory could not add at once; it reads them from the segments later."),
     MEMORY(
             "millrace_memory_bytes",
             Kind.GAUGE,
             "bytes",
-            "Anonymous memory of the process by what it is for, each part measured or counted by itself; unaccounted"
-                    + " is what millrace_memory_anonymous_bytes has beyond them. A store_idle, malloc or unaccounted that"
-                    + " only grows is worth a report.",
+            "Anonymous memory of the process by use, each part measured or counted independently; unaccounted is"
+                    + " the rest of millrace_memory_anonymous_bytes. If store_idle, malloc or unaccounted only"
+                    + " grows, please report it.",
             "part"),
     MEMORY_ANONYMOUS(
             "millrace_memory_anonymous_bytes",
             Kind.GAUGE,
             "bytes",
-            "Anonymous resident memory of the process as the kernel counts it (RssAnon): what it needs, and what a"
-                    + " container's limit is compared with."),
+            "Anonymous resident memory of the process as the kernel counts it (RssAnon); this figure counts against"
+                    + " a container's limit."),
     MEMORY_MAPPED(
             "millrace_memory_mapped_bytes",
             Kind.GAUGE,
@@ -463,18 +464,18 @@ public enum MetricFamily {
             "millrace_cache_heap_bytes",
             Kind.GAUGE,
             "bytes",
-            "Java heap of the keys and heads of what is in RAM, by count."),
+            "Estimated Java heap of the keys and heads of responses in RAM."),
     CACHE_HEAP_MAX(
             "millrace_cache_heap_max_bytes",
             Kind.GAUGE,
             "bytes",
-            "The most that it may be, half of the heap; there the RAM tier is full whatever cache.ram_size says, and a larger "
-                    + "worker.heap_size makes room."),
+            "Limit of millrace_cache_heap_bytes, half of the heap. At this limit the RAM tier is full, whatever"
+                    + " cache.ram_size is; raise worker.heap_size."),
     MEMORY_BUDGET(
             "millrace_memory_store_max_bytes",
             Kind.GAUGE,
             "bytes",
-            "The most that the store's parts may have together, from cache.ram_size."),
+            "Limit of all memory of the store together, from cache.ram_size."),
     IN_FLIGHT(
             "millrace_memory_in_flight_bytes",
             Kind.GAUGE,
@@ -484,12 +485,12 @@ public enum MetricFamily {
             "millrace_memory_in_flight_max_bytes",
             Kind.GAUGE,
             "bytes",
-            "The most bytes that may be in flight, from limits.memory_in_flight and the JVM's direct memory."),
+            "Limit of millrace_memory_in_flight_bytes, from limits.memory_in_flight and the JVM's direct memory."),
     ALLOCATION_FAILURES(
             "millrace_memory_allocation_failures_total",
             Kind.COUNTER,
             "allocations",
-            "Buffers for which the JVM had no direct memory although the budget had room."),
+            "Failed allocations of buffers: the JVM had no direct memory, although the budget was not used up."),
     SLOW_CLIENTS(
             "millrace_slow_clients_closed_total",
             Kind.COUNTER,
@@ -500,19 +501,19 @@ public enum MetricFamily {
             "millrace_memory_refused_total",
             Kind.COUNTER,
             "requests",
-            "Fills passed on without being stored, and reads that had to wait or were passed on, because the store's"
-                    + " memory was used up; steady growth asks for a larger cache.ram_size.",
+            "Responses not stored, and reads that waited or bypassed the store, because the store's memory was used"
+                    + " up; if this grows steadily, raise cache.ram_size.",
             "use"),
     CACHE_REFILLED(
             "millrace_cache_refilled_total",
             Kind.COUNTER,
             "entries",
-            "Stored responses loaded into RAM again after the start because they were hot before."),
+            "Stored responses loaded into RAM after the start, because they were requested often before."),
     CONFIG_LAST_RELOAD_SUCCESSFUL(
             "millrace_config_last_reload_successful",
             Kind.GAUGE,
             "boolean",
-            "1 when the last configuration reload was taken over, 0 when it was rejected; millctl status shows why."),
+            "1 if the last configuration reload was applied, 0 if it was rejected; millctl status shows the reason."),
     CONFIG_LAST_RELOAD_TIME(
             "millrace_config_last_reload_timestamp_seconds",
             Kind.GAUGE,
@@ -522,8 +523,8 @@ public enum MetricFamily {
             "millrace_draining",
             Kind.GAUGE,
             "boolean",
-            "1 while this worker drains: an operator asks for it (millctl server drain), or it finishes its requests"
-                    + " and accepts no connection."),
+            "1 while this worker drains: by command (millctl server drain), or because it finishes its requests"
+                    + " before it exits."),
     TLS_CERTIFICATES(
             "millrace_tls_certificates",
             Kind.GAUGE,
@@ -540,7 +541,8 @@ public enum MetricFamily {
             "millrace_tls_name_expiry_seconds",
             Kind.GAUGE,
             "seconds",
-            "Time to the end of a certificate by its first name, negative when it is over; of the 100 that end first.",
+            "Time to the end of each certificate, labelled with its first name, negative after the end; only for"
+                    + " the 100 certificates that end first.",
             "name"),
     TLS_HANDSHAKES(
             "millrace_tls_handshakes_total",
@@ -571,8 +573,8 @@ public enum MetricFamily {
             "millrace_ocsp_staples",
             Kind.GAUGE,
             "certificates",
-            "Certificates that want an OCSP staple, by state: stapled, or missing (handshakes carry none); millctl tls list"
-                    + " shows them.",
+            "Certificates for which OCSP staples are requested, by state: stapled, or missing (handshakes carry"
+                    + " none); millctl tls list shows them.",
             "state"),
     OCSP_ANSWERS(
             "millrace_ocsp_answers_total",
@@ -594,13 +596,13 @@ public enum MetricFamily {
             "Always 1; the label is the version of the running product.",
             "version");
 
-    /** What a metric's value does over time. */
+    /** The kind of a metric, which determines how its value changes. */
     public enum Kind {
-        /** Only grows, from 0 at the start of the process. */
+        /** Only increases, from 0 at the start of the process. */
         COUNTER,
-        /** Goes up and down. */
+        /** Increases and decreases. */
         GAUGE,
-        /** Counts per bucket of size, with sum and count. */
+        /** Counts per bucket, with sum and count. */
         HISTOGRAM
     }
 
@@ -609,7 +611,7 @@ public enum MetricFamily {
     private final String unit;
     private final String description;
 
-    @SuppressWarnings("ImmutableEnumChecker") // made by List.of
+    @SuppressWarnings("ImmutableEnumChecker") // created by List.of
     private final List<String> labels;
 
     MetricFamily(String metricName, Kind kind, String unit, String description, String... labels) {
@@ -620,27 +622,27 @@ public enum MetricFamily {
         this.labels = List.of(labels);
     }
 
-    /** The name in the Prometheus text, with its suffix ({@code _total}, {@code _bytes}). */
+    /** The name in the Prometheus text, including its suffix ({@code _total}, {@code _bytes}). */
     public String metricName() {
         return metricName;
     }
 
-    /** Whether it counts, measures a level, or collects a distribution. */
+    /** The kind: a counter, a gauge or a histogram. */
     public Kind kind() {
         return kind;
     }
 
-    /** What one unit of the value is. */
+    /** The unit of the value. */
     public String unit() {
         return unit;
     }
 
-    /** What it means and what an operator does about it, in one sentence. */
+    /** The meaning of the metric and the action for an operator, in one sentence. */
     public String description() {
         return description;
     }
 
-    /** The label names, in the order in which label values are given. */
+    /** The label names, in the order of the label values. */
     public List<String> labels() {
         return labels;
     }

@@ -1,22 +1,22 @@
 package io.millrace.proxy.origin;
 
 /**
- * What a policy chooses from: the hosts of a group in the order of the configuration, as one event loop sees them at one moment;
- * and what it remembers between two choices. Confined to one thread.
+ * The input of a policy: the hosts of a group in the order of the configuration, as seen by one event loop at one
+ * moment. Also holds the policy's state between two selections. Not thread-safe.
  */
 final class Candidates {
-    /** Weight 1 of the configuration, so that slow start has room below it. */
+    /** Internal value of the configured weight 1. Slow start uses lower values. */
     static final int WEIGHT_UNIT = 100;
 
-    /** Weight of each, in hundredths; 0 for one that is not to be chosen. */
+    /** Weight of each host, in hundredths; 0 for a host that must not be selected. */
     final int[] weights;
-    /** Requests of each that are under way. */
+    /** Number of requests in progress at each host. */
     final int[] underWay;
-    /** Hash of each. */
+    /** Hash of each host. */
     final long[] hashes;
-    /** Of round robin: what each is owed. */
+    /** Credit of each host, for round robin. */
     final long[] credit;
-    /** The one chosen last, -1 before the first. */
+    /** Index of the last selected host; -1 before the first selection. */
     int last = -1;
 
     Candidates(long[] hashes) {
@@ -26,7 +26,7 @@ final class Candidates {
         credit = new long[hashes.length];
     }
 
-    /** Another with what this one remembers. */
+    /** Returns a copy with the same policy state. */
     Candidates copy() {
         Candidates copy = new Candidates(hashes);
         System.arraycopy(credit, 0, copy.credit, 0, credit.length);

@@ -6,13 +6,13 @@ import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The hosts of a group that one request tries, one after the other, and what came of each. Confined to one
- * event loop.
+ * The tries of one request at the hosts of a group, one after the other, with their results. Not thread-safe; confined
+ * to one event loop.
  */
 public final class GroupTries {
-    /** What a policy that hashes decides by. */
+    /** The key of policies that hash. */
     public interface Key {
-        /** The hash that the group's settings ask for; of no meaning where they ask for none. */
+        /** Returns the hash that the group's settings select; any value if the policy does not hash. */
         long hash(OriginGroupConfig config);
     }
 
@@ -20,7 +20,7 @@ public final class GroupTries {
     private final long key;
     private final long firstMillis;
     private final BitSet tried;
-    /** Those of them that have answered, with a status that is no answer. */
+    /** Indexes of the hosts that have answered with a retried status. */
     private final BitSet refused = new BitSet(0);
 
     private @Nullable StringBuilder told;
@@ -39,10 +39,10 @@ public final class GroupTries {
     }
 
     /**
-     * The next host, if the request may have another.
+     * Returns the next host, if the request may be tried again.
      *
-     * @param mayMove whether another host can have the request if this one does not answer it
-     * @return null when there is none, or none more is allowed
+     * @param mayMove whether the request could be retried on another host if this one fails
+     * @return null if no host is available, or the limit of tries is reached
      */
     public @Nullable Try next(boolean mayMove, long nowMillis) {
         OriginGroupConfig.Retry rules = view.group().config().retry();
@@ -50,7 +50,7 @@ public final class GroupTries {
         if (tries >= rules.tries() || late) {
             return null;
         }
-        // Who has failed once already is not the one to find out whether a host is up again.
+        // A request that has failed once must not be a trial of a host that was down.
         boolean mayGoOnTrial = mayMove && tries == 0 && rules.tries() > 1;
         int chosen = view.choose(key, tried, mayGoOnTrial, nowMillis);
         boolean isPeering = view.group().config().ringMode() == OriginGroupConfig.RingMode.PEERING_RING;
@@ -66,32 +66,35 @@ public final class GroupTries {
         return new Try(chosen);
     }
 
-    /** All were tried: one that gave no answer may be back by now, if it is not the one that has just failed. */
+    /** Selects a host again after all were tried: one that did not respond may be up by now, except the last one. */
     private int chooseAgain(long nowMillis) {
         BitSet out = (BitSet) refused.clone();
         out.set(last);
         return view.chooseUp(key, out, nowMillis);
     }
 
-    /** Whether more than one host was tried, or none could be. */
+    /** Whether the tries should be reported: more than one host was tried, or none was available. */
     public boolean isWorthTelling() {
         return tries != 1;
     }
 
-    /** What was tried, for people: {@code http://10.0.0.1:8080 (connect-refused), http://10.0.0.2:8080 (503)}. */
+    /** Returns the tries as text: {@code http://10.0.0.1:8080 (connect-refused), http://10.0.0.2:8080 (503)}. */
     public String told() {
         return told == null ? "no host is up" : told.toString();
     }
 
-    /** One host's turn. Exactly one of {@link #answered}, {@link #failed} and {@link #left} ends it; what comes after is ignored. */
+    /**
+     * One try at one host. Ended by exactly one of {@link #answered}, {@link #failed} and {@link #left}; later calls
+     * are ignored.
+     */
     public final class Try {
         private final int index;
         private final boolean trial;
-        /** The host's term when it was asked. */
+        /** The host's term at the start of the try. */
         private final int term;
 
         private boolean ended;
-        /** The host's failures in a row when the head of an answer came that speaks for it; -1 before. */
+        /** The host's consecutive failures when the head of a successful response was received; -1 before. */
         private int failuresAtHead = -1;
 
         private Try(int index) {
@@ -106,10 +109,10 @@ public final class GroupTries {
         }
 
         /**
-         * The head of a response came.
+         * Records the head of a response.
          *
-         * @param version that it came in: 0 for HTTP/1.0, 1 for HTTP/1.1, 2 for HTTP/2
-         * @param nanos since the request was sent
+         * @param version HTTP version of the response: 0 for HTTP/1.0, 1 for HTTP/1.1, 2 for HTTP/2
+         * @param nanos time since the request was sent
          */
         public void responded(int status, int version, long nowMillis, long nanos) {
             view.load(index).responded(nanos);
@@ -129,12 +132,12 @@ public final class GroupTries {
             }
         }
 
-        /** The whole of it came. */
+        /** Records a complete response. */
         public void answered(int status, long nowMillis) {
             if (!ended) {
                 end();
                 if (view.group().isRetried(status)) {
-                    // Neither a failure of the host nor a sign of its health.
+                    // A retried status is neither a failure of the host nor a sign of health.
                     leaveTrial();
                 } else {
                     host().answered(term, nowMillis);
@@ -142,7 +145,7 @@ public final class GroupTries {
             }
         }
 
-        /** No response came, or not the whole of one. */
+        /** Records a failure: no response, or an incomplete one. */
         public void failed(OriginFailure.Reason reason, long nowMillis) {
             if (isOfHost(reason)) {
                 failed(reason.text(), nowMillis);
@@ -159,13 +162,13 @@ public final class GroupTries {
             end();
             note(why);
             view.load(index).failed(nowMillis);
-            // What was sent beside the trial, as all were down, does not decide it.
+            // Requests that are sent to a host on trial because all hosts are down must not decide the trial.
             if (trial || host().health().state() != OriginHealth.State.SUSPECT) {
                 host().failed(why, term, nowMillis, view.markdown(), view.jitter());
             }
         }
 
-        /** Another host is asked, as this one answered with a status that is no answer. */
+        /** Ends the try because of a retried status; the request goes to another host. */
         public void refused(int status) {
             if (!ended) {
                 note(Integer.toString(status));
@@ -173,7 +176,10 @@ public final class GroupTries {
             }
         }
 
-        /** Nobody waits for it any longer, or for the rest of its answer. */
+        /**
+         * Ends the try without a result, because the response or its rest is no longer needed. A successful head counts
+         * as a success if no failure followed.
+         */
         public void left() {
             if (ended) {
                 return;
@@ -208,7 +214,7 @@ public final class GroupTries {
             text.append(host()).append(" (").append(why).append(')');
         }
 
-        /** Limits of this side, and its own end, say nothing of a host. */
+        /** Whether the host caused the failure. Limits and cancellation on this side are not failures of a host. */
         private static boolean isOfHost(OriginFailure.Reason reason) {
             return switch (reason) {
                 case DNS,

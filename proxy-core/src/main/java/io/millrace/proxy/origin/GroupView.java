@@ -5,23 +5,26 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** One group as one event loop sees it. Confined to its event loop. */
+/** The view of one group by one event loop. Not thread-safe; confined to its event loop. */
 final class GroupView {
-    /** The part of its weight that slow start begins with. */
+    /** Weight at the start of a slow start, in hundredths. */
     private static final int SLOW_START_LEAST = Candidates.WEIGHT_UNIT / 10;
 
-    /** Which hosts are looked at. */
+    /** The subset of hosts that is considered. */
     private enum Ring {
         PRIMARY,
         BACKUP,
-        /** Whatever is not put down by an operator, as there is nobody else. */
+        /**
+         * All primaries except those that an operator has put down. Used when no other host is available, and to find a
+         * URL's own host.
+         */
         ANY_PRIMARY,
         ANY_BACKUP
     }
 
     private static final Ring[] RINGS = Ring.values();
 
-    /** How many of them hold to what is known of the hosts. */
+    /** Number of rings that respect the known health of hosts. */
     private static final int CAREFUL_RINGS = 2;
 
     private final OriginGroups groups;
@@ -30,7 +33,7 @@ final class GroupView {
     private final SplittableRandom random;
     private final Candidates candidates;
     private boolean onTrial;
-    /** Whether this proxy is among those that are chosen from: then what it owns is found out. */
+    /** Whether this proxy itself is a candidate: set while the owner of a URL is computed. */
     private boolean peering;
 
     GroupView(OriginGroups groups, OriginGroup group, List<HostLoad> loads, SplittableRandom random) {
@@ -46,7 +49,10 @@ final class GroupView {
         return group;
     }
 
-    /** When failures mark a host down, by what is configured now: a request may end under other rules than it began. */
+    /**
+     * The rules of passive mark-down in the current configuration. It may differ from the one under which a request
+     * began.
+     */
     OriginGroupConfig.Markdown markdown() {
         return groups.current(group).markdown();
     }
@@ -59,19 +65,19 @@ final class GroupView {
         return loads.get(index);
     }
 
-    /** 0 to 1. */
+    /** A random number from 0 to 1. */
     double jitter() {
         return random.nextDouble();
     }
 
     /**
-     * Chooses a host: of those that are up and those whose trial is due, first among the primaries, then among the backups; when
-     * there is none, of those that are down, unless the group says otherwise.
+     * Selects a host among those that are up or due for a trial: first among the primaries, then among the backups. If
+     * there is none, selects among the hosts that are down, unless the group's settings forbid it.
      *
-     * @param tried those that are out of the question
-     * @param mayGoOnTrial whether another host can have the request if this one does not answer it; others go on trial only where
-     *     no such request came for another while
-     * @return its index, -1 for none
+     * @param tried hosts that must not be selected
+     * @param mayGoOnTrial whether the request could be retried on another host if this one fails. Such requests are
+     *     preferred for trials; other requests become trials only after a further retry interval
+     * @return index of the host; -1 for none
      */
     int choose(long key, BitSet tried, boolean mayGoOnTrial, long nowMillis) {
         return switch (group.config().ringMode()) {
@@ -81,7 +87,10 @@ final class GroupView {
         };
     }
 
-    /** The URL's own host; where that is down, or was tried, one of the other ring, and then both in turn. */
+    /**
+     * Selects the URL's own host. If it is down or was tried, selects a host of the other ring, alternating between the
+     * rings.
+     */
     private int chooseAlternating(long key, BitSet tried, boolean mayGoOnTrial, long nowMillis) {
         if (tried.isEmpty()) {
             int home = home(key, tried, mayGoOnTrial, nowMillis);
@@ -98,7 +107,7 @@ final class GroupView {
         return chosen >= 0 ? chosen : chooseByHealth(key, tried, mayGoOnTrial, nowMillis);
     }
 
-    /** The URL's own host among all primaries, if it is up or this is its trial; else -1. */
+    /** Returns the URL's own host among all primaries, if it is up or on trial by this request; otherwise -1. */
     private int home(long key, BitSet tried, boolean mayGoOnTrial, long nowMillis) {
         onTrial = false;
         int home = weigh(candidates, Ring.ANY_PRIMARY, tried, mayGoOnTrial, nowMillis)
@@ -112,7 +121,10 @@ final class GroupView {
         return onTrial ? home : -1;
     }
 
-    /** The sibling that owns the URL. For what this proxy owns, and where a sibling has failed, one of the backups; none where there are none. */
+    /**
+     * Selects the sibling that owns the URL. If this proxy is the owner or a sibling has failed, selects a backup; -1
+     * if there is none.
+     */
     private int chooseAmongPeers(long key, BitSet tried, boolean mayGoOnTrial, long nowMillis) {
         if (tried.isEmpty()) {
             peering = true;
@@ -142,10 +154,10 @@ final class GroupView {
     }
 
     /**
-     * Chooses among the hosts that are up, alone.
+     * Selects among the hosts that are up.
      *
-     * @param out those that are not to be chosen
-     * @return its index, -1 for none
+     * @param out hosts that must not be selected
+     * @return index of the host; -1 for none
      */
     int chooseUp(long key, BitSet out, long nowMillis) {
         for (int i = 0; i < CAREFUL_RINGS; i++) {
@@ -157,45 +169,47 @@ final class GroupView {
         return -1;
     }
 
-    /** Whom {@link #choose} would choose first: nothing is remembered, no turn is taken and no trial begun. */
-    int foresee(long key, boolean mayGoOnTrial, long nowMillis) {
+    /**
+     * Returns the first selection of {@link #choose} without side effects: changes no policy state and begins no trial.
+     */
+    int preview(long key, boolean mayGoOnTrial, long nowMillis) {
         OriginGroupConfig.RingMode mode = group.config().ringMode();
         boolean fail = group.config().whenAllDown() == OriginGroupConfig.WhenAllDown.FAIL;
         if (mode == OriginGroupConfig.RingMode.ALTERNATE_RING) {
-            int home = foreseen(Ring.ANY_PRIMARY, key, mayGoOnTrial, nowMillis);
+            int home = previewRing(Ring.ANY_PRIMARY, key, mayGoOnTrial, nowMillis);
             if (home >= 0 && weight(Ring.PRIMARY, home, mayGoOnTrial, nowMillis) > 0) {
                 return home;
             }
-            int other = foreseen(Ring.BACKUP, key, mayGoOnTrial, nowMillis);
+            int other = previewRing(Ring.BACKUP, key, mayGoOnTrial, nowMillis);
             if (other >= 0) {
                 return other;
             }
         }
         if (mode == OriginGroupConfig.RingMode.PEERING_RING) {
             peering = true;
-            int owner = foreseen(Ring.PRIMARY, key, mayGoOnTrial, nowMillis);
+            int owner = previewRing(Ring.PRIMARY, key, mayGoOnTrial, nowMillis);
             peering = false;
             if (owner >= 0 && !group.isSelf(owner)) {
                 return owner;
             }
-            int upstream = foreseen(Ring.BACKUP, key, mayGoOnTrial, nowMillis);
-            return upstream >= 0 || fail ? upstream : foreseen(Ring.ANY_BACKUP, key, mayGoOnTrial, nowMillis);
+            int upstream = previewRing(Ring.BACKUP, key, mayGoOnTrial, nowMillis);
+            return upstream >= 0 || fail ? upstream : previewRing(Ring.ANY_BACKUP, key, mayGoOnTrial, nowMillis);
         }
         int chosen = -1;
         for (int i = 0; chosen < 0 && i < (fail ? CAREFUL_RINGS : RINGS.length); i++) {
-            chosen = foreseen(RINGS[i], key, mayGoOnTrial, nowMillis);
+            chosen = previewRing(RINGS[i], key, mayGoOnTrial, nowMillis);
         }
         return chosen;
     }
 
-    private int foreseen(Ring ring, long key, boolean mayGoOnTrial, long nowMillis) {
+    private int previewRing(Ring ring, long key, boolean mayGoOnTrial, long nowMillis) {
         Candidates copy = candidates.copy();
         return weigh(copy, ring, new BitSet(0), mayGoOnTrial, nowMillis)
                 ? group.policy().choose(copy, key)
                 : -1;
     }
 
-    /** Whether the host chosen last was chosen to see whether it is up again. */
+    /** Whether the host selected last is on trial by this request. */
     boolean isOnTrial() {
         return onTrial;
     }
@@ -211,7 +225,7 @@ final class GroupView {
                 onTrial = true;
                 break;
             }
-            // Another loop tries it already.
+            // Another event loop has begun the trial.
             candidates.weights[chosen] = 0;
             chosen = group.policy().choose(candidates, key);
         }
@@ -227,13 +241,14 @@ final class GroupView {
                 && host(index).health().state() != OriginHealth.State.UP;
     }
 
-    /** Sets the weights for a choice; false when there is nobody to choose. */
+    /** Sets the weights for a selection. Returns false if no host can be selected. */
     private boolean weigh(Candidates all, Ring ring, BitSet tried, boolean mayGoOnTrial, long nowMillis) {
         boolean any = false;
         for (int i = 0; i < all.size(); i++) {
             int weight = tried.get(i) ? 0 : weight(ring, i, mayGoOnTrial, nowMillis);
             all.weights[i] = weight;
-            // Of what this proxy does itself nothing is counted, so that shares of the load would say nothing.
+            // Requests that this proxy serves itself are not counted, so its load cannot be compared with that of its
+            // siblings.
             all.underWay[i] = peering ? 0 : loads.get(i).underWay();
             any |= weight > 0;
         }
@@ -246,7 +261,8 @@ final class GroupView {
             return 0;
         }
         if (group.isSelf(index)) {
-            // Put down or not: whoever passes on what it owns gets it back from siblings who do not know.
+            // Even if an operator has put it down: siblings regard this proxy as the owner, and would send a forwarded
+            // request back.
             return peering ? config.weight() * Candidates.WEIGHT_UNIT : 0;
         }
         OriginHealth health = host(index).health();
@@ -257,14 +273,14 @@ final class GroupView {
             return config.weight() * warmth(health, nowMillis);
         }
         if (group.config().healthCheck() != null) {
-            // Checks find out, at nobody's cost.
+            // Health checks detect recovery without risk to requests.
             return 0;
         }
         long leftToOthers = mayGoOnTrial ? 0 : group.config().markdown().retryMillis();
         return health.isTrialDue(nowMillis, leftToOthers) ? config.weight() * Candidates.WEIGHT_UNIT : 0;
     }
 
-    /** Hundredths of its weight that a host has by slow start. */
+    /** Share of its weight that a host has during slow start, in hundredths. */
     private int warmth(OriginHealth health, long nowMillis) {
         long whole = group.config().slowStartMillis();
         long elapsed = nowMillis - health.since();

@@ -23,16 +23,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks the hosts of groups that want it how they are: a GET at each interval, with a tenth of it up or down by chance, so that
- * hosts and proxies do not fall into step. One loop does it for the whole proxy.
+ * Active health checks of the hosts of groups that configure them: a GET request per interval. A random deviation of up
+ * to a tenth of the interval prevents synchronised checks. One event loop checks for the whole proxy.
  *
- * <p>Confined to the event loop of its client.
+ * <p>Not thread-safe; confined to the event loop of its client.
  */
 public final class HealthChecks {
-    /** How often it is looked whether a check is due; the least interval is twice as long. */
+    /** Interval in which due checks are searched; the minimum check interval is twice as long. */
     private static final long TICK_MILLIS = 50;
 
-    /** A response that is longer is not read to its end for the sake of the connection. */
+    /** Limit of response content that is read to keep the connection; longer responses are cancelled. */
     private static final int READ_BYTES_MAX = 16 << 10;
 
     private static final Logger log = LoggerFactory.getLogger(HealthChecks.class);
@@ -45,7 +45,7 @@ public final class HealthChecks {
     private IdentityHashMap<OriginHost, Check> checks = new IdentityHashMap<>();
     private @Nullable Future<?> ticking;
 
-    /** @param client of this loop */
+    /** @param client client of this event loop */
     public HealthChecks(EventExecutor loop, OriginClient client, OriginGroups groups, LongSupplier clockMillis) {
         this.loop = loop;
         this.client = client;
@@ -53,7 +53,7 @@ public final class HealthChecks {
         this.clockMillis = clockMillis;
     }
 
-    /** Begins; any thread, once. */
+    /** Starts the checks. Any thread, once. */
     public void start() {
         loop.execute(() -> {
             tick();
@@ -61,7 +61,7 @@ public final class HealthChecks {
         });
     }
 
-    /** Ends; on the loop. */
+    /** Ends the checks. On the event loop. */
     public void close() {
         if (ticking != null) {
             ticking.cancel(false);
@@ -70,7 +70,7 @@ public final class HealthChecks {
         checks.clear();
     }
 
-    /** What went wrong with one host must not end the checks of all. */
+    /** Starts the due checks. An exception for one host must not end the checks of the others. */
     private void tick() {
         long nowMillis = clockMillis.getAsLong();
         IdentityHashMap<OriginHost, Check> now = new IdentityHashMap<>();
@@ -97,7 +97,7 @@ public final class HealthChecks {
         checks = now;
     }
 
-    /** The first checks are spread over an interval. */
+    /** A random delay of the first check, so that first checks are spread over an interval. */
     private long spread(OriginGroupConfig.HealthCheck rules) {
         return (long) (rules.intervalMillis() * random.nextDouble());
     }
@@ -112,7 +112,7 @@ public final class HealthChecks {
         private long dueMillis;
         private int passed;
         private int failed;
-        /** The host's term in those that passed. */
+        /** The host's term in the passed checks that are counted. */
         private int passedTerm = -1;
 
         private @Nullable Attempt current;
@@ -122,13 +122,13 @@ public final class HealthChecks {
             this.dueMillis = dueMillis;
         }
 
-        /** A clock that was set back makes the next check at most one interval late. */
+        /** If the clock was set back, the next check is delayed by two intervals at most. */
         void runIfDue(OriginGroup of, OriginGroupConfig.HealthCheck rules, long nowMillis) {
             dueMillis = Math.min(dueMillis, nowMillis + rules.intervalMillis() * 2);
             if (nowMillis < dueMillis || (current != null && !current.judged)) {
                 return;
             }
-            // What content is still to come has had its time.
+            // The previous check may still receive content; its time is over.
             cancel();
             dueMillis = nowMillis + next(rules);
             Attempt attempt = new Attempt(this, of, rules);
@@ -149,9 +149,9 @@ public final class HealthChecks {
                             .connectTimeoutNanos(nanos)
                             .firstByteTimeoutNanos(nanos)
                             .responseIdleTimeoutNanos(nanos)
-                            // Requests that wait for connections are no reason to think that nobody is there.
+                            // The check must not fail because other requests wait for connections.
                             .connectionsMax(Integer.MAX_VALUE)
-                            // Nor is it a check's business how long others keep theirs.
+                            // The check must not change how long other requests' idle connections are kept.
                             .keepAliveIdleNanos(Long.MAX_VALUE)
                             .keepAlive(false)
                             .build());
@@ -192,14 +192,14 @@ public final class HealthChecks {
         }
     }
 
-    /** One check. What is heard of it when another has begun is dropped. */
+    /** One check. Its events are ignored when the next check has begun. */
     private static final class Attempt implements OriginResponseHandler {
         private final Check of;
         private final OriginGroup group;
         private final OriginGroupConfig.HealthCheck rules;
-        /** The host's term when it began. */
+        /** The host's term at the start of the check. */
         private final int term;
-        /** Whether it is known what came of it. */
+        /** Whether the result of the check is known. */
         private boolean judged;
 
         private @Nullable OriginCall call;
@@ -215,7 +215,7 @@ public final class HealthChecks {
             return of.current == this;
         }
 
-        /** One that began before the host went down or came back says nothing of it now. */
+        /** Whether the result still counts. A check that began before the last state change does not. */
         private boolean isTelling() {
             return isCurrent() && !judged && of.host.health().term() == term;
         }

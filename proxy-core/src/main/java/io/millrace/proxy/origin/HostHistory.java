@@ -1,19 +1,19 @@
 package io.millrace.proxy.origin;
 
 /**
- * What is remembered of a host longer than a process lives. Times are epoch milliseconds. Immutable.
+ * The persistent history of a host, which survives restarts. Times are epoch milliseconds. Immutable.
  *
- * @param version that it answered in last: 0 for HTTP/1.0, 1 for HTTP/1.1, 2 for HTTP/2; -1 when it has not answered
- * @param requests sent to it, retries among them
- * @param failures how many of them failed, or were answered by what counts as a failure
- * @param answeredMillis when it answered last; 0 when it has not
- * @param failedMillis when it failed last; 0 when it has not
+ * @param version HTTP version of the last response: 0 for HTTP/1.0, 1 for HTTP/1.1, 2 for HTTP/2; -1 if there was none
+ * @param requests number of requests sent, including retries
+ * @param failures number of requests that failed, or whose response counts as a failure
+ * @param answeredMillis time of the last response; 0 if there was none
+ * @param failedMillis time of the last failure; 0 if there was none
  */
 public record HostHistory(int version, long requests, long failures, long answeredMillis, long failedMillis) {
-    /** Of a host that nobody has asked. */
+    /** The history of a host that has received no requests. */
     public static final HostHistory NONE = new HostHistory(-1, 0, 0, 0, 0);
 
-    /** This, and what one event loop has counted since. */
+    /** Returns this history plus the counters of one event loop. */
     HostHistory and(HostLoad load) {
         boolean later = load.answeredMillis() > answeredMillis;
         return new HostHistory(

@@ -4,8 +4,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * What one event loop has to do with one host. Written by that loop only, by opaque stores, so that another thread reads whole
- * values that are at most a moment old.
+ * The counters of one event loop for one host. Only that loop writes them, with opaque stores. Other threads read
+ * complete values that may be slightly old.
  */
 public final class HostLoad {
     private static final VarHandle LONGS = MethodHandles.arrayElementVarHandle(long[].class);
@@ -19,7 +19,7 @@ public final class HostLoad {
     private static final int VERSION = PADDING + 6;
     private static final int VALUES = 7;
 
-    /** A new latency counts for an eighth, as the smoothed round-trip time of TCP does (RFC 6298). */
+    /** Smoothing shift: a new latency has a weight of 1/8, as in the smoothed round-trip time of TCP (RFC 6298). */
     private static final int SHIFT = 3;
 
     private final long[] values = new long[2 * PADDING + VALUES];
@@ -40,13 +40,13 @@ public final class HostLoad {
         LONGS.setOpaque(values, FAILED, nowMillis);
     }
 
-    /** A response came that is no failure. */
+    /** Records a response that is not a failure. */
     void answered(int version, long nowMillis) {
         LONGS.setOpaque(values, VERSION, (long) version);
         LONGS.setOpaque(values, ANSWERED, nowMillis);
     }
 
-    /** The head of a response came. */
+    /** Records the latency of a response head. */
     void responded(long nanos) {
         long before = values[LATENCY];
         LONGS.setOpaque(values, LATENCY, before == 0 ? nanos : before + ((nanos - before) >> SHIFT));
@@ -56,37 +56,37 @@ public final class HostLoad {
         LONGS.setOpaque(values, index, values[index] + amount);
     }
 
-    /** Requests that are neither answered whole nor failed. */
+    /** Number of requests in progress: neither completed nor failed. */
     public int underWay() {
         return (int) read(UNDER_WAY);
     }
 
-    /** Requests sent, retries among them. */
+    /** Number of requests sent, including retries. */
     public long requests() {
         return read(REQUESTS);
     }
 
-    /** How many of them failed, or were answered by what counts as a failure. */
+    /** Number of requests that failed, or whose response counts as a failure. */
     public long failures() {
         return read(FAILURES);
     }
 
-    /** Smoothed time from a request to the head of its response; 0 before the first. */
+    /** Smoothed time from a request to its response head; 0 before the first. */
     public long latencyNanos() {
         return read(LATENCY);
     }
 
-    /** When it answered last, in epoch milliseconds; 0 when it has not. */
+    /** Time of the last response, in epoch milliseconds; 0 if there was none. */
     long answeredMillis() {
         return read(ANSWERED);
     }
 
-    /** When it failed last, in epoch milliseconds; 0 when it has not. */
+    /** Time of the last failure, in epoch milliseconds; 0 if there was none. */
     long failedMillis() {
         return read(FAILED);
     }
 
-    /** Of the HTTP/1 that it answered in last. */
+    /** HTTP version of the last response: see {@link HostHistory#version}. */
     int version() {
         return (int) read(VERSION);
     }

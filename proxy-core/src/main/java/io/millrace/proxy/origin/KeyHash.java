@@ -3,9 +3,9 @@ package io.millrace.proxy.origin;
 import java.nio.charset.StandardCharsets;
 
 /**
- * 64-bit hashes of keys and hosts, equal on every proxy and in every run: FNV-1a, mixed by the finalizer of SplitMix64, as FNV's
- * upper bits alone hardly tell short keys apart. Not for keys that an attacker gains from colliding: who chooses keys may load one
- * host, as anybody may who asks for one URL.
+ * 64-bit hashes of keys and hosts, equal on every proxy and in every run. FNV-1a, mixed by the finalizer of SplitMix64,
+ * because FNV's upper bits barely distinguish short keys. Not collision-resistant: a client that chooses keys may load
+ * a single host, as it may by requesting a single URL.
  */
 public final class KeyHash {
     private static final long OFFSET = 0xcbf29ce484222325L;
@@ -13,7 +13,7 @@ public final class KeyHash {
 
     private KeyHash() {}
 
-    /** Of a part of an array. */
+    /** Returns the hash of a part of an array. */
     public static long of(byte[] bytes, int from, int to) {
         long hash = OFFSET;
         for (int i = from; i < to; i++) {
@@ -27,7 +27,7 @@ public final class KeyHash {
         return of(bytes, 0, bytes.length);
     }
 
-    /** Two hashes as one that shows nothing of either. */
+    /** Returns the combined hash of two hashes. */
     static long mixed(long a, long b) {
         return mixed(a ^ Long.rotateLeft(b, 32) * 0x9e3779b97f4a7c15L);
     }

@@ -5,7 +5,8 @@ import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The groups as one event loop sees them: it chooses by its own requests under way, and in its own turn. Confined to its event loop.
+ * The view of all groups by one event loop. Selections use the loop's own load and round-robin state. Not thread-safe;
+ * confined to its event loop.
  */
 public final class LoopOrigins {
     private final OriginGroups groups;
@@ -18,10 +19,10 @@ public final class LoopOrigins {
     }
 
     /**
-     * Begins the search for a host.
+     * Begins the tries of one request.
      *
-     * @param group the name of a group of the configuration, or of one before it
-     * @param key what decides by policies that hash
+     * @param group name of a group in the current configuration or an earlier one
+     * @param key key of policies that hash
      */
     public GroupTries begin(String group, GroupTries.Key key, long nowMillis) {
         OriginGroup found = groups.find(group);
@@ -29,16 +30,16 @@ public final class LoopOrigins {
     }
 
     /**
-     * The host that a request would be given now, without giving it one.
+     * Returns the host that a request would get now, without side effects.
      *
-     * @param key the hash of what decides by policies that hash
-     * @param mayMove whether another host can have the request if that one does not answer it
-     * @return null when there is none
+     * @param key hash of the key, for policies that hash
+     * @param mayMove whether the request could be retried on another host if this one fails
+     * @return null if there is none
      */
-    public @Nullable OriginHost foresee(OriginGroup group, long key, boolean mayMove, long nowMillis) {
+    public @Nullable OriginHost preview(OriginGroup group, long key, boolean mayMove, long nowMillis) {
         boolean mayGoOnTrial = mayMove && group.config().retry().tries() > 1;
         GroupView view = view(group);
-        int chosen = view.foresee(key, mayGoOnTrial, nowMillis);
+        int chosen = view.preview(key, mayGoOnTrial, nowMillis);
         return chosen < 0 ? null : view.host(chosen);
     }
 
@@ -57,7 +58,7 @@ public final class LoopOrigins {
         return loads.computeIfAbsent(host, OriginHost::newLoad);
     }
 
-    /** What a reload took away; its calls under way have what they need. */
+    /** Removes groups and hosts that a reload has removed. Requests in progress hold their own references. */
     private void forgetOld() {
         views.keySet().removeIf(group -> !groups.isCurrent(group));
         loads.keySet().removeIf(host -> !groups.isCurrent(host));

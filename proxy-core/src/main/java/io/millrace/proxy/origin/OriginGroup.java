@@ -5,7 +5,10 @@ import io.millrace.proxy.fetch.FetchSettings;
 import java.util.BitSet;
 import java.util.List;
 
-/** A group as it is configured, with its hosts. A reload with other settings makes another one over the hosts that stay. Immutable. */
+/**
+ * An origin group: its configuration and its hosts. A reload with other settings creates a new group with the remaining
+ * hosts. Immutable.
+ */
 public final class OriginGroup {
     private static final int STATUSES = 600;
 
@@ -17,8 +20,8 @@ public final class OriginGroup {
     private final BitSet selves;
 
     /**
-     * @param hosts in the order of the configuration
-     * @param selves which of them are this proxy itself
+     * @param hosts hosts in the order of the configuration
+     * @param selves indexes of the hosts that are this proxy itself
      */
     OriginGroup(OriginGroupConfig config, List<OriginHost> hosts, BitSet selves) {
         this.config = config;
@@ -29,7 +32,7 @@ public final class OriginGroup {
         config.markdown().codes().forEach(failures::set);
     }
 
-    /** Whether it is what would be made of these. */
+    /** Whether the group equals one created from these arguments. */
     boolean is(OriginGroupConfig other, BitSet otherSelves) {
         return config.equals(other) && selves.equals(otherSelves);
     }
@@ -42,27 +45,27 @@ public final class OriginGroup {
         return config;
     }
 
-    /** In the order of the configuration. */
+    /** The hosts in the order of the configuration. */
     public List<OriginHost> hosts() {
         return hosts;
     }
 
-    /** Whether the host at that place is this proxy itself, which is never asked. */
+    /** Whether the host at this index is this proxy itself. Such a host never receives requests. */
     public boolean isSelf(int index) {
         return selves.get(index);
     }
 
-    /** Whether another host is tried after an answer of this status. */
+    /** Whether a response with this status leads to a retry on another host. */
     public boolean isRetried(int status) {
         return retried.get(status);
     }
 
-    /** Whether an answer of this status is a failure of its host. */
+    /** Whether a response with this status counts as a failure of its host. */
     public boolean isFailure(int status) {
         return failures.get(status);
     }
 
-    /** The settings for requests to its hosts, of which the group has some of its own. */
+    /** Returns the settings of requests to this group: the general ones, with the limits that the group overrides. */
     public FetchSettings fetchSettings(FetchSettings general) {
         Integer connections = config.connectionsMax();
         Integer tunnels = config.tunnelsMax();

@@ -14,36 +14,36 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All groups of a proxy. A reload puts others in their place, in which hosts that stay keep what is known of them.
+ * All origin groups of a proxy. A reload replaces the groups; hosts that remain keep their state.
  *
- * <p>Thread-safe; {@link #apply} is called by one thread at a time.
+ * <p>Thread-safe; calls of {@link #apply} must not overlap.
  */
 public final class OriginGroups {
-    /** Groups that are gone and still known, for requests that were mapped by an earlier configuration. */
+    /** Limit of removed groups that are kept, for requests that were mapped by an earlier configuration. */
     private static final int GONE_MAX = 1000;
 
     /**
-     * What a reload swaps.
+     * The state that a reload replaces.
      *
-     * @param gone those of earlier configurations that this one does not have, the latest last
+     * @param gone removed groups of earlier configurations, the latest last
      */
     private record Generation(Map<String, OriginGroup> now, Map<String, OriginGroup> gone) {}
 
     private volatile Generation generation = new Generation(Map.of(), Map.of());
 
     /**
-     * Takes over the groups of a configuration. A group that did not change stays what it is, with its turn. A group whose name is new
-     * has what is known of its hosts from groups that are gone: it may be one of them by another name.
+     * Applies the groups of a configuration. An unchanged group is kept, with its round-robin state. A group with a new
+     * name takes over the state of its hosts from removed groups, because it may be a renamed one.
      */
     public void apply(List<OriginGroupConfig> configs) {
         apply(configs, url -> false, 0);
     }
 
     /**
-     * As the other.
+     * Applies the groups of a configuration, as {@link #apply(List)} does.
      *
-     * @param isThisProxy whether a host is this proxy itself, where the configuration does not say
-     * @param nowMillis the time of day, in epoch milliseconds
+     * @param isThisProxy whether a host is this proxy itself, for hosts without such a setting
+     * @param nowMillis current time, in epoch milliseconds
      */
     public void apply(List<OriginGroupConfig> configs, Predicate<RuleUrl> isThisProxy, long nowMillis) {
         Map<String, OriginGroup> before = generation.now;
@@ -79,7 +79,7 @@ public final class OriginGroups {
         return gone;
     }
 
-    /** Not of the configuration alone: this machine's addresses change, and what it listens on. */
+    /** The result depends on more than the configuration: on the machine's addresses and the listening ports. */
     private static BitSet selves(OriginGroupConfig config, Predicate<RuleUrl> isThisProxy) {
         BitSet selves = new BitSet(0);
         for (int i = 0; i < config.hosts().size(); i++) {
@@ -104,20 +104,20 @@ public final class OriginGroups {
         return new OriginGroup(config, hosts, selves);
     }
 
-    /** For one more event loop. */
+    /** Returns the view of a new event loop. */
     public LoopOrigins newLoop() {
         return new LoopOrigins(this);
     }
 
-    /** In the order of the configuration. */
+    /** The groups in the order of the configuration. */
     public Collection<OriginGroup> all() {
         return generation.now.values();
     }
 
     /**
-     * A group by its name.
+     * Returns a group by its name.
      *
-     * @throws IllegalArgumentException when neither this configuration nor an earlier one has it
+     * @throws IllegalArgumentException if neither this configuration nor an earlier one has the group
      */
     public OriginGroup find(String name) {
         Generation current = generation;
@@ -128,7 +128,9 @@ public final class OriginGroups {
         return found;
     }
 
-    /** The configuration by which what happens to a group's hosts counts now; the group's own where it is gone. */
+    /**
+     * Returns the configuration under which results of a group's hosts are counted now; for a removed group, its own.
+     */
     OriginGroupConfig current(OriginGroup group) {
         OriginGroup now = generation.now.get(group.name());
         return now == null ? group.config() : now.config();

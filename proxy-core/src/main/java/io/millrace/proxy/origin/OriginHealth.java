@@ -4,30 +4,30 @@ import io.millrace.proxy.config.origins.OriginGroupConfig.Markdown;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of one host: whether it is up, since when and why, and what an operator has said of it. Each change is a new
- * instance; {@link OriginHost} swaps them. Times are epoch milliseconds.
+ * The health of one host: its state with time and reason, and the operator's override. A change creates a new instance;
+ * {@link OriginHost} replaces the old one. Times are epoch milliseconds.
  *
  * <pre>
- *   UP --fail_threshold failures in a row--> DOWN --retry_time is over--> SUSPECT: one request on trial
- *   SUSPECT --it is answered--> UP, with slow start       SUSPECT --it fails--> DOWN, for twice as long
+ * UP --fail_threshold failures in a row--> DOWN --retry_time is over--> SUSPECT: one request on trial
+ * SUSPECT --it is answered--> UP, with slow start       SUSPECT --it fails--> DOWN, for twice as long
  * </pre>
  *
- * <p>What was begun before a change of these says nothing of the host since: each begins a new term, and who asks the host remembers
- * the term in which it asked.
+ * <p>A request that began before a state change does not affect the new state. Every change increments the term, and
+ * each request remembers the term in which it began.
  *
  * <p>Immutable.
  *
- * @param term counts how often it went down, came back or failed its trial
- * @param state as seen by requests; an operator's word goes before it
- * @param failures in a row
- * @param trials trials in a row that failed, since it was up
- * @param since when the state began
- * @param waitsSince when it began to wait for its next trial; of meaning while down
- * @param waitMillis how long it waits by its group's rules; of meaning while down
- * @param retryAt when it may be tried, which is later than that by chance; of meaning while down
- * @param reason what the last failure was; empty while there was none
- * @param byCheck whether health checks have found it down: then they alone find it up
- * @param put what an operator has said; null for nothing
+ * @param term number of state changes and failed trials
+ * @param state state for requests; an operator's override takes precedence
+ * @param failures number of consecutive failures
+ * @param trials number of consecutive failed trials since the host was up
+ * @param since start of the state
+ * @param waitsSince start of the wait for the next trial; valid while down
+ * @param waitMillis duration of the wait by the group's rules; valid while down
+ * @param retryAt time of the next trial, which includes random jitter; valid while down
+ * @param reason reason of the last failure; empty if there was none
+ * @param byCheck whether health checks have marked the host down: only they can mark it up then
+ * @param put the operator's override; null for none
  */
 public record OriginHealth(
         int term,
@@ -42,22 +42,22 @@ public record OriginHealth(
         boolean byCheck,
         @Nullable Put put) {
 
-    /** As Traffic Server's host database has them. */
+    /** The states of Traffic Server's host database. */
     public enum State {
-        /** It gets requests. */
+        /** The host receives requests. */
         UP,
-        /** It gets none. */
+        /** The host receives no requests. */
         DOWN,
-        /** One request is on its way to see whether it is up again. */
+        /** One request is on trial, to find out whether the host is up again. */
         SUSPECT
     }
 
     /**
-     * An operator has put it down.
+     * An operator's command to mark the host down.
      *
-     * @param reason in the operator's words
-     * @param since when
-     * @param until until when; {@link Long#MAX_VALUE} for until it is put up
+     * @param reason reason given by the operator
+     * @param since time of the command
+     * @param until end of the override; {@link Long#MAX_VALUE} if it lasts until the host is put up
      */
     public record Put(String reason, long since, long until) {
         boolean holds(long nowMillis) {
@@ -65,27 +65,27 @@ public record OriginHealth(
         }
     }
 
-    /** Beyond this the longest time is reached for any two settings. */
+    /** Limit of doublings. With more, any pair of settings reaches the maximum. */
     private static final int DOUBLINGS_MAX = 30;
 
     static OriginHealth unknown() {
         return new OriginHealth(0, State.UP, 0, 0, 0, 0, 0, 0, "", false, null);
     }
 
-    /** Whether it gets requests like any other. */
+    /** Whether the host receives requests normally. */
     public boolean isUp(long nowMillis) {
         return state == State.UP && !isPutDown(nowMillis);
     }
 
-    /** Whether an operator keeps it from requests. */
+    /** Whether an operator's override keeps requests from the host. */
     public boolean isPutDown(long nowMillis) {
         return put != null && put.holds(nowMillis);
     }
 
     /**
-     * Whether it is time to try whether it is up again. A clock that was set back does not put that off.
+     * Whether a trial is due. A clock that was set back does not delay the trial.
      *
-     * @param delayMillis how much longer to leave it to others
+     * @param delayMillis additional delay, in which other requests have priority
      */
     boolean isTrialDue(long nowMillis, long delayMillis) {
         return state == State.DOWN
@@ -94,9 +94,9 @@ public record OriginHealth(
     }
 
     /**
-     * A request was answered.
+     * Records a response.
      *
-     * @param askedIn the term in which it was sent
+     * @param askedIn the term in which the request was sent
      */
     OriginHealth answered(int askedIn, long nowMillis) {
         if (askedIn != term) {
@@ -112,12 +112,12 @@ public record OriginHealth(
         return new OriginHealth(term + 1, State.UP, 0, 0, nowMillis, 0, 0, 0, reason, false, put);
     }
 
-    /** Checks that began in a term find it up. */
+    /** Records passed health checks that began in the term {@code askedIn}. */
     OriginHealth checkedUp(int askedIn, long nowMillis) {
         return askedIn != term || state == State.UP ? this : up(nowMillis);
     }
 
-    /** Checks find it down. */
+    /** Records failed health checks. */
     OriginHealth checkedDown(String why, long nowMillis, Markdown rules) {
         if (state != State.UP && byCheck && reason.equals(why)) {
             return this;
@@ -129,10 +129,10 @@ public record OriginHealth(
     }
 
     /**
-     * One was not.
+     * Records a failed request.
      *
-     * @param askedIn the term in which it was sent
-     * @param jitter 0 to 1, so that loops and proxies do not all come back at the same moment
+     * @param askedIn the term in which the request was sent
+     * @param jitter 0 to 1; prevents simultaneous trials by loops and proxies
      */
     OriginHealth failed(String why, int askedIn, long nowMillis, Markdown rules, double jitter) {
         if (askedIn != term) {
@@ -146,7 +146,7 @@ public record OriginHealth(
         return switch (state) {
             case UP -> down(more, 0, nowMillis, nowMillis, why, rules, jitter);
             case SUSPECT -> down(more, trials + 1, since, nowMillis, why, rules, jitter);
-            // One that was sent although it is down, as all are: it changes nothing.
+            // A request that was sent although the host is down, because all hosts are: the state does not change.
             case DOWN ->
                 new OriginHealth(
                         term, state, more, trials, since, waitsSince, waitMillis, retryAt, reason, byCheck, put);
@@ -170,7 +170,7 @@ public record OriginHealth(
                 put);
     }
 
-    /** How long a host that is down waits for its next trial. */
+    /** Returns the wait for the next trial after {@code trialsFailed} failed trials, in milliseconds. */
     private static long wait(Markdown rules, int trialsFailed) {
         long doubled = rules.retryMillis() << Math.min(trialsFailed, DOUBLINGS_MAX);
         boolean overflown = doubled >> Math.min(trialsFailed, DOUBLINGS_MAX) != rules.retryMillis();
@@ -178,10 +178,10 @@ public record OriginHealth(
     }
 
     /**
-     * These rules hold from now on: a host that is down waits as long as they say, from when it began to wait, and one that was marked down by requests is up
-     * where they mark none.
+     * Applies changed rules. A host that is down waits as long as the new rules require, from the start of its wait. If
+     * the rules have no passive mark-down, a host that was marked down by requests is up.
      *
-     * @param checked whether it is checked, so that a check's word still counts
+     * @param checked whether the host has health checks, so that their result still counts
      */
     OriginHealth underRules(Markdown rules, boolean checked, long nowMillis) {
         if (state == State.UP) {
@@ -195,18 +195,21 @@ public record OriginHealth(
         if (state != State.DOWN || (wait == waitMillis && found == byCheck)) {
             return this;
         }
-        // What chance has added stays in proportion.
+        // The random jitter is scaled with the wait.
         long retry = waitsSince + (long) ((double) (retryAt - waitsSince) / waitMillis * wait);
         return new OriginHealth(term, state, failures, trials, since, waitsSince, wait, retry, reason, found, put);
     }
 
-    /** Somebody tries it. */
+    /** Returns the health during a trial. */
     OriginHealth onTrial() {
         return new OriginHealth(
                 term, State.SUSPECT, failures, trials, since, waitsSince, waitMillis, retryAt, reason, byCheck, put);
     }
 
-    /** The trial that was begun in a term ended without telling anything: the next may be at once. */
+    /**
+     * Returns the health after a trial, begun in the term {@code askedIn}, that ended without a result: the next one is
+     * due at once.
+     */
     OriginHealth trialLeft(int askedIn) {
         return state == State.SUSPECT && askedIn == term
                 ? new OriginHealth(
@@ -229,7 +232,7 @@ public record OriginHealth(
                 term, state, failures, trials, since, waitsSince, waitMillis, retryAt, reason, byCheck, by);
     }
 
-    /** An operator says that it is up, whatever was seen of it. */
+    /** Returns the health after an operator's command to mark the host up, whatever its state was. */
     OriginHealth putUp(long nowMillis) {
         long begun = state == State.UP && put == null ? since : nowMillis;
         return new OriginHealth(term + 1, State.UP, 0, 0, begun, 0, 0, 0, reason, false, null);

@@ -15,10 +15,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One host of a group, for as long as the configuration has it: its health outlives changes of everything else.
+ * One host of a group. It exists as long as the configuration contains it, and keeps its health when other settings
+ * change.
  *
- * <p>Thread-safe: the health is one reference, which event loops and the admin API compare and swap; who brings a change about
- * logs it. What a loop counts is in its own {@link HostLoad}.
+ * <p>Thread-safe: event loops and the admin API replace the health by compare-and-set; the thread that made a change
+ * logs it. Counters are in the {@link HostLoad} of each loop.
  */
 public final class OriginHost {
     private static final Logger log = LoggerFactory.getLogger(OriginHost.class);
@@ -30,15 +31,15 @@ public final class OriginHost {
     private final long hash;
     private final AtomicReference<OriginHealth> health;
     private final List<HostLoad> loads = new CopyOnWriteArrayList<>();
-    /** From before this instance was there. */
+    /** History from before this instance existed. */
     private volatile HostHistory past;
 
-    /** @param renamed the same host of a group that this one's comes in place of; null for none */
+    /** @param renamed the same host in the group that the new one replaces; null for none */
     OriginHost(String group, RuleUrl url, @Nullable OriginHost renamed) {
         this.group = group;
         this.url = url;
         OriginHealth known = renamed == null ? OriginHealth.unknown() : renamed.health();
-        // Its trial, if one is under way, is that of the other instance and never ends here.
+        // A trial in progress belongs to the other instance, and would never end here.
         health = new AtomicReference<>(known.trialLeft(known.term()));
         past = renamed == null ? HostHistory.NONE : renamed.history();
         String host = Objects.requireNonNull(url.host(), "host");
@@ -46,22 +47,22 @@ public final class OriginHost {
         Origin named = "https".equals(url.scheme())
                 ? Origin.https(bare, url.effectivePort())
                 : Origin.http(bare, url.effectivePort());
-        origin = url.port() < 0 ? named.perhapsService() : named;
+        origin = url.port() < 0 ? named.withSrv() : named;
         address = NetUtil.isValidIpV4Address(bare) || NetUtil.isValidIpV6Address(bare);
         hash = KeyHash.of(url.authority());
     }
 
-    /** The name of its group. */
+    /** Name of the group. */
     public String group() {
         return group;
     }
 
-    /** Where connections go. */
+    /** The origin for connections. */
     public Origin origin() {
         return origin;
     }
 
-    /** Whether it is named by an address, which no certificate is for. */
+    /** Whether the host is an IP address, so that a certificate does not name it. */
     public boolean isAddress() {
         return address;
     }
@@ -70,22 +71,22 @@ public final class OriginHost {
         return url;
     }
 
-    /** The same on every proxy and after every start. */
+    /** Hash of the host, the same on every proxy and after every start. */
     long hash() {
         return hash;
     }
 
-    /** What is known of it now. */
+    /** The current health. */
     public OriginHealth health() {
         return Objects.requireNonNull(health.get());
     }
 
-    /** What the event loops have counted, one element for each that has used it. */
+    /** The counters of the event loops that have used the host, one element each. */
     public List<HostLoad> loads() {
         return loads;
     }
 
-    /** All that is remembered of it. */
+    /** The complete history of the host. */
     public HostHistory history() {
         HostHistory all = past;
         for (HostLoad load : loads) {
@@ -94,19 +95,19 @@ public final class OriginHost {
         return all;
     }
 
-    /** What an earlier process knew of it. */
+    /** Sets the history that an earlier process has stored. */
     public void recall(HostHistory earlier) {
         past = earlier;
     }
 
-    /** For one more event loop. */
+    /** Returns the counters of a new event loop. */
     HostLoad newLoad() {
         HostLoad load = new HostLoad();
         loads.add(load);
         return load;
     }
 
-    /** A request that was sent in a term was answered. */
+    /** Records the response to a request that was sent in the term {@code askedIn}. */
     void answered(int askedIn, long nowMillis) {
         OriginHealth before = health();
         if (before.state() == OriginHealth.State.UP && before.failures() == 0) {
@@ -115,43 +116,43 @@ public final class OriginHost {
         swap(now -> now.answered(askedIn, nowMillis), nowMillis);
     }
 
-    /** A request that was sent in a term was not answered, or by what counts as a failure. */
+    /** Records the failure of a request that was sent in the term {@code askedIn}. */
     void failed(String why, int askedIn, long nowMillis, Markdown rules, double jitter) {
         swap(now -> now.failed(why, askedIn, nowMillis, rules, jitter), nowMillis);
     }
 
-    /** Checks that began in a term found it up. */
+    /** Records passed health checks that began in the term {@code askedIn}. */
     void checkedUp(int askedIn, long nowMillis) {
         swap(now -> now.checkedUp(askedIn, nowMillis), nowMillis);
     }
 
-    /** Checks found it down. */
+    /** Records failed health checks. */
     void checkedDown(String why, long nowMillis, Markdown rules) {
         swap(now -> now.checkedDown(why, nowMillis, rules), nowMillis);
     }
 
-    /** Begins the one trial of a host whose time has come; false when another was faster. */
+    /** Begins the trial of a host whose trial is due. Returns false if another thread has begun it. */
     boolean beginTrial(long nowMillis) {
         OriginHealth before = health();
         return before.isTrialDue(nowMillis, 0) && health.compareAndSet(before, before.onTrial());
     }
 
-    /** The trial that was begun in a term told nothing. */
+    /** Ends the trial begun in the term {@code askedIn} without a result. */
     void leaveTrial(int askedIn) {
         health.updateAndGet(now -> now.trialLeft(askedIn));
     }
 
-    /** Its group has these rules from now on. */
+    /** Applies the current rules of the group. */
     void follow(OriginGroupConfig now, long nowMillis) {
         swap(known -> known.underRules(now.markdown(), now.healthCheck() != null, nowMillis), nowMillis);
     }
 
-    /** An operator puts it down. */
+    /** Marks the host down by an operator's command. */
     public void putDown(OriginHealth.Put by, long nowMillis) {
         swap(now -> now.putDown(by), nowMillis);
     }
 
-    /** An operator puts it up. */
+    /** Marks the host up by an operator's command. */
     public void putUp(long nowMillis) {
         swap(now -> now.putUp(nowMillis), nowMillis);
     }
@@ -194,7 +195,7 @@ public final class OriginHost {
         }
     }
 
-    /** As the configuration has it: {@code http://10.0.0.1:8080}. */
+    /** The authority in the configuration, for example {@code http://10.0.0.1:8080}. */
     @Override
     public String toString() {
         return url.authority();

@@ -2,32 +2,38 @@ package io.millrace.proxy.origin;
 
 import io.millrace.proxy.config.origins.OriginGroupConfig.Policy;
 
-/** Who of the candidates gets a request. Pure but for what {@link Candidates} remember: no I/O, no clock, no chance. */
+/**
+ * A load-balancing policy, which selects the host for a request. All state is in {@link Candidates}: no I/O, no clock,
+ * no random numbers.
+ */
 enum SelectionPolicy {
-    /** Smooth weighted round robin: who is owed most is next, and pays what all earn in one turn. */
+    /**
+     * Smooth weighted round robin: every host gains its weight; the host with the highest credit is selected and pays
+     * the sum of all weights.
+     */
     ROUND_ROBIN {
         @Override
         int choose(Candidates all, long key) {
-            long turn = 0;
+            long weightSum = 0;
             int best = -1;
             for (int i = 0; i < all.size(); i++) {
                 if (all.weights[i] > 0) {
-                    turn += all.weights[i];
+                    weightSum += all.weights[i];
                     all.credit[i] += all.weights[i];
                     best = best < 0 || all.credit[i] > all.credit[best] ? i : best;
                 } else {
-                    // Who was away is owed nothing for that time.
+                    // An unavailable host gains no credit.
                     all.credit[i] = 0;
                 }
             }
             if (best >= 0) {
-                all.credit[best] -= turn;
+                all.credit[best] -= weightSum;
             }
             return best;
         }
     },
 
-    /** The fewest requests under way for its weight, this one counted in; in turn among equals. */
+    /** Fewest requests in progress per weight, counting this one. Ties are broken by round robin. */
     LEAST_LOADED {
         @Override
         int choose(Candidates all, long key) {
@@ -47,9 +53,9 @@ enum SelectionPolicy {
     },
 
     /**
-     * Weighted rendezvous hashing: the host whose hash together with the key's gives the highest score. A host that goes or
-     * comes moves only its own keys. Who has more than 1.25 times its share of the requests under way is passed over for the
-     * next best (bounded load).
+     * Weighted rendezvous hashing: selects the host with the highest score of its hash and the key. Adding or removing
+     * a host moves only its own keys. A host with more than 1.25 times its share of the requests in progress is skipped
+     * (bounded loads).
      */
     CONSISTENT_HASH {
         @Override
@@ -76,14 +82,17 @@ enum SelectionPolicy {
             return best;
         }
 
-        /** Whether one more would be more than {@code ceil(1.25 * share)}; of all together some are always below. */
+        /**
+         * Whether one more request would exceed {@code ceil(1.25 * share)}. At least one host is always below that
+         * bound.
+         */
         private boolean isFull(Candidates all, int i, long underWay, long weights) {
             long bound = (5 * underWay * all.weights[i] + 4 * weights - 1) / (4 * weights);
             return all.underWay[i] + 1L > bound;
         }
     },
 
-    /** The first. */
+    /** The first available host in the order of the configuration. */
     FIRST_LIVE {
         @Override
         int choose(Candidates all, long key) {
@@ -96,7 +105,7 @@ enum SelectionPolicy {
         }
     },
 
-    /** By the key alone, which is the client's. */
+    /** Rendezvous hashing by a key of the client, without bounded loads. */
     STICKY {
         @Override
         int choose(Candidates all, long key) {
@@ -115,7 +124,7 @@ enum SelectionPolicy {
         }
     },
 
-    /** The one chosen last; where that is away, the next in the order of the file. */
+    /** The host selected last; if unavailable, the next available one in the order of the configuration. */
     LATCHED {
         @Override
         int choose(Candidates all, long key) {
@@ -130,10 +139,10 @@ enum SelectionPolicy {
     };
 
     /**
-     * Chooses.
+     * Selects a host for one request.
      *
-     * @param key a hash, of meaning for some
-     * @return the index of a host whose weight is not 0; -1 when there is none
+     * @param key hash of the cache key or of the client; ignored by policies without hashing
+     * @return index of a host whose weight is not 0; -1 if there is none
      */
     abstract int choose(Candidates all, long key);
 
@@ -148,7 +157,10 @@ enum SelectionPolicy {
         };
     }
 
-    /** {@code -weight / ln(u)}, u being the hash as a number between 0 and 1: the highest is each one's by its weight. */
+    /**
+     * Returns the rendezvous score {@code -weight / ln(u)}, where u in (0, 1) is the mixed hash. The probability of the
+     * highest score is proportional to the weight.
+     */
     private static double score(Candidates all, int i, long key) {
         double u = ((KeyHash.mixed(key, all.hashes[i]) >>> 11) + 0.5) * 0x1.0p-53;
         return -all.weights[i] / Math.log(u);

@@ -1,6 +1,6 @@
 /**
- * Groups of origins: which host of a group gets a request, which are up, and whether another may be asked. Choosing is pure: no
- * I/O, and the time is passed in. {@code exchange} asks, and tells how it went.
+ * Origin groups: the selection of a host for a request, host health, and retries. Selection is pure: no I/O, and the
+ * caller supplies the time. {@code exchange} requests hosts, and reports the results.
  */
 @NullMarked
 package io.millrace.proxy.origin;

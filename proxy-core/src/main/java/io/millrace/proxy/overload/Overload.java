@@ -10,19 +10,19 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The gauges of all rules that have limits. A reload keeps those of rules that stay.
+ * The overload gauges of all rules with limits. A reload keeps the gauges of remaining rules.
  *
- * <p>Thread-safe; {@link #apply} is called by one thread at a time, {@link #evaluate} by one owner.
+ * <p>Thread-safe; calls of {@link #apply} must not overlap, nor those of {@link #evaluate}.
  */
 public final class Overload {
-    /** By the rule's place in the file; null for rules without limits. */
+    /** The gauges by rule index; null for rules without limits. */
     private volatile @Nullable OverloadGauge[] gauges = new OverloadGauge[0];
 
     private boolean began;
     private long lastNanos;
     private long lastCpuNanos;
 
-    /** Takes over the rules of a configuration. */
+    /** Applies the rules of a configuration. */
     public void apply(List<RemapRuleConfig> rules) {
         Map<String, OverloadGauge> known = new HashMap<>();
         for (OverloadGauge gauge : gauges) {
@@ -42,15 +42,15 @@ public final class Overload {
         gauges = now;
     }
 
-    /** The gauge at that place of the file; null when the rule there has no limits. */
+    /** Returns the gauge of the rule at this index; null if the rule has no limits. */
     public @Nullable OverloadGauge of(int ruleIndex) {
         @Nullable OverloadGauge[] now = gauges;
         return ruleIndex < now.length ? now[ruleIndex] : null;
     }
 
     /**
-     * The gauge of a rule; null when it has no limits. What was begun by a configuration before has none where the rule stands in another
-     * place now, and never another rule's.
+     * Returns the gauge of a rule; null if the rule has no limits. A rule of an earlier configuration gets no gauge if
+     * its index has changed, and never the gauge of another rule.
      */
     public @Nullable OverloadGauge of(RemapRuleConfig rule) {
         OverloadGauge found = of(rule.index());
@@ -66,7 +66,7 @@ public final class Overload {
         return false;
     }
 
-    /** Rules in overload. */
+    /** Number of rules in overload. */
     public int count() {
         int count = 0;
         for (OverloadGauge gauge : gauges) {
@@ -78,9 +78,9 @@ public final class Overload {
     /**
      * Ends a window of every gauge.
      *
-     * @param nowNanos of a clock that only goes on
-     * @param processorTime tells the nanoseconds of processor time that this process has used since it began; asked only where there is a gauge
-     * @param processors how many there are
+     * @param nowNanos time of a monotonic clock
+     * @param processorTime returns the CPU time of this process in nanoseconds; called only if there is a gauge
+     * @param processors number of processors
      */
     public void evaluate(long nowNanos, LongSupplier processorTime, int processors) {
         if (!hasGauges()) {

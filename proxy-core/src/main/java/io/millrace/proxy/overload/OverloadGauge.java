@@ -12,11 +12,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Whether one rule is in overload. It begins when a limit was crossed in {@value #WINDOWS_TO_BEGIN} windows, one after the other, and ends when none has come
- * near its limit ({@value #CALM_SHARE} of it) for as long as the rule says. A window in which the origin was asked fewer than {@value #ANSWERS_MIN} times says
- * nothing of latency and errors.
+ * The overload state of one rule. An overload begins when a limit was exceeded in {@value #WINDOWS_TO_BEGIN}
+ * consecutive windows. It ends when all values have stayed below {@value #CALM_SHARE} of their limits for the
+ * configured time. Latency and errors are ignored in a window with fewer than {@value #ANSWERS_MIN} requests to the
+ * origin.
  *
- * <p>Any thread counts and asks; {@link #evaluate} is for one owner.
+ * <p>Thread-safe, except {@link #evaluate}, which has a single caller.
  */
 public final class OverloadGauge {
     static final int WINDOWS_TO_BEGIN = 2;
@@ -43,12 +44,12 @@ public final class OverloadGauge {
         this.config = config;
     }
 
-    /** A rule as its verb and its URL name it. */
+    /** Returns the name of a rule: its verb and its URL. */
     static String name(RemapRuleConfig rule) {
         return rule.verb().word() + " " + rule.from();
     }
 
-    /** Whether it is that rule's, in whatever configuration. */
+    /** Whether the gauge belongs to this rule, of any configuration. */
     boolean isOf(RemapRuleConfig of) {
         return !of.isForwarding() && verb == of.verb() && from.equals(of.from());
     }
@@ -57,25 +58,25 @@ public final class OverloadGauge {
         config = changed;
     }
 
-    /** What the rule says. */
+    /** The limits of the rule. */
     public OverloadConfig config() {
         return config;
     }
 
-    /** Which rule it is, for people. */
+    /** The name of the rule, for people. */
     public String rule() {
         return rule;
     }
 
-    /** Whether it is in overload. */
+    /** Whether the rule is in overload. */
     public boolean isOver() {
         return over;
     }
 
     /**
-     * The origin answered, or did not.
+     * Records a response of the origin, or a failure.
      *
-     * @param nanos from the request to the head of the response, or to the failure
+     * @param nanos time from the request to the response head, or to the failure
      */
     public void answered(long nanos, boolean failed) {
         answers.increment();
@@ -85,7 +86,10 @@ public final class OverloadGauge {
         }
     }
 
-    /** Nobody waits any longer for an answer that has not come: it tells something where it took too long already. */
+    /**
+     * Records a request that was cancelled before its response. It counts only if it took longer than the latency
+     * limit.
+     */
     public void givenUp(long nanos) {
         long limit = config.latencyNanos();
         if (limit > 0 && nanos > limit) {
@@ -96,8 +100,8 @@ public final class OverloadGauge {
     /**
      * Ends a window.
      *
-     * @param nowNanos of a clock that only goes on
-     * @param cpuShare what this process used of all processors' time in the window, 0 to 1
+     * @param nowNanos time of a monotonic clock
+     * @param cpuShare share of all processors' time that this process used in the window, 0 to 1
      */
     void evaluate(long nowNanos, double cpuShare) {
         long count = answers.sumThenReset();
@@ -122,7 +126,7 @@ public final class OverloadGauge {
         }
     }
 
-    /** Which limit was crossed, or a share of it, in words; null when none was. */
+    /** Returns a description of the limit that was exceeded, or the given share of it; null if none was. */
     private @Nullable String crossed(double latencyNanos, double errors, double cpuShare, double share) {
         OverloadConfig limits = config;
         if (limits.latencyNanos() > 0 && latencyNanos > share * limits.latencyNanos()) {

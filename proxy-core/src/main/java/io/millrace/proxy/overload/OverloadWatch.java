@@ -8,9 +8,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends a window of every gauge once a second, on one event loop.
+ * The timer that ends a window of every overload gauge once a second, on one event loop.
  *
- * <p>{@link #start} and {@link #close} are for the thread that starts and stops the proxy; {@link #close} on the loop.
+ * <p>{@link #start} is called by the thread that starts the proxy, {@link #close} on the event loop.
  */
 public final class OverloadWatch implements AutoCloseable {
     private static final long WINDOW_MILLIS = 1_000;
@@ -25,7 +25,7 @@ public final class OverloadWatch implements AutoCloseable {
         this.overload = overload;
     }
 
-    /** Begins to watch. */
+    /** Starts the timer. */
     public void start() {
         ticking = loop.scheduleWithFixedDelay(this::tick, WINDOW_MILLIS, WINDOW_MILLIS, TimeUnit.MILLISECONDS);
     }

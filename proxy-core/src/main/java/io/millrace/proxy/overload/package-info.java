@@ -1,4 +1,4 @@
-/** Whether an origin, or this proxy, has more to do than it can, so that what is stored serves longer for a while. */
+/** Overload detection per rule, for an origin or this proxy. During an overload, stored responses are served longer. */
 @NullMarked
 package io.millrace.proxy.overload;
 

@@ -52,12 +52,12 @@ final class HashedStamps {
         return true;
     }
 
-    /** Lowers a soft stamp that is still as it was given, to 0 for none; {@link #sweep} takes those out. */
+    /** Lowers a soft stamp if it is unchanged; 0 means none, and {@link #sweep} removes it. */
     void lowerSoft(long hash, long from, long to) {
         soft.lower(hash, from, to);
     }
 
-    /** Takes out what was lowered to 0. */
+    /** Removes the stamps that were lowered to 0. */
     void sweep() {
         soft.forget(0);
     }

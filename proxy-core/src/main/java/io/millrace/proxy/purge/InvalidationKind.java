@@ -29,7 +29,7 @@ public enum InvalidationKind {
     TAG_KEY(11, "tag-key"),
     /** In the journal only: many of {@link #TAG}. */
     TAGS(12, "tags"),
-    /** In the journal only: the stamp of a soft purge that was undone. */
+    /** The stamp of an undone soft purge; only in the journal. */
     UNDONE(20, "undone");
 
     private final int code;

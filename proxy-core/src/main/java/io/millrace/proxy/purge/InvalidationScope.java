@@ -31,9 +31,9 @@ public record InvalidationScope(
     }
 
     /**
-     * Whether a stored response is covered.
+     * Returns whether the scope covers a stored response.
      *
-     * @param url the URL that its key stands for
+     * @param url the URL of its cache key
      */
     public boolean covers(TargetUri url, Labels labels) {
         return switch (kind) {
@@ -47,7 +47,7 @@ public record InvalidationScope(
         };
     }
 
-    /** Whether the URL alone says what is covered. */
+    /** Returns whether the scope depends on the URL only. */
     public boolean isOfUrls() {
         return kind == InvalidationKind.HOST || kind == InvalidationKind.PREFIX || kind == InvalidationKind.URL;
     }

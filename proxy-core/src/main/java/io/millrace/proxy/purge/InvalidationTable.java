@@ -39,7 +39,7 @@ public final class InvalidationTable implements Invalidations {
     private static final int TAGS_MAX = 1 << 20;
     private static final int URLS_MAX = 1 << 16;
 
-    /** No purge can be undone. */
+    /** A lower bound of stamps that permits no undo. */
     private static final long NEVER = Long.MAX_VALUE;
 
     private static final Logger log = LoggerFactory.getLogger(InvalidationTable.class);
@@ -53,7 +53,7 @@ public final class InvalidationTable implements Invalidations {
     private volatile long hard;
     private volatile long soft;
     private volatile long stamped;
-    /** The stamps that a full table has raised {@link #hard} and {@link #soft} to; no purge of everything has them. */
+    /** The values of {@link #hard} and {@link #soft} that a full table has set, not a purge of everything. */
     private volatile long hardFloor;
 
     private volatile long softFloor;
@@ -164,7 +164,7 @@ public final class InvalidationTable implements Invalidations {
         return stamp > beyond ? stamp : 0;
     }
 
-    /** The hard stamp of a scope, 0 for none. */
+    /** Returns the hard stamp of a scope; 0 for none. */
     long hardStamp(InvalidationScope scope) {
         return switch (scope.kind()) {
             case ALL -> hard;
@@ -261,10 +261,10 @@ public final class InvalidationTable implements Invalidations {
     }
 
     /**
-     * Enters one purge under the next stamp, as the other.
+     * Enters a purge of several scopes under one stamp.
      *
-     * @param undoableFrom soft purges with this stamp or a higher one can be undone
-     * @return what was entered, in the order of the scopes: a host where it has too many prefixes
+     * @param undoableFrom the lowest stamp of soft purges that can be undone
+     * @return the entries, in the order of the scopes; the host if it has too many prefixes
      */
     List<InvalidationEntry> invalidate(
             List<InvalidationScope> scopes, boolean softly, long stampMin, long undoableFrom) {
@@ -275,7 +275,7 @@ public final class InvalidationTable implements Invalidations {
             for (InvalidationScope scope : scopes) {
                 entered.add(put(entry(scope, softly, next), undoableFrom));
             }
-            // All of them before the first request that is asked for under their stamp.
+            // Set after all entries, so that a fetch under this stamp sees each of them.
             newest = next;
             return entered;
         } finally {
@@ -293,7 +293,7 @@ public final class InvalidationTable implements Invalidations {
                 : InvalidationEntry.ofPrefix(softly, stamp, scope.hash(), prefix);
     }
 
-    /** Whether a soft purge can still be undone. */
+    /** Returns whether a soft purge can be undone. */
     boolean isUndoable(long stamp) {
         lock.lock();
         try {
@@ -304,9 +304,9 @@ public final class InvalidationTable implements Invalidations {
     }
 
     /**
-     * Undoes a soft purge: responses that it alone made stale are as before.
+     * Undoes a soft purge. Responses that only this purge made stale are as before.
      *
-     * @return false when it cannot be undone, and nothing was changed
+     * @return false if it cannot be undone; then nothing was changed
      */
     boolean undo(long stamp) {
         lock.lock();
@@ -333,7 +333,7 @@ public final class InvalidationTable implements Invalidations {
         tags.stamps().sweep();
     }
 
-    /** Puts displaced stamps back before it takes out the entry, so that a reader finds one of them. */
+    /** Restores displaced stamps before it removes the entry, so that a reader finds one of them. */
     private void takeBack(InvalidationEntry own, List<InvalidationEntry> displaced) {
         long before = 0;
         if (own.kind() == InvalidationKind.PREFIX) {
@@ -361,7 +361,7 @@ public final class InvalidationTable implements Invalidations {
         }
     }
 
-    /** The lower soft stamp that an entry takes the place of, at most one. */
+    /** Returns the lower soft stamp that an entry replaces; at most one. */
     private List<InvalidationEntry> displacedBy(InvalidationEntry entry) {
         List<InvalidationEntry> displaced = new ArrayList<>();
         long before =
@@ -390,22 +390,22 @@ public final class InvalidationTable implements Invalidations {
         }
     }
 
-    /** Enters what the journal has, in any order. */
+    /** Enters the entries of the journal, in any order. */
     void restore(List<InvalidationEntry> entries) {
         restore(entries, NEVER);
     }
 
     /**
-     * Enters what the journal has, in any order.
+     * Enters the entries of the journal, in any order.
      *
-     * @param undoableFrom as for {@link #invalidate}
+     * @param undoableFrom the lowest stamp of soft purges that can be undone
      */
     void restore(List<InvalidationEntry> entries, long undoableFrom) {
         lock.lock();
         try {
             Set<Long> undone = new HashSet<>();
             List<InvalidationEntry> ofUndos = new ArrayList<>();
-            // The keys of tags come first, then undos, then what was in force when purges were made that can be undone.
+            // Order: keys of tags, undos, entries that no undo affects, purges that can be undone.
             for (InvalidationEntry entry : entries) {
                 if (entry.kind() == InvalidationKind.TAG_KEY) {
                     enter(entry, NEVER);
@@ -488,7 +488,7 @@ public final class InvalidationTable implements Invalidations {
         return entry;
     }
 
-    /** The journal's packed entries do not tell tags of one site and of every site apart, and neither does an undo. */
+    /** Returns the entry for the undo log. Like packed entries of the journal it has one kind for all tags. */
     private static InvalidationEntry forUndo(InvalidationEntry entry) {
         return entry.kind() == InvalidationKind.TAG
                 ? InvalidationEntry.ofTag(
@@ -577,7 +577,7 @@ public final class InvalidationTable implements Invalidations {
         tags.stamps().forgetCovered(hard, settled);
     }
 
-    /** Raises the wide stamp of a full table; what is below it can neither be told apart nor undone. */
+    /** Raises the wide stamp of a full table. Purges below it cannot be undone. */
     private void raiseFloor(long floor, boolean softly) {
         undos.dropUpTo(floor);
         if (!softly) {

@@ -29,7 +29,7 @@ public final class Invalidator implements Journal.Owner {
     private final LongSupplier clockMillis;
     private final LongSupplier undoWindowMillis;
     private final InvalidationTable table = new InvalidationTable();
-    /** Keeps the stamps of two workers apart that purge in the same millisecond. */
+    /** Random, so that two workers give different stamps in the same millisecond. */
     private final long stampOffset;
 
     private Invalidator(Journal journal, LongSupplier clockMillis, LongSupplier undoWindowMillis, long stampOffset) {
@@ -40,9 +40,9 @@ public final class Invalidator implements Journal.Owner {
     }
 
     /**
-     * The one of a store, with what its journal has in force.
+     * Creates the invalidator of a store with the entries of its journal.
      *
-     * @param undoWindowMillis time in which soft purges can be undone, 0 for never
+     * @param undoWindowMillis time after a soft purge in which it can be undone; 0 for never
      */
     public static Invalidator over(Journal journal, LongSupplier clockMillis, LongSupplier undoWindowMillis) {
         Invalidator invalidator = new Invalidator(journal, clockMillis, undoWindowMillis, PurgeId.randomOffset());
@@ -50,7 +50,7 @@ public final class Invalidator implements Journal.Owner {
         return invalidator;
     }
 
-    /** Learns what became of an invalidation. */
+    /** Receives the outcome of an invalidation. */
     @FunctionalInterface
     public interface Reply {
         /**
@@ -95,26 +95,26 @@ public final class Invalidator implements Journal.Owner {
         append(appended, replyOn, failure -> reply.onInvalidated(entries, failure));
     }
 
-    /** Of each scope the hard stamp in force, 0 for none. */
+    /** Returns the hard stamp in force of each scope; 0 for none. */
     public long[] hardStamps(List<InvalidationScope> scopes) {
         return scopes.stream().mapToLong(table::hardStamp).toArray();
     }
 
-    /** Whether the soft purge with a stamp can be undone. */
+    /** Returns whether the soft purge with a stamp can be undone. */
     public boolean isUndoable(long stamp) {
         return stamp >= undoableFrom() && table.isUndoable(stamp);
     }
 
-    /** Until when the soft purge with a stamp can be undone, in epoch milliseconds. */
+    /** Returns the end of the undo window of a purge, in epoch milliseconds. */
     public long undoableUntilMillis(long stamp) {
         return (stamp >>> InvalidationTable.STAMP_BITS) + undoWindowMillis.getAsLong();
     }
 
     /**
-     * Undoes a soft purge: responses that it alone made stale, and that were not validated meanwhile, are as before.
+     * Undoes a soft purge. Responses that only this purge made stale are as before, unless validated meanwhile.
      *
-     * @param reply told once, when the undo survives a crash, or that it does not
-     * @return false when the purge cannot be undone: nothing was changed, and there is no reply
+     * @param reply called once, with null when the undo is durable, else with the failure
+     * @return false if the purge cannot be undone; then nothing was changed, and there is no reply
      */
     public boolean undo(long stamp, Executor replyOn, Consumer<@Nullable IOException> reply) {
         if (!isUndoable(stamp) || !table.undo(stamp)) {
@@ -168,7 +168,7 @@ public final class Invalidator implements Journal.Owner {
         return (clockMillis.getAsLong() << InvalidationTable.STAMP_BITS) + stampOffset;
     }
 
-    /** Soft purges with this stamp or a higher one can be undone. */
+    /** Returns the lowest stamp of soft purges that can be undone. */
     private long undoableFrom() {
         long window = undoWindowMillis.getAsLong();
         long from = (clockMillis.getAsLong() - window + 1) << InvalidationTable.STAMP_BITS;

@@ -58,7 +58,7 @@ final class StampTable {
     }
 
     /**
-     * Lowers a stamp that is still as it was given; {@link #forget} with 0 takes out those that are 0 then.
+     * Lowers a stamp if it is unchanged. {@link #forget} with 0 removes stamps of 0.
      *
      * @param to the new stamp, 0 for none
      */

@@ -11,22 +11,22 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Soft purges that can still be undone, each with the stamps that it took the place of; and the stamps of those that were undone,
- * so that an older copy of the journal does not bring them back.
+ * Soft purges that can be undone, with the stamps that they replaced. It also has the stamps of undone purges, so that
+ * an older copy of the journal does not restore them.
  *
  * <pre>
- *   purge 7: host a -> took the place of: host a at 3, prefix a/b at 5
- *   purge 9: host a -> took the place of: host a at 7
- *   undo of 7: purge 9 now took the place of host a at 3, prefix a/b at 5
+ *   purge 7: host a -> replaced host a at 3, prefix a/b at 5
+ *   purge 9: host a -> replaced host a at 7
+ *   undo of 7: purge 9 has now replaced host a at 3, prefix a/b at 5
  * </pre>
  *
  * <p>Guarded by the lock of its owner.
  */
 final class UndoLog {
-    /** Most entries of purges that can be undone; the oldest purges leave first. */
+    /** Limit of entries; the oldest purges are dropped first. */
     static final int ENTRIES_MAX = 1 << 16;
 
-    /** Most stamps of undone purges that are kept. */
+    /** Limit of stamps of undone purges. */
     static final int UNDONE_MAX = 1 << 12;
 
     private final int entriesMax;
@@ -38,7 +38,7 @@ final class UndoLog {
         this.entriesMax = entriesMax;
     }
 
-    /** Adds what a purge entered, with the lower soft stamps that went for it. */
+    /** Adds an entry of a purge with the lower soft stamps that it replaced. */
     void add(InvalidationEntry own, List<InvalidationEntry> displaced) {
         Map<InvalidationEntry, List<InvalidationEntry>> purge =
                 purges.computeIfAbsent(own.stamp(), stamp -> new LinkedHashMap<>());
@@ -51,7 +51,7 @@ final class UndoLog {
         }
     }
 
-    /** Purges up to a stamp cannot be undone any more. */
+    /** Drops the purges up to a stamp; they cannot be undone any more. */
     void dropUpTo(long stamp) {
         Map<Long, Map<InvalidationEntry, List<InvalidationEntry>>> old = purges.headMap(stamp, true);
         for (Map<InvalidationEntry, List<InvalidationEntry>> purge : old.values()) {
@@ -79,9 +79,9 @@ final class UndoLog {
     }
 
     /**
-     * Takes a purge out. Where a later purge has taken its place, that one inherits what it had displaced.
+     * Removes a purge. A later purge that has replaced an entry of it inherits the stamps that this entry had replaced.
      *
-     * @return its entries that no later purge has displaced, with what they displaced; null when it is not known
+     * @return its entries that no later purge has replaced, with their replaced stamps; null for an unknown purge
      */
     @Nullable
     Map<InvalidationEntry, List<InvalidationEntry>> undo(long stamp) {
@@ -105,7 +105,7 @@ final class UndoLog {
         return current;
     }
 
-    /** Gives what an entry displaced to the later purge that has displaced the entry; false when there is none. */
+    /** Gives the stamps that an entry had replaced to the later purge that has replaced it; false for none. */
     private boolean inherit(InvalidationEntry own, List<InvalidationEntry> displaced) {
         boolean found = false;
         for (Map<InvalidationEntry, List<InvalidationEntry>> later :
@@ -121,7 +121,7 @@ final class UndoLog {
         return found;
     }
 
-    /** The purge of everything that came first, of those that can be undone; null for none. */
+    /** Returns the stamps that the oldest purge of everything has replaced; null without such a purge. */
     private @Nullable List<InvalidationEntry> firstOfAll() {
         for (Map<InvalidationEntry, List<InvalidationEntry>> purge : purges.values()) {
             for (Map.Entry<InvalidationEntry, List<InvalidationEntry>> one : purge.entrySet()) {
@@ -134,9 +134,9 @@ final class UndoLog {
     }
 
     /**
-     * The soft stamp of everything that no undo can lower.
+     * Returns the soft stamp of everything that no undo can lower.
      *
-     * @param soft the one in force
+     * @param soft the soft stamp of everything in force
      */
     long settled(long soft) {
         List<InvalidationEntry> displaced = firstOfAll();
@@ -151,9 +151,9 @@ final class UndoLog {
     }
 
     /**
-     * Raises the soft stamp of everything that no undo can lower, where a purge of everything can be undone.
+     * Raises the soft stamp of everything that no undo can lower, if a purge of everything can be undone.
      *
-     * @return false when there is none
+     * @return false without such a purge
      */
     boolean raiseSettled(long stamp) {
         List<InvalidationEntry> displaced = firstOfAll();
@@ -167,7 +167,7 @@ final class UndoLog {
         return true;
     }
 
-    /** Adds what the journal needs beside the stamps in force. */
+    /** Adds the entries that the journal needs in addition to the stamps in force. */
     void addTo(List<InvalidationEntry> all) {
         for (Map<InvalidationEntry, List<InvalidationEntry>> purge : purges.values()) {
             purge.values().forEach(all::addAll);
@@ -177,7 +177,7 @@ final class UndoLog {
         }
     }
 
-    /** The journal's entry of an undo. */
+    /** Creates the journal entry of an undo. */
     static InvalidationEntry undone(long stamp) {
         return InvalidationEntry.of(InvalidationKind.UNDONE, true, stamp, stamp);
     }

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Several ranges of a content as one multipart/byteranges message (RFC 9110 s14.6), in the order asked for:
+ * A multipart/byteranges message (RFC 9110 s14.6) with several ranges of a content, in the order of the request:
  *
  * <pre>
  * CRLF --boundary CRLF
@@ -22,13 +22,13 @@ import java.util.List;
  * CRLF --boundary-- CRLF
  * </pre>
  *
- * <p>The boundary is made of the positions and the time of the response, so that the same request to the same response gets the
- * same bytes. That it occurs in the content is no harm: the ranges' lengths are told.
+ * <p>The boundary is derived from the positions and the time of the response, so that equal requests for the same
+ * response get equal bytes. The boundary may occur in the content: recipients use the lengths of the ranges.
  *
  * <p>Immutable.
  */
 public final class ByteRanges {
-    /** One range: what stands before its bytes, and which they are. */
+    /** One range with the bytes that precede its content. */
     static final class Part {
         private final byte[] preface;
         private final ByteRange range;
@@ -60,7 +60,7 @@ public final class ByteRanges {
     }
 
     /**
-     * The message.
+     * Builds the message.
      *
      * @param ranges at least two, each within the content
      * @param length length of the whole content
@@ -102,12 +102,12 @@ public final class ByteRanges {
         return parts;
     }
 
-    /** What stands after the last range. */
+    /** The bytes after the last range. */
     byte[] closing() {
         return closing;
     }
 
-    /** The head: 206 whose Content-Type is the message's, without Content-Range (RFC 9110 s15.3.7.2). */
+    /** Fills the head: 206 with the Content-Type of the message, without Content-Range (RFC 9110 s15.3.7.2). */
     OutboundHead fill(OutboundHead head, StoredHead stored) {
         FieldSection whole = stored.fields();
         FieldSection.Builder fields = FieldSection.builder();

@@ -11,14 +11,15 @@ import io.netty.buffer.ByteBufUtil;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answers that the proxy makes itself: refusals and failures, as one plain line that says what and why.
+ * Builds the responses that the proxy generates: refusals and failures, as one line of plain text with status and
+ * reason.
  *
- * <p>Immutable: no state.
+ * <p>Thread-safe: no state.
  */
 public final class LocalAnswers {
     private LocalAnswers() {}
 
-    /** The content; the caller owns it. */
+    /** Returns the content. Caller releases. */
     public static ByteBuf content(ByteBufAllocator alloc, int status, String text) {
         ByteBuf content = alloc.buffer(64 + text.length());
         ByteBufUtil.writeAscii(content, Integer.toString(status));
@@ -31,10 +32,10 @@ public final class LocalAnswers {
     }
 
     /**
-     * The head to it.
+     * Fills the head for the content.
      *
      * @param server the Server field; null for none
-     * @param allow the methods that the URL takes, which a 405 must name (RFC 9110 s15.5.6); null for none
+     * @param allow the methods that the URL supports, required for a 405 (RFC 9110 s15.5.6); null for none
      */
     public static OutboundHead head(
             OutboundHead head,
@@ -60,10 +61,10 @@ public final class LocalAnswers {
     }
 
     /**
-     * The head of a redirection (RFC 9110 s15.4). It has no Cache-Control: 301 and 308 are meant to be remembered, 302 and 307 are
-     * not remembered without one.
+     * Fills the head of a redirect (RFC 9110 s15.4). It has no Cache-Control: clients cache 301 and 308 by default, but
+     * not 302 and 307.
      *
-     * @param location where to, as the Location field has it
+     * @param location value of the Location field
      * @param server the Server field; null for none
      */
     public static OutboundHead redirect(
@@ -84,10 +85,10 @@ public final class LocalAnswers {
     }
 
     /**
-     * The head of the answer to OPTIONS or TRACE in the origin's place (RFC 9110 s7.6.2).
+     * Fills the head of the response to OPTIONS or TRACE in the origin's place (RFC 9110 s7.6.2).
      *
      * @param server the Server field; null for none
-     * @param allow the methods that the URL takes; null for TRACE, whose content is the request
+     * @param allow the methods that the URL supports; null for TRACE, whose content is the request
      */
     public static OutboundHead ofRecipient(
             OutboundHead head, long contentLength, long nowMillis, @Nullable String server, @Nullable String allow) {
@@ -106,8 +107,8 @@ public final class LocalAnswers {
     }
 
     /**
-     * The request as it came, without the fields that may hold secrets (RFC 9110 s9.3.8); the caller owns it. Nobody but the
-     * client itself sees it, and a script that makes a browser send it must not see the cookies.
+     * Returns the received request, without fields that may contain secrets (RFC 9110 s9.3.8). Caller releases. Only
+     * the client itself gets it, but a script in a browser that sends the request must not see the cookies.
      */
     public static ByteBuf trace(ByteBufAllocator alloc, RequestHead request) {
         ByteBuf content = alloc.buffer(512);
@@ -126,14 +127,14 @@ public final class LocalAnswers {
         return content.writeByte('\r').writeByte('\n');
     }
 
-    /** The fields of a 412 or 416. */
+    /** Returns the fields of a 412 or 416. */
     static FieldSection withoutContent(long dateSeconds) {
         return FieldSection.builder()
                 .add(FieldName.DATE, HttpDates.format(dateSeconds))
                 .build();
     }
 
-    /** The reason phrase of the statuses that the proxy sends by itself (RFC 9110 s15). */
+    /** Returns the reason phrase of a status that the proxy generates (RFC 9110 s15). */
     public static String reason(int status) {
         return switch (status) {
             case 200 -> "OK";

@@ -10,7 +10,8 @@ import io.netty.util.concurrent.EventExecutor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Several ranges of a stored response as a source: each range's preface, then its bytes, then the closing line.
+ * The content source of several ranges of a stored response: for each range its preface and bytes, then the closing
+ * line.
  *
  * <p>Confined to the sink's event loop.
  */
@@ -73,7 +74,7 @@ public final class MultipartBody implements ContentSource, ContentSink {
         sink.onContent(content);
     }
 
-    /** One range is through. */
+    /** Called when one range is complete. */
     @Override
     public void onEnd() {
         endCurrent();

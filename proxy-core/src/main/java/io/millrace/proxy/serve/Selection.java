@@ -13,19 +13,19 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a client gets of a response: all of it, a part, several parts, or only the word that its copy is good. Follows from the
+ * The part of a response that a client gets: the whole, one range, several ranges, or no content. Determined by the
  * request's preconditions, Range and If-Range (RFC 9110 s13.2.2, s14).
  *
  * <p>Immutable.
  *
- * @param kind which answer
+ * @param kind the kind of response
  * @param first position of the first byte sent
  * @param end position after the last byte sent
- * @param parts the parts of {@link Kind#PARTS}, else null
+ * @param parts the ranges of {@link Kind#PARTS}, else null
  */
 public record Selection(
         Kind kind, long first, long end, @Nullable ByteRanges parts) {
-    /** Which answer. */
+    /** The kind of response. */
     public enum Kind {
         /** The stored status with the whole content. */
         WHOLE,
@@ -37,7 +37,7 @@ public record Selection(
         NOT_MODIFIED,
         /** 412: If-Match or If-Unmodified-Since is false. */
         PRECONDITION_FAILED,
-        /** 416: no range asked for lies within the content. */
+        /** 416: no requested range lies within the content. */
         UNSATISFIABLE
     }
 
@@ -55,7 +55,7 @@ public record Selection(
     /**
      * Selects for a request.
      *
-     * @param length length of the whole content, or -1 while unknown: then there is no part
+     * @param length length of the whole content, or -1 while unknown: then ranges are ignored
      */
     public static Selection of(RequestHead request, StoredHead stored, long length) {
         Selection conditional = ofConditions(request, stored);
@@ -81,9 +81,9 @@ public record Selection(
     }
 
     /**
-     * Selects for a request from a part of the content, positions being those of the whole.
+     * Selects for a request from a part of the content. Positions refer to the whole content.
      *
-     * @return null when the request asks for more than the part has
+     * @return null when the request wants more than the part contains
      */
     public static @Nullable Selection ofPart(RequestHead request, StoredHead stored, ContentRange part) {
         Selection conditional = ofConditions(request, stored);
@@ -97,7 +97,7 @@ public record Selection(
             return null;
         }
         if (part.length() < 0) {
-            // Only a range that has both its ends can be told to lie within.
+            // Without the total length, only a range with both positions can be checked against the part.
             return RangeSelection.of(request.fields(), Long.MAX_VALUE) instanceof RangeSelection.Single single
                             && part.covers(
                                     single.range().first(), single.range().last() + 1)
@@ -116,7 +116,7 @@ public record Selection(
         return new Selection(Kind.PART, single.range().first(), single.range().last() + 1, null);
     }
 
-    /** Whether a request has conditions or a range: without them it gets the whole. */
+    /** Whether a request has conditions or a range. Otherwise it gets the whole content. */
     public static boolean isAskedFor(RequestHead request) {
         return ASKING.isAnyIn(request.fields());
     }
@@ -129,12 +129,12 @@ public record Selection(
         };
     }
 
-    /** Whether content follows the head, unless the request was HEAD. */
+    /** Whether content follows the head, unless the request is HEAD. */
     public boolean hasContent() {
         return kind == Kind.PART || kind == Kind.PARTS || (kind == Kind.WHOLE && end != 0);
     }
 
-    /** Status of the answer. */
+    /** Status of the response. */
     public int status(StoredHead stored) {
         return switch (kind) {
             case WHOLE -> stored.status();
@@ -146,9 +146,9 @@ public record Selection(
     }
 
     /**
-     * Fills the head of the answer.
+     * Fills the head of the response.
      *
-     * @param length as given to {@link #of}, or the whole content's with {@link #ofPart}
+     * @param length as given to {@link #of}; with {@link #ofPart} the length of the whole content
      */
     public OutboundHead fill(OutboundHead head, StoredHead stored, long length) {
         boolean knowsLength = stored.contentLength() >= 0;

@@ -13,20 +13,23 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A stored response's content, or a part of it, as a source: slices of what is in RAM, reads off the event loop of what is only on disk.
+ * The content source of a stored response or a range of it: slices of bytes in RAM, and reads off the event loop of
+ * bytes on disk.
  *
- * <p>A read gives at most {@link StoredObject#READ_LENGTH_MAX} bytes. Of what is in RAM as many as four times that are given at once, as each piece
- * that is sent wakes the client: of a body that is whole there at any time, since it is kept whole until its end is sent; of pieces that lie there
- * one by one as many as the client was seen to take, so that one that lags keeps few of them.
+ * <p>A disk read returns at most {@link StoredObject#READ_LENGTH_MAX} bytes. Each sent piece wakes the client, so bytes
+ * in RAM may be delivered in pieces of up to four times that. This is always done for a body that is completely in RAM,
+ * since the body stays allocated until its end is sent. Separate pieces in RAM are joined according to the pace of the
+ * client, so that a lagging client keeps few of them allocated.
  *
  * <p>Confined to the sink's event loop.
  */
 public final class StoredBody implements ContentSource {
-    /** What is in RAM is given in a row up to so much, the longest of the usual objects there. */
+    /** Limit of bytes delivered from RAM in one piece or in a row: the size of the largest common objects there. */
     private static final int AT_ONCE_BYTES_MAX = 1 << 20;
     /**
-     * What a client takes at once, piece after piece, before pieces are joined again after it was behind: more than the kernel keeps for it (4 MiB
-     * by default), and so more than one that lags can take when the kernel has room again.
+     * Bytes that a client must accept without delay, after a delay, before pieces are joined again. More than the
+     * kernel buffers (4 MiB by default), so that a lagging client cannot accept them at once when the kernel has room
+     * again.
      */
     private static final int TAKEN_BYTES = 4 << 20;
 
@@ -36,11 +39,11 @@ public final class StoredBody implements ContentSource {
     private final long end;
 
     private long position;
-    /** Given from RAM since the loop last had time for others. */
+    /** Bytes delivered from RAM since the loop last polled its sockets. */
     private int atOnceBytes;
-    /** What pieces in RAM are together at most when they are given next. */
+    /** Limit of bytes of joined pieces in the next delivery. */
     private int togetherBytes = StoredObject.READ_LENGTH_MAX;
-    /** From where on that grows. */
+    /** Position from which that limit grows. */
     private long growsFrom;
 
     private boolean reading;
@@ -49,7 +52,7 @@ public final class StoredBody implements ContentSource {
 
     /**
      * @param object takes over the caller's reference
-     * @param position first byte wanted
+     * @param position position of the first byte wanted
      * @param end the position after the last byte wanted
      */
     public StoredBody(StoredObject<?> object, EventExecutor loop, ContentSink sink, long position, long end) {
@@ -68,7 +71,7 @@ public final class StoredBody implements ContentSource {
         }
         int length = nextLength();
         if (atOnceBytes + length > AT_ONCE_BYTES_MAX) {
-            // A client as fast as this would have the loop for itself until the body's end.
+            // Otherwise a fast client would occupy the loop until the end of the body.
             AfterIoTasks.next(loop, this::nextTurn);
             return;
         }
@@ -93,12 +96,12 @@ public final class StoredBody implements ContentSource {
         return lengthOfPiece(position);
     }
 
-    /** Up to where the next piece begins, so that pieces kept in RAM are met, and made, as they lie there. */
+    /** Returns the length up to the start of the next piece, so that reads match the pieces kept in RAM. */
     private int lengthOfPiece(long at) {
         return (int) Math.min(StoredObject.READ_LENGTH_MAX - at % StoredObject.READ_LENGTH_MAX, end - at);
     }
 
-    /** The piece with those behind it that are in RAM too, as far as all of them are no more than this many bytes. */
+    /** Joins a piece with the following pieces in RAM, up to {@code bytesMax} bytes in total. */
     private ByteBuf withThoseBehind(ByteBuf first, int bytesMax) {
         List<ByteBuf> parts = null;
         int bytes = first.readableBytes();

@@ -1,4 +1,4 @@
-/** Step 8: what an answer looks like - stored responses, partial ones, and the answers that the proxy makes itself. */
+/** Step 8: responses to clients - stored ones, partial ones, and those that the proxy generates. */
 @NullMarked
 package io.millrace.proxy.serve;
 

@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * What becomes of the connections of one event loop that may begin with a PROXY header.
+ * Handles the connections of one event loop that may begin with a PROXY header.
  *
- * <p>Confined to its event loop.
+ * <p>Not thread-safe; confined to its event loop.
  */
 final class AnnouncedClients implements ProxyHeaderDecoder.Events {
     private static final long QUIET_NANOS = TimeUnit.MINUTES.toNanos(1);
@@ -27,8 +27,8 @@ final class AnnouncedClients implements ProxyHeaderDecoder.Events {
     /** Serves a connection whose PROXY header has been read, or that has none. */
     interface Serving {
         /**
-         * @param client null stands for the channel's own remote address
-         * @param secure whether the header says that the client connected to its sender over TLS
+         * @param client address of the client; null for the channel's remote address
+         * @param secure whether the header declares that the client used TLS
          */
         void serve(Channel channel, @Nullable InetSocketAddress client, boolean secure);
     }

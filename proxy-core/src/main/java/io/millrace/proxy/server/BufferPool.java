@@ -12,19 +12,21 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory pool of one proxy: one arena for each event loop, apart from Netty's shared one, so that a closed proxy gives all of it
- * back. After {@link #close} the pool is unreachable, whoever still holds the proxy; what is allocated then is not pooled.
+ * The memory pool of one proxy, with one arena per event loop. Separate from Netty's shared pool, so that a closed
+ * proxy releases all of its memory. {@link #close} makes the pool unreachable, even if the proxy is still referenced;
+ * later allocations are not pooled.
  *
- * <p>Thread-safe. Threads that allocate should end with the proxy, since Netty keeps an arena reachable from each: the event loops and the
- * store's threads do, and {@code ProxyServer} opens and closes the store on threads of its own.
+ * <p>Thread-safe. Allocating threads should end with the proxy, since Netty keeps an arena reachable from each thread.
+ * That holds for the event loops and the store's threads. {@code ProxyServer} opens and closes the store on separate
+ * threads.
  */
 public final class BufferPool extends AbstractByteBufAllocator implements ByteBufAllocatorMetricProvider {
-    /** One of the pool's chunks: what a failed allocation needs to succeed. */
+    /** Size of a chunk of the pool: a failed allocation needs this much memory to succeed. */
     private static final int RESERVE_PIECE_BYTES = 4 << 20;
 
     private static final int RESERVE_PIECES = 4;
 
-    /** Direct memory that is given back to the JVM when it has none left. */
+    /** Direct memory that is released to the JVM when it has no more. */
     private final ConcurrentLinkedQueue<ByteBuf> reserve = new ConcurrentLinkedQueue<>();
 
     private final AtomicInteger reservePieces = new AtomicInteger();
@@ -63,7 +65,7 @@ public final class BufferPool extends AbstractByteBufAllocator implements ByteBu
         }
     }
 
-    /** Tries again with one piece of the reserve after the other. */
+    /** Retries the allocation, after releasing one piece of the reserve for each attempt. */
     private ByteBuf fromReserve(
             PooledByteBufAllocator from, int initialCapacity, int maxCapacity, OutOfDirectMemoryError failure) {
         onFailure.run();
@@ -80,7 +82,7 @@ public final class BufferPool extends AbstractByteBufAllocator implements ByteBu
         throw failure;
     }
 
-    /** Takes back what the reserve gave, as far as there is memory. */
+    /** Allocates the missing pieces of the reserve, as far as memory permits. */
     void fillReserve() {
         while (reservePieces.get() < RESERVE_PIECES) {
             try {
@@ -93,12 +95,12 @@ public final class BufferPool extends AbstractByteBufAllocator implements ByteBu
         }
     }
 
-    /** Called on the allocating thread when the JVM has no direct memory for a buffer. */
+    /** Sets the callback for allocations that fail for lack of direct memory. Called on the allocating thread. */
     void onFailure(Runnable told) {
         onFailure = told;
     }
 
-    /** Direct memory that is set aside for that case. */
+    /** Size of the reserve for failed allocations, in bytes. */
     long reserveBytes() {
         return (long) RESERVE_PIECES * RESERVE_PIECE_BYTES;
     }
@@ -114,18 +116,18 @@ public final class BufferPool extends AbstractByteBufAllocator implements ByteBu
         return current == null ? UnpooledByteBufAllocator.DEFAULT.metric() : current.metric();
     }
 
-    /** Bytes of the chunks that buffers have now, those that threads keep for their next ones not counted. Locks every arena. */
+    /** Bytes of the chunks in use by buffers, without the caches of threads. Locks every arena. */
     long pinnedBytes() {
         PooledByteBufAllocator current = pool;
         return current == null ? 0 : current.pinnedDirectMemory();
     }
 
-    /** The pool itself; null once it is closed. */
+    /** The pool itself; null after {@link #close}. */
     public @Nullable PooledByteBufAllocator pool() {
         return pool;
     }
 
-    /** Lets go of the pool. */
+    /** Drops the pool and releases the reserve. */
     public void close() {
         pool = null;
         ByteBuf piece;

@@ -4,8 +4,8 @@ import io.millrace.proxy.observe.FaultLog;
 import java.util.function.IntSupplier;
 
 /**
- * {@code limits.connections}: each event loop may have its part of it. Of connections beyond, which are closed at once, the log has a line
- * at most once a minute. Thread-safe.
+ * The limit {@code limits.connections}. Each event loop may use an equal share. Connections beyond it are closed at
+ * once, and logged at most once a minute. Thread-safe.
  */
 public final class ConnectionLimit {
     private final IntSupplier all;
@@ -13,7 +13,7 @@ public final class ConnectionLimit {
     private final FaultLog faults;
 
     /**
-     * @param all the most connections of all event loops, 0 for no limit; asked at each connection
+     * @param all limit of connections of all event loops, 0 for none; read at each connection
      * @param loops number of event loops
      */
     public ConnectionLimit(IntSupplier all, int loops, FaultLog faults) {
@@ -22,13 +22,13 @@ public final class ConnectionLimit {
         this.faults = faults;
     }
 
-    /** The most connections of one event loop. */
+    /** Limit of connections of one event loop. */
     public int ofLoop() {
         int limit = all.getAsInt();
         return limit <= 0 ? Integer.MAX_VALUE : Math.max(1, limit / loops);
     }
 
-    /** A connection beyond it was closed. */
+    /** Logs that a connection was closed because of the limit. */
     public void refused() {
         faults.reportSparing(
                 "a client's connection is closed at once, since limits.connections is reached",

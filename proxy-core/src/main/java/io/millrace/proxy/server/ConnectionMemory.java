@@ -13,12 +13,13 @@ import io.netty.util.internal.PlatformDependent;
 import java.util.function.LongSupplier;
 
 /**
- * {@code limits.memory_in_flight} of one proxy: the budget over its buffer pool, and what the log says about scarcity.
+ * The limit {@code limits.memory_in_flight} of one proxy: the budget over its buffer pool, and log messages about
+ * scarcity.
  *
  * <p>Thread-safe.
  */
 public final class ConnectionMemory implements InFlightMemory.Gauges {
-    /** The connections' pool gets at least the direct memory divided by this, however large the cache is. */
+    /** Divisor of the direct memory: the connections' pool gets at least this part, however large the cache is. */
     private static final int LEAST_PART = 8;
 
     private final BufferPool pool;
@@ -27,7 +28,7 @@ public final class ConnectionMemory implements InFlightMemory.Gauges {
     private final FaultLog faults;
     private final TcpMemory kernel = new TcpMemory(System::nanoTime);
 
-    /** @param configuredBytes {@code limits.memory_in_flight} in force */
+    /** @param configuredBytes returns {@code limits.memory_in_flight} in force */
     public ConnectionMemory(BufferPool pool, CacheStore<?> store, LongSupplier configuredBytes, FaultLog faults) {
         this.pool = pool;
         this.store = store;
@@ -40,7 +41,10 @@ public final class ConnectionMemory implements InFlightMemory.Gauges {
         pool.onFailure(this::onAllocationFailure);
     }
 
-    /** What the connections' pool can get: the direct memory without the store's budget and a quarter of that for its slack. */
+    /**
+     * Returns the limit of the connections' pool: the direct memory without the store's budget, and without a quarter
+     * of that budget for unused space in chunks.
+     */
     static long poolBytesMax(long directBytes, long storeBytes) {
         return Math.max(directBytes / LEAST_PART, directBytes - storeBytes - storeBytes / 4);
     }
@@ -77,14 +81,14 @@ public final class ConnectionMemory implements InFlightMemory.Gauges {
                         + " cache.ram_size");
     }
 
-    /** Sets the reserve aside again once memory is plentiful. */
+    /** Allocates the reserve again when memory is plentiful. */
     void refillReserve() {
         if (budget.usedBytes() < budget.budgetBytes() / 2) {
             pool.fillReserve();
         }
     }
 
-    /** A slow client was closed; on its event loop. */
+    /** Logs the closing of a slow client. On its event loop. */
     void onClosed(SlowReason reason) {
         if (reason == SlowReason.MEMORY) {
             faults.reportSparing(
@@ -111,7 +115,7 @@ public final class ConnectionMemory implements InFlightMemory.Gauges {
         };
     }
 
-    /** What the admin API says of it. */
+    /** Returns the report for the admin API. */
     public MemorySource.InFlight report(MetricsRegistry metrics) {
         return new MemorySource.InFlight(
                 pinnedBytes(),

@@ -5,7 +5,9 @@ import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.LoopCounters;
 import io.millrace.proxy.tls.HandshakeListener;
 
-/** Counts a connection's TLS handshake and keeps its results. Confined to the connection's event loop. */
+/**
+ * Counts a connection's TLS handshake and stores its results. Not thread-safe; confined to the connection's event loop.
+ */
 final class CountedHandshakes implements HandshakeListener {
     private final LoopCounters counters;
     private final ClientConnection facts;

@@ -10,8 +10,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An operator's word that clients are to go elsewhere, as Traffic Server's {@code server drain}: answers carry {@code Connection:
- * close} and readiness says draining, while connections are accepted as before. A file keeps it for the next worker.
+ * An operator's request to drain, as Traffic Server's {@code server drain}. Responses carry {@code Connection: close}
+ * and the readiness probe reports draining; connections are still accepted. A file keeps the request for the next
+ * worker.
  *
  * <p>Thread-safe; reads and writes the file on the caller's thread.
  */
@@ -23,13 +24,13 @@ public final class DrainRequest {
     private final ReentrantLock changing = new ReentrantLock();
     private volatile boolean isSet;
 
-    /** @param mark exists while it is set; null where nobody remembers it */
+    /** @param mark file that exists while the request is set; null if it is not kept */
     public DrainRequest(List<ServingLoop> loops, @Nullable Path mark) {
         this.loops = loops;
         this.mark = mark;
     }
 
-    /** Takes over what was said to the worker before. */
+    /** Restores the request of the previous worker from the file. */
     public void restore() {
         if (mark != null && Files.exists(mark)) {
             log.warn("draining, as was asked of the worker before; millctl server drain --undo ends it");
@@ -41,7 +42,7 @@ public final class DrainRequest {
         return isSet;
     }
 
-    /** Sets it or takes it back. */
+    /** Sets or clears the request. */
     public void set(boolean drains) {
         changing.lock();
         try {

@@ -5,9 +5,9 @@ import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.LoopCounters;
 
 /**
- * Counts what happens in a loop's fast lane.
+ * Counts the events of an event loop's fast lane.
  *
- * <p>Confined to its event loop.
+ * <p>Not thread-safe; confined to its event loop.
  */
 final class FastLaneCounters implements FastLane.Events {
     private final LoopCounters counters;

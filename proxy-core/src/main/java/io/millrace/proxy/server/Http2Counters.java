@@ -6,15 +6,15 @@ import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.LoopCounters;
 
 /**
- * Counts what happens on a loop's HTTP/2 connections.
+ * Counts the events of an event loop's HTTP/2 connections.
  *
- * <p>Confined to its event loop.
+ * <p>Not thread-safe; confined to its event loop.
  */
 final class Http2Counters implements Http2Events {
     private final LoopCounters counters;
     private final Runnable onAnswered;
 
-    /** @param onAnswered told of each request that was answered without an exchange */
+    /** @param onAnswered run for each request that was answered without an exchange */
     Http2Counters(LoopCounters counters, Runnable onAnswered) {
         this.counters = counters;
         this.onAnswered = onAnswered;

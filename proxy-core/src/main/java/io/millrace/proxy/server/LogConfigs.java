@@ -4,7 +4,7 @@ import io.millrace.proxy.config.key.LogConfig;
 import io.millrace.proxy.observe.log.AccessLogConfig;
 import java.time.Duration;
 
-/** What a configuration means for the access log. Immutable: no state. */
+/** Converts the log section of a configuration to access log settings. Stateless. */
 public final class LogConfigs {
     private LogConfigs() {}
 

@@ -14,16 +14,18 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the memory of the process is. The parts that the kernel can tell apart by address are measured there; buffers
- * and metaspace are what their owners count; {@code unaccounted} is what the kernel sees beyond all of them.
+ * The use of the process's memory, by part. Parts that the kernel distinguishes by address are measured there. Buffers
+ * and metaspace are counted by their owners. The part {@code unaccounted} is the rest of the memory that the kernel
+ * reports.
  *
- * <p>All parts are of one moment, as old as the map of {@link ProcessMemory}. Thread-safe; not for event loops.
+ * <p>All parts are from the same moment: that of the memory map in {@link ProcessMemory}. Thread-safe; not for event
+ * loops.
  */
 public final class MemoryMetrics implements MemorySource {
-    /** What is left when every other part is taken off. */
+    /** The memory that remains after subtracting every other part. */
     static final String UNACCOUNTED = "unaccounted";
 
-    /** The parts as of one map, and what the kernel counted then. */
+    /** The parts at the time of one memory map, and the kernel's total at that time. */
     private record Snapshot(MemoryMap map, Map<String, Long> parts, long anonymous) {}
 
     private final ProcessMemory process = new ProcessMemory();
@@ -88,7 +90,7 @@ public final class MemoryMetrics implements MemorySource {
                 inFlight.get());
     }
 
-    @SuppressWarnings("ReferenceEquality") // another map is another moment, whatever it says
+    @SuppressWarnings("ReferenceEquality") // another map is from another time, even if equal
     private Snapshot snapshot() {
         MemoryMap map = process.map();
         Snapshot known = last;
@@ -110,7 +112,7 @@ public final class MemoryMetrics implements MemorySource {
         parts.put("connections", used);
         long inUse = sum(parts);
         long idle = memory.idleBytes() + chunks - used;
-        // A new chunk has no pages yet, so that of idle memory only some is there.
+        // A new chunk has no pages yet, so only a part of the idle memory is resident.
         long idleThere = Math.max(0, Math.min(idle, map.blocks() - inUse));
         long storeIdle = idle == 0 ? 0 : Math.round((double) idleThere * memory.idleBytes() / idle);
         parts.put("store_idle", storeIdle);

@@ -20,10 +20,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The file in which a proxy keeps what it has seen of its origins, for the proxy after it: a line for each host with its group, URL, minor version of
- * HTTP, requests, failures, and when it answered and failed last. Written every few seconds where something changed, so that a proxy that dies loses little.
+ * The file with the history of a proxy's origins, for the next proxy. A line per host contains group, URL, HTTP
+ * version, requests, failures, and the times of the last response and failure. Written every few seconds if changed, so
+ * that a crash loses little.
  *
- * <p>Thread-safe. A file that is not there or cannot be read tells nothing.
+ * <p>Thread-safe. A missing or unreadable file counts as empty.
  */
 public final class OriginRecords {
     private static final Logger log = LoggerFactory.getLogger(OriginRecords.class);
@@ -42,7 +43,7 @@ public final class OriginRecords {
         this.groups = groups;
     }
 
-    /** Gives the hosts what the proxy before has seen of them. Blocks; before any request. */
+    /** Restores the history of the hosts from the file. Blocks; call before the first request. */
     public void restore() {
         try {
             for (String line : Files.readAllLines(file)) {
@@ -74,13 +75,13 @@ public final class OriginRecords {
         }
     }
 
-    /** Begins to write, at intervals that a loop measures. */
+    /** Starts to write the file periodically, on a timer of {@code loop}. */
     public void start(EventExecutor loop) {
         ticking = loop.scheduleWithFixedDelay(
                 () -> CompletableFuture.runAsync(this::write), WRITE_SECONDS, WRITE_SECONDS, TimeUnit.SECONDS);
     }
 
-    /** Writes for the last time: another proxy may write from now on. Blocks. */
+    /** Writes the file for the last time, because another proxy may write it from now on. Blocks. */
     public void end() {
         if (ticking != null) {
             ticking.cancel(false);
@@ -94,7 +95,7 @@ public final class OriginRecords {
         }
     }
 
-    /** Writes what is known where that is not what the file has. Blocks. */
+    /** Writes the file if the history has changed. Blocks. */
     public void write() {
         writing.lock();
         try {

@@ -14,7 +14,10 @@ import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
-/** Binds the figures that no loop counts to the metrics: the store's, the connections', the allocator's. Immutable: no state. */
+/**
+ * Registers the metrics whose values are read on scrape: those of the store, the allocator and the access log.
+ * Stateless.
+ */
 public final class ProxyMetrics {
     private ProxyMetrics() {}
 

@@ -11,9 +11,9 @@ import io.millrace.store.CacheStore;
 import java.time.Duration;
 import java.util.List;
 
-/** Read access to one proxy for its admin API. Thread-safe. */
+/** Read access to one proxy, for its admin API. Thread-safe. */
 public interface ProxyView {
-    /** The life of a proxy, from left to right and never back. */
+    /** The states of a proxy. They follow each other in this order. */
     enum State {
         NEW,
         RUNNING,
@@ -21,31 +21,31 @@ public interface ProxyView {
         CLOSED
     }
 
-    /** Where the proxy is in its life. */
+    /** The current state of the proxy. */
     State state();
 
-    /** Such as {@code 0.1.0}. */
+    /** The version, for example {@code 0.1.0}. */
     String version();
 
     /** Time since the proxy was built. */
     Duration uptime();
 
-    /** {@code epoll} or {@code nio}. */
+    /** The transport: {@code epoll} or {@code nio}. */
     String transport();
 
-    /** The TLS provider with its version. */
+    /** The TLS provider, with its version. */
     String tls();
 
     /** The configuration in force. */
     ProxyConfig config();
 
-    /** The settings of exchanges that begin now. */
+    /** The settings for new exchanges. */
     ExchangeSettings settings();
 
     /** The listening addresses, in the order of the configuration. */
     List<Listener> listeners();
 
-    /** The event loops with what serves on them; at least one. */
+    /** The event loops with their serving parts; at least one. */
     List<ServingLoop> loops();
 
     /** The parts that all event loops share. */
@@ -63,7 +63,7 @@ public interface ProxyView {
     /** All metrics in Prometheus' text format. */
     String metricsText();
 
-    /** The pool of every buffer of the proxy. */
+    /** The pool of all buffers of the proxy. */
     BufferPool allocator();
 
     /** The budget for bytes in flight. */

@@ -38,21 +38,21 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One event loop with all that is its own: connections of clients and to origins, counters, log ring, exchanges.
+ * One event loop with its own parts: client connections, origin connections, counters, log ring and exchanges.
  *
- * <p>Confined to its event loop once it is started.
+ * <p>Not thread-safe; confined to its event loop after {@link #start}.
  */
 public final class ServingLoop {
-    /** How old the figures of origin connections may be at a scrape. */
+    /** Interval in which the statistics of origin connections are published for scrapes. */
     private static final long PUBLISH_MILLIS = 1000;
-    /** Time between two looks for slow clients that hold an origin connection which others wait for. */
+    /** Minimum interval of searches for slow clients that occupy an origin connection for which others wait. */
     private static final long RELIEF_MILLIS = 50;
 
     /**
-     * What the loops share of the budget for bytes in flight.
+     * The parts of the memory budget that are common to the event loops.
      *
      * @param loops number of event loops
-     * @param rateMin bytes a second that a client has to take, 0 for none; asked whenever it counts
+     * @param rateMin minimum receive rate of a client in bytes per second, 0 for none; read at each use
      */
     public record Memory(ConnectionMemory shared, int loops, LongSupplier rateMin) {}
 
@@ -134,7 +134,10 @@ public final class ServingLoop {
                 new Http2Counters(counters, lane::onAnswered)));
     }
 
-    /** Closes slow clients after the present event, for a call that waits for a connection; at most every {@value #RELIEF_MILLIS} ms. */
+    /**
+     * Schedules the closing of slow clients after the present event, for a request that waits for a connection. At most
+     * every {@value #RELIEF_MILLIS} ms.
+     */
     private void closeSlowSoon() {
         long now = System.nanoTime();
         if (!closingSlow && now - closedSlowNanos >= TimeUnit.MILLISECONDS.toNanos(RELIEF_MILLIS)) {
@@ -152,7 +155,7 @@ public final class ServingLoop {
         publishing = loop.scheduleWithFixedDelay(this::publish, PUBLISH_MILLIS, PUBLISH_MILLIS, TimeUnit.MILLISECONDS);
     }
 
-    /** Carries what the origin client counts over to the counters that a scrape reads. */
+    /** Copies the statistics of the origin client to the counters that a scrape reads. */
     private void publish() {
         budget.refillReserve();
         OriginStatistics now = origins.statistics();
@@ -198,10 +201,11 @@ public final class ServingLoop {
     }
 
     /**
-     * What serves accepted connections: the fast lane first where nothing is encrypted and nothing announced, else channels.
+     * Returns the handlers of accepted connections: the fast lane for plain connections without PROXY headers and
+     * HTTP/2, otherwise channels.
      *
-     * @param http2 whether clients may speak HTTP/2
-     * @param headers what holds for PROXY headers now; null where there are none
+     * @param http2 whether clients may use HTTP/2
+     * @param headers returns the settings of PROXY headers in force; null if there are none
      */
     public Listener.Serving serving(
             @Nullable ListenerTls tls, boolean http2, @Nullable Supplier<ProxyHeaderDecoder.Settings> headers) {
@@ -209,7 +213,7 @@ public final class ServingLoop {
                 initializer(tls, http2, headers), tls == null && headers == null && !http2 ? fastLane : null);
     }
 
-    /** Sets an accepted connection up: the PROXY header where there may be one, TLS where it is spoken, then HTTP. */
+    /** Sets up an accepted connection: the PROXY header if permitted, then TLS if configured, then HTTP. */
     private ChannelInitializer<Channel> initializer(
             @Nullable ListenerTls tls, boolean withHttp2, @Nullable Supplier<ProxyHeaderDecoder.Settings> headers) {
         AnnouncedClients announced = new AnnouncedClients(
@@ -227,8 +231,8 @@ public final class ServingLoop {
                     return;
                 }
                 if (tls != null || withHttp2) {
-                    // The TLS handler is added only when the client has named a host, so that the pipeline does not
-                    // tell yet.
+                    // The TLS handler is added later, when the client has sent a host name, so the pipeline cannot be
+                    // inspected for TLS.
                     serveAnnounced(channel, tls, withHttp2, null, false);
                     return;
                 }
@@ -237,7 +241,7 @@ public final class ServingLoop {
         };
     }
 
-    /** Serves a connection whose client a PROXY header has named, or null where none did. */
+    /** Serves a connection. The client is the one in the PROXY header, or null if there was none. */
     private void serveAnnounced(
             Channel channel,
             @Nullable ListenerTls tls,
@@ -284,7 +288,7 @@ public final class ServingLoop {
         }
     }
 
-    /** Ends everything of this loop; on it. */
+    /** Closes all parts of this loop. On the event loop. */
     public void close() {
         if (publishing != null) {
             publishing.cancel(false);

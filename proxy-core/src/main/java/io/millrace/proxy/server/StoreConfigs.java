@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What a configuration means for the store. Immutable: no state. */
+/** Converts a configuration to store settings. Stateless. */
 public final class StoreConfigs {
     private static final Logger log = LoggerFactory.getLogger(StoreConfigs.class);
 
@@ -37,7 +37,9 @@ public final class StoreConfigs {
                 .build();
     }
 
-    /** One volume of the store for each storage path and each share of it; named ones lie in a directory below the path. */
+    /**
+     * Returns one volume for each storage path and each share of it. Named volumes are in a directory below the path.
+     */
     private static List<VolumeConfig> volumes(ProxyConfig config) {
         List<VolumeConfig> volumes = new ArrayList<>();
         for (StorageConfig storage : config.storage()) {
@@ -71,7 +73,10 @@ public final class StoreConfigs {
                 storage.path(), storage.sizeBytes(), VolumeConfig.DEFAULT_NAME, storage.indexPath(), storage.format());
     }
 
-    /** The RAM tier's size: what is configured, but no more than this JVM may allocate beside its other buffers. */
+    /**
+     * Returns the size of the RAM tier: the configured size, but at most the part of direct memory that other buffers
+     * leave.
+     */
     private static long ramBytes(ProxyConfig config) {
         long wanted = config.cache().ramBytes();
         long limit = PlatformDependent.maxDirectMemory() / 4 * 3;

@@ -1,4 +1,4 @@
-/** One proxy's event loops and what serves on them: buffers, limits, counters, and the settings of each part. */
+/** The event loops of one proxy with their serving parts: buffers, limits, counters, and the settings of each part. */
 @NullMarked
 package io.millrace.proxy.server;
 

@@ -6,28 +6,29 @@ import io.netty.channel.ChannelHandler;
 import java.util.function.Supplier;
 
 /**
- * Two connections joined byte for byte (RFC 9110 s7.8, s9.3.6). What one side sends is written to the other, and reading stops while that takes
- * nothing; the end of one direction is handed on and leaves the other open; a side that breaks breaks the other.
+ * A tunnel: two connections joined byte for byte (RFC 9110 s7.8, s9.3.6). Bytes from one side are written to the other;
+ * reading stops while the other side is not writable. The end of one direction is forwarded, and leaves the other
+ * direction open. A failure of one side closes the other.
  *
- * <p>It may be put into one pipeline before the other: what comes is kept until both are there. It looks at its time when it is told to
- * ({@link #onTick}), so that it needs no timer.
+ * <p>The two handlers may be added to their pipelines one after the other: received bytes are kept until both are
+ * added. Timeouts are checked in {@link #onTick}, so that a tunnel needs no timer.
  *
- * <p>Confined to the event loop of both channels.
+ * <p>Not thread-safe; confined to the event loop of both channels.
  */
 public final class Tunnel implements ClientTunnel {
-    /** How a tunnel ended. */
+    /** The reason for the end of a tunnel. */
     public enum End {
-        /** Both sides have sent their end. */
+        /** Both sides have ended their direction. */
         CLOSED("closed"),
         /** The client's connection was reset, or failed. */
         CLIENT_BROKEN("client-broken"),
         /** The origin's connection was reset, or failed. */
         ORIGIN_BROKEN("origin-broken"),
-        /** Nothing came for too long. */
+        /** No bytes were transferred for too long. */
         IDLE("idle"),
-        /** It had lived as long as a tunnel may. */
+        /** The maximum lifetime of a tunnel was reached. */
         EXPIRED("expired"),
-        /** This proxy stops. */
+        /** This proxy is stopping. */
         STOPPED("stopped");
 
         private final String text;
@@ -36,15 +37,15 @@ public final class Tunnel implements ClientTunnel {
             this.text = text;
         }
 
-        /** A stable word for logs. */
+        /** The stable name for logs. */
         public String text() {
             return text;
         }
     }
 
-    /** Who is told of a tunnel's end. */
+    /** The listener for the end of a tunnel. */
     public interface Listener {
-        /** Both connections are closed, or on their way; called once. */
+        /** Called once, when both connections are closed or closing. */
         void onTunnelEnd(End how);
     }
 
@@ -63,9 +64,9 @@ public final class Tunnel implements ClientTunnel {
     private long begunNanos = UNSET;
 
     /**
-     * A tunnel that is not in any pipeline yet.
+     * Creates a tunnel that is not in a pipeline yet.
      *
-     * @param limits asked at each tick: a change holds for tunnels that are open too
+     * @param limits read at each tick, so that a change also affects open tunnels
      */
     public Tunnel(Supplier<TunnelLimits> limits, Listener listener) {
         this.limits = limits;
@@ -82,17 +83,17 @@ public final class Tunnel implements ClientTunnel {
         client.endInput();
     }
 
-    /** The end of the origin's pipeline; added once. */
+    /** The last handler of the origin's pipeline; added once. */
     public ChannelHandler originSide() {
         return origin;
     }
 
-    /** Bytes that came from the origin. */
+    /** Number of bytes received from the origin. */
     public long bytesToClient() {
         return bytesToClient;
     }
 
-    /** Bytes that came from the client. */
+    /** Number of bytes received from the client. */
     public long bytesToOrigin() {
         return bytesToOrigin;
     }
@@ -129,7 +130,7 @@ public final class Tunnel implements ClientTunnel {
         end(End.STOPPED);
     }
 
-    // what the sides say
+    // callbacks of the sides
 
     boolean isEnded() {
         return ended;
@@ -139,7 +140,7 @@ public final class Tunnel implements ClientTunnel {
         return side == client ? origin : client;
     }
 
-    /** A side has its channel. */
+    /** Called when a side has its channel. */
     void joined(TunnelSide side) {
         if (other(side).isJoined()) {
             client.start();
@@ -147,7 +148,7 @@ public final class Tunnel implements ClientTunnel {
         }
     }
 
-    /** Bytes came. Takes ownership. */
+    /** Forwards received bytes. Takes ownership. */
     void received(TunnelSide from, ByteBuf bytes) {
         active = true;
         if (from == client) {
@@ -158,32 +159,32 @@ public final class Tunnel implements ClientTunnel {
         other(from).write(bytes);
     }
 
-    /** A read has ended: what it brought leaves, and reading goes on where the other side takes it. */
+    /** Called at the end of a read: flushes the bytes, and continues to read if the other side is writable. */
     void receivedAll(TunnelSide from) {
         TunnelSide to = other(from);
         to.flush();
         from.read(to.isWritable());
     }
 
-    /** A side takes more again, or less. */
+    /** Called when the writability of a side has changed. */
     void writable(TunnelSide side) {
         other(side).read(side.isWritable());
     }
 
-    /** A side has sent its last byte. */
+    /** Called when a side has sent its last byte. */
     void inputEnded(TunnelSide side) {
         active = true;
         other(side).shutdownOutput();
     }
 
-    /** A side was told that nothing more comes. */
+    /** Called when the output of a side was shut down. */
     void outputShut() {
         if (client.isOutputShut() && origin.isOutputShut()) {
             end(End.CLOSED);
         }
     }
 
-    /** A side's connection is gone, or no use any more. */
+    /** Called when the connection of a side is closed or unusable. */
     void broken(TunnelSide side, End how) {
         if (!ended) {
             other(side).resetAtEnd();

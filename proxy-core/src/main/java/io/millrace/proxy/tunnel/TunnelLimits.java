@@ -1,9 +1,9 @@
 package io.millrace.proxy.tunnel;
 
 /**
- * How long a tunnel may live. Immutable.
+ * The time limits of a tunnel. Immutable.
  *
- * @param idleNanos without a byte in either direction
- * @param maxNanos in all; 0 for without limit
+ * @param idleNanos time without a byte in either direction
+ * @param maxNanos lifetime; 0 for no limit
  */
 public record TunnelLimits(long idleNanos, long maxNanos) {}

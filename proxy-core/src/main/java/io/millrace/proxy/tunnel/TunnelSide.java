@@ -17,16 +17,16 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One of a tunnel's two connections: the end of its channel's pipeline.
+ * One of the two connections of a tunnel: the last handler of its channel's pipeline.
  *
- * <p>TLS has no half of a connection: with its close_notify a side takes nothing any more either, and what would be sent to it is dropped.
+ * <p>TLS has no half-closed state: after its close_notify a side receives nothing either, and bytes for it are dropped.
  *
- * <p>Confined to the channel's event loop.
+ * <p>Not thread-safe; confined to the channel's event loop.
  */
 final class TunnelSide extends ChannelInboundHandlerAdapter {
     private final Tunnel tunnel;
     private final Tunnel.End whenBroken;
-    /** What came from the other side before this one had its channel: what was read there already, and no more. */
+    /** Bytes from the other side that were read before this side had its channel. */
     private final ArrayDeque<ByteBuf> early = new ArrayDeque<>(1);
 
     private @Nullable ChannelHandlerContext ctx;
@@ -41,7 +41,7 @@ final class TunnelSide extends ChannelInboundHandlerAdapter {
         this.whenBroken = whenBroken;
     }
 
-    // the channel
+    // channel events
 
     @Override
     public void handlerAdded(ChannelHandlerContext context) {
@@ -51,7 +51,7 @@ final class TunnelSide extends ChannelInboundHandlerAdapter {
             close();
             return;
         }
-        // Without this a FIN would close both directions; and a failed write is to be noticed.
+        // Without half-closure, a FIN would close both directions. AUTO_CLOSE makes a failed write close the channel.
         context.channel().config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, true);
         context.channel().config().setOption(ChannelOption.AUTO_CLOSE, true);
         tunnel.joined(this);
@@ -92,7 +92,7 @@ final class TunnelSide extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** Nothing more comes from this side; its bytes before are handed on. */
+    /** Ends this side's input, after forwarding its last bytes. */
     void endInput() {
         if (!inputEnded && !tunnel.isEnded()) {
             inputEnded = true;
@@ -108,19 +108,19 @@ final class TunnelSide extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-        // What is written to a side of TLS that has said its end fails, and is of no use to anybody.
+        // Writes to a TLS side after its close_notify fail; that is expected.
         if (!deaf) {
             tunnel.broken(this, whenBroken);
         }
     }
 
-    // the tunnel
+    // called by the tunnel
 
     boolean isJoined() {
         return ctx != null;
     }
 
-    /** Both sides are there. */
+    /** Starts the transfer, when both sides have their channels. */
     void start() {
         while (!early.isEmpty()) {
             write(early.remove());
@@ -132,7 +132,7 @@ final class TunnelSide extends ChannelInboundHandlerAdapter {
         read(true);
     }
 
-    /** Takes ownership. */
+    /** Writes bytes of the other side. Takes ownership. */
     void write(ByteBuf bytes) {
         ChannelHandlerContext context = ctx;
         if (deaf) {
@@ -160,12 +160,12 @@ final class TunnelSide extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** Bytes that the other side has sent and this one has not taken. */
+    /** Number of bytes from the other side that are not sent yet. */
     long unsentBytes() {
         return ctx == null ? 0 : SendWatch.unsent(ctx.channel());
     }
 
-    /** Hands on the other side's end, behind all that it sent. */
+    /** Ends this side's output, after all bytes of the other side. */
     void shutdownOutput() {
         if (!outputEnding) {
             outputEnding = true;
@@ -205,7 +205,7 @@ final class TunnelSide extends ChannelInboundHandlerAdapter {
         return outputShut;
     }
 
-    /** When it is closed that is by a reset, so that a part does not look like the whole. */
+    /** Makes {@link #close} send a reset, so that truncated data does not look complete. */
     void resetAtEnd() {
         reset = true;
     }

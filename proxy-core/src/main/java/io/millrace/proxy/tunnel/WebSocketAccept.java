@@ -9,10 +9,10 @@ import java.util.Base64;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether an origin has understood a WebSocket handshake (RFC 6455 s4.2.2). A client can make some origins answer with a status of its choice; without
- * this a 101 so got would open a tunnel past every rule.
+ * Checks whether an origin has accepted a WebSocket handshake (RFC 6455 s4.2.2). Some origins let a client choose the
+ * response status. Without this check, a client could use a 101 from them to open a tunnel past every rule.
  *
- * <p>Immutable: no state.
+ * <p>Stateless.
  */
 public final class WebSocketAccept {
     private static final FieldName KEY = FieldName.of("Sec-WebSocket-Key");
@@ -21,7 +21,7 @@ public final class WebSocketAccept {
 
     private WebSocketAccept() {}
 
-    /** What is wrong with the answer; null when it is right. */
+    /** Returns the problem of the response; null if the response is correct. */
     public static @Nullable String problem(FieldSection request, FieldSection response) {
         int key = request.find(KEY);
         int accept = response.find(ACCEPT);
@@ -36,7 +36,7 @@ public final class WebSocketAccept {
                 : "101 with a Sec-WebSocket-Accept that is not that of the key";
     }
 
-    /** The value that answers a key. */
+    /** Returns the Sec-WebSocket-Accept value for a key. */
     static String of(String key) {
         try {
             MessageDigest sha1 = MessageDigest.getInstance("SHA-1");

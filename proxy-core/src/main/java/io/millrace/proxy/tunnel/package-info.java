@@ -1,4 +1,4 @@
-/** A client's connection and an origin's joined byte for byte: what CONNECT and a switch of protocols make of them. */
+/** Tunnels: a client connection and an origin connection joined byte for byte, after CONNECT or a protocol switch. */
 @NullMarked
 package io.millrace.proxy.tunnel;
 

@@ -90,6 +90,44 @@ class OriginHttp2FlowTest extends OriginHttp2Fixture {
         }
     }
 
+    /** Streams both ways: an origin that sends its response while content waits for its window is not late. */
+    @Test
+    void anOriginThatSendsMayHoldBackRequestContent() throws Exception {
+        int length = 10_000;
+        int pieces = 8;
+        FetchSettings limited = settings().requestIdleTimeoutNanos(millis(500)).build();
+        try (ScriptedOrigin origin = ScriptedOrigin.running(peer -> {
+            Http2Peer h2 = Http2Peer.begin(peer, Frames.SETTING_INITIAL_WINDOW_SIZE, 1000);
+            h2.respond(h2.nextRequest().stream(), "settled");
+            Http2Peer.Request request = h2.nextRequest();
+            h2.headers(request.stream(), false, ":status", "200");
+            for (int i = 0; i < pieces; i++) {
+                loop.schedule(() -> {}, 100, TimeUnit.MILLISECONDS).get();
+                h2.data(request.stream(), "x", false);
+            }
+            h2.windowUpdate(request.stream(), length);
+            h2.data(
+                    request.stream(),
+                    String.valueOf(h2.content(request.stream()).length()),
+                    true);
+            h2.next(Frames.HEADERS);
+        })) {
+            // The settings stand in front of this response.
+            fetch(h2(origin, builder -> builder.settings(limited)));
+            RecordedResponse response = new RecordedResponse();
+            OriginCall call = start(
+                    h2(origin, builder -> builder.method("PUT")
+                            .contentLength(length)
+                            .settings(limited)),
+                    response);
+            runOnLoop(() -> {
+                call.write(bytes(length));
+                call.finishRequest();
+            });
+            assertEquals("x".repeat(pieces) + length, response.awaitComplete().content());
+        }
+    }
+
     @Test
     void aPausedResponseHoldsBackItsOwnStreamOnly() throws Exception {
         int window = 32 << 10;

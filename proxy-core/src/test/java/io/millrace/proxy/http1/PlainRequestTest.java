@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The fast lane's scanner takes what browsers send, and nothing that the channel lane would refuse or understand in another way. */
 class PlainRequestTest {
-    private static final int CASES = Integer.getInteger("millrace.test.plain_requests", 150_000);
+    private static final int CASES = 40_000 * Integer.getInteger("millrace.test.effort", 1);
 
     private static final String BROWSER = "GET /shop/list?page=2&sort=price HTTP/1.1\r\n"
             + "Host: www.shop.example\r\n"

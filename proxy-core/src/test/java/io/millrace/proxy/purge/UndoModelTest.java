@@ -20,8 +20,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Random purges, undos and restarts against a list of what was purged: nothing that is purged is found current, and nothing that was
- * undone is found stale.
+ * Random purges, undos and restarts, compared with a list of purges: no purged response is found current, and no response
+ * whose purge was undone is found stale.
  */
 final class UndoModelTest {
     private static final int SEEDS = Integer.getInteger("millrace.undo.seeds", 1000);
@@ -46,7 +46,7 @@ final class UndoModelTest {
         return list.tags();
     }
 
-    /** A purge as it was asked for. */
+    /** A purge as requested. */
     private static final class Purge {
         final List<InvalidationScope> scopes;
         final boolean soft;
@@ -127,7 +127,7 @@ final class UndoModelTest {
             }
             boolean undone = table.undo(purge.stamp);
             assertTrue(expected || !undone, "undone though it could not be");
-            // After a restart what a hard purge covers is not known any more, and needs no undo.
+            // After a restart the responses of a hard purge are unknown, and need no undo.
             assertTrue(undone == expected || restarted, "not undone");
             if (undone) {
                 purge.undone = true;

@@ -20,7 +20,7 @@ import picocli.CommandLine.Parameters;
         abbreviateSynopsis = true,
         description = {
             "Show what is stored for a URL, whether it is fresh, and why.",
-            "Asks no origin and counts as no hit."
+            "Sends no request to an origin and does not count as a hit."
         },
         footer = {
             "",
@@ -28,7 +28,7 @@ import picocli.CommandLine.Parameters;
             "           -H 'Accept-Encoding: gzip'"
         })
 public final class CacheLookupCommand extends ApiCommand {
-    @Parameters(paramLabel = "URL", description = "As clients ask for it, with http:// or https://.")
+    @Parameters(paramLabel = "URL", description = "URL as clients request it, with http:// or https://.")
     private String url = "";
 
     @Option(
@@ -38,7 +38,7 @@ public final class CacheLookupCommand extends ApiCommand {
     private List<String> fields = List.of();
 
     public CacheLookupCommand(Invocation invocation) {
-        super(invocation, Invocation.LOOK_TIMEOUT);
+        super(invocation, Invocation.QUERY_TIMEOUT);
     }
 
     @Override
@@ -47,7 +47,7 @@ public final class CacheLookupCommand extends ApiCommand {
         checkFields(fields);
     }
 
-    /** Throws unless all look like header fields. */
+    /** Throws an exception unless all texts have the form of header fields. */
     static void checkFields(List<String> fields) throws CommandFailure {
         for (String field : fields) {
             if (field.indexOf(':') <= 0) {

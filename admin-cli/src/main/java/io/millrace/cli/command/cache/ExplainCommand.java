@@ -20,14 +20,14 @@ import picocli.CommandLine.Parameters;
         name = "explain",
         abbreviateSynopsis = true,
         description = {
-            "Show what would be done with a request now, and what decides it.",
-            "Its rule, filters, key, what is stored, freshness, origin.",
-            "Asks no origin, changes nothing, counts nowhere."
+            "Show how a request would be handled now, and the reasons.",
+            "Rule, filters, key, stored response, freshness, origin.",
+            "A dry run: no origin request, no change, no effect on metrics."
         },
         footer = {"", "Example: millctl explain http://www.example.com/ \\", "           -H 'Cache-Control: max-age=0'"
         })
 public final class ExplainCommand extends ApiCommand {
-    @Parameters(paramLabel = "URL", description = "As clients ask for it, with http:// or https://.")
+    @Parameters(paramLabel = "URL", description = "URL as clients request it, with http:// or https://.")
     private String url = "";
 
     @Option(
@@ -39,27 +39,27 @@ public final class ExplainCommand extends ApiCommand {
     @Option(
             names = {"-X", "--method"},
             paramLabel = "METHOD",
-            description = "Its method. Default: GET.")
+            description = "Method of the request. Default: GET.")
     private String method = "GET";
 
-    @Option(names = "--client", paramLabel = "ADDRESS", description = "Whose request. Default: loopback.")
+    @Option(names = "--client", paramLabel = "ADDRESS", description = "Address of the client. Default: loopback.")
     @Nullable
     private String client;
 
     @Option(
             names = "--port",
             paramLabel = "PORT",
-            description = "The listening port that it comes on. Default: the first for the URL's scheme.")
+            description = "Listening port of the request. Default: the first for the URL's scheme.")
     private int port;
 
-    @Option(names = "--to-proxy", description = "The client takes this for its proxy and sends the whole URL.")
+    @Option(names = "--to-proxy", description = "The client uses this as its proxy and sends the whole URL.")
     private boolean toProxy;
 
-    @Option(names = "--http2", description = "The request comes by HTTP/2.")
+    @Option(names = "--http2", description = "The request uses HTTP/2.")
     private boolean http2;
 
     public ExplainCommand(Invocation invocation) {
-        super(invocation, Invocation.LOOK_TIMEOUT);
+        super(invocation, Invocation.QUERY_TIMEOUT);
     }
 
     @Override

@@ -12,13 +12,13 @@ import io.millrace.cli.render.PurgeView;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** Changes of a purge that was made. */
+/** Commands that undo a purge or stop its count. */
 public final class PurgeChangeCommands {
     private PurgeChangeCommands() {}
 
-    /** A change of the purge with an identifier. */
+    /** Changes the purge with a given identifier. */
     private abstract static class Change extends ApiCommand {
-        @Parameters(paramLabel = "ID", description = "Identifier of the purge, as 'purge list' shows it.")
+        @Parameters(paramLabel = "ID", description = "Identifier of the purge, from 'purge list'.")
         private String id = "";
 
         private final String path;
@@ -46,8 +46,8 @@ public final class PurgeChangeCommands {
             abbreviateSynopsis = true,
             description = {
                 "Undo a soft purge.",
-                "Responses that were not validated meanwhile are as fresh as before. Possible",
-                "within purge.undo_window; what a hard purge covered is gone."
+                "Responses that were not validated meanwhile are as fresh as before.",
+                "Works within purge.undo_window. A hard purge cannot be undone."
             },
             footer = {"", "Example: millctl purge undo s6gxr1c2k0f7"})
     public static final class Undo extends Change {

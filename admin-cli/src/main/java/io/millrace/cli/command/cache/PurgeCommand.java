@@ -25,61 +25,54 @@ import picocli.CommandLine.Parameters;
         name = "purge",
         abbreviateSynopsis = true,
         description = {
-            "Remove what is stored for a URL, host, group, tags, or everything.",
-            "Of a URL every variant goes; --prefix takes all that begins as it does.",
-            "The next request goes to the origin. Nothing stored is no failure."
+            "Remove stored responses of a URL, a host, a group, tags, or all.",
+            "A URL includes all variants. The exit code is 0 if nothing was stored."
         },
         footer = {
             "",
             "Example: millctl purge http://www.example.com/logo.png",
-            "         millctl purge --host www.example.com",
-            "         millctl purge --prefix http://www.example.com/blog/ --soft",
-            "         millctl purge --tag post-17 --tag archive --site www.example.com",
-            "         millctl purge --host www.example.com --dry-run"
+            "         millctl purge --tag post-17 --site www.example.com --dry-run"
         })
 public final class PurgeCommand extends ApiCommand {
     private static final Duration POLL_INTERVAL = Duration.ofMillis(500);
 
-    @Parameters(paramLabel = "URL", arity = "0..1", description = "As clients ask for it, with http:// or https://.")
+    @Parameters(paramLabel = "URL", arity = "0..1", description = "Absolute URL, as clients request it.")
     private @Nullable String url;
 
     @Option(
             names = "--host",
             paramLabel = "HOST",
-            description = "All of a host, by http and https; with its port where that is not the usual one.")
+            description = "All of a host; with its port if not the default.")
     private @Nullable String host;
 
-    @Option(names = "--prefix", paramLabel = "URL", description = "What its host has whose path begins so.")
+    @Option(names = "--prefix", paramLabel = "URL", description = "All URLs that begin with this one.")
     private @Nullable String prefix;
 
     @Option(
             names = "--group",
             paramLabel = "NAME",
-            description = "With --host: the members of a cache group (Cache-Groups, RFC 9875).")
+            description = "With --host: a cache group (RFC 9875).")
     private @Nullable String group;
 
-    @Option(
-            names = "--tag",
-            paramLabel = "TAG",
-            description = "What has this tag (Surrogate-Key, xkey, Cache-Tag, Cache-Groups); may be repeated.")
+    @Option(names = "--tag", paramLabel = "TAG", description = "Responses with this tag; may be repeated.")
     private List<String> tags = new ArrayList<>();
 
     @Option(
             names = "--site",
             paramLabel = "SITE",
-            description = "With --tag: tags of this site only, a host or the site of a rule; without, of every site.")
+            description = "With --tag: this site only; default: every site.")
     private @Nullable String site;
 
     @Option(names = "--all", description = "Everything that is stored.")
     private boolean all;
 
-    @Option(names = "--soft", description = "Not gone, but validated before it is used again.")
+    @Option(names = "--soft", description = "Validate responses instead of removing them.")
     private boolean soft;
 
-    @Option(names = "--dry-run", description = "Count what would be purged, and purge nothing.")
+    @Option(names = "--dry-run", description = "Count the responses, and purge nothing.")
     private boolean dryRun;
 
-    @Option(names = "--wait", description = "Count what was purged, and wait for the count.")
+    @Option(names = "--wait", description = "Purge, and wait for the count of responses.")
     private boolean wait;
 
     public PurgeCommand(Invocation invocation) {
@@ -94,7 +87,7 @@ public final class PurgeCommand extends ApiCommand {
             throw new CommandFailure(ExitCode.USAGE, "one of URL, --host, --prefix, --tag and --all is needed");
         }
         if (dryRun && wait) {
-            throw new CommandFailure(ExitCode.USAGE, "--wait is for purges, and --dry-run purges nothing");
+            throw new CommandFailure(ExitCode.USAGE, "--wait and --dry-run cannot be combined");
         }
         if (group != null && host == null) {
             throw new CommandFailure(ExitCode.USAGE, "--group is of a host: --host HOST is missing");
@@ -143,7 +136,7 @@ public final class PurgeCommand extends ApiCommand {
         return report.text("state", "").equals("counting");
     }
 
-    /** Waits for the end of a count, and says how far it is. */
+    /** Waits for the end of a count and prints the progress. */
     private AdminResponse counted(AdminClient client, String id) throws AdminClientException, CommandFailure {
         while (invocation().pause().pass(POLL_INTERVAL)) {
             AdminResponse response = client.get(PurgeShowCommand.target(id));
@@ -153,7 +146,8 @@ public final class PurgeCommand extends ApiCommand {
             }
             console().say("counting: " + PurgeView.progress(report));
         }
-        throw new CommandFailure(ExitCode.IN_PROGRESS, "the count goes on", "look again: millctl purge show " + id);
+        throw new CommandFailure(
+                ExitCode.IN_PROGRESS, "the count is still in progress", "look again: millctl purge show " + id);
     }
 
     private static void put(Map<String, String> members, String name, @Nullable String value) {

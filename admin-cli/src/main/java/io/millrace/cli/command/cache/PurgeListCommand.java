@@ -17,7 +17,10 @@ import picocli.CommandLine.Option;
 @Command(
         name = "list",
         abbreviateSynopsis = true,
-        description = {"List the latest purges, newest first.", "purge.history says how many are kept."},
+        description = {
+            "List the latest purges, newest first.",
+            "The setting purge.history limits the number of records."
+        },
         footer = {"", "Example: millctl purge list --limit 20"})
 public final class PurgeListCommand extends ApiCommand {
     @Option(names = "--limit", paramLabel = "N", description = "At most N purges, by default 100.")

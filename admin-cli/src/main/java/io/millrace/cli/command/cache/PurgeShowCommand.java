@@ -16,17 +16,17 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "show",
         abbreviateSynopsis = true,
-        description = {"Show one purge.", "Who asked, when, for what, its state and its count."},
+        description = {"Show one purge.", "Shows the client, the time, the target, the state and the count."},
         footer = {"", "Example: millctl purge show s6gxr1c2k0f7"})
 public final class PurgeShowCommand extends ApiCommand {
-    @Parameters(paramLabel = "ID", description = "Identifier of the purge, as 'purge' and 'purge list' show it.")
+    @Parameters(paramLabel = "ID", description = "Identifier of the purge, from 'purge list'.")
     private String id = "";
 
     public PurgeShowCommand(Invocation invocation) {
         super(invocation, Invocation.CHANGE_TIMEOUT);
     }
 
-    /** The target of the request for one purge. */
+    /** Returns the request target for one purge. */
     static String target(String id) {
         return "/v1/cache/purge?id=" + URLEncoder.encode(id, StandardCharsets.UTF_8);
     }

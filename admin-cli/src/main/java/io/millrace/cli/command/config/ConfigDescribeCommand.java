@@ -18,16 +18,19 @@ import picocli.CommandLine.Parameters;
         abbreviateSynopsis = true,
         description = {
             "Show everything about keys of the configuration.",
-            "What they do and take, bounds, default, what a change takes, the present",
-            "value and where it comes from."
+            "Meaning, type, bounds, default, how a change is applied, the present",
+            "value and its source."
         },
         footer = {"", "Example: millctl config describe cache.ram_size"})
 public final class ConfigDescribeCommand extends ApiCommand {
-    @Parameters(arity = "1..*", paramLabel = "KEY", description = "A key or a section; of a list, as storage[].size.")
+    @Parameters(
+            arity = "1..*",
+            paramLabel = "KEY",
+            description = "A key or a section; a key of list elements is written storage[].size.")
     private List<String> keys = new ArrayList<>();
 
     public ConfigDescribeCommand(Invocation invocation) {
-        super(invocation, Invocation.LOOK_TIMEOUT);
+        super(invocation, Invocation.QUERY_TIMEOUT);
     }
 
     @Override

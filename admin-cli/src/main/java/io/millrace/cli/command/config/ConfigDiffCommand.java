@@ -20,11 +20,11 @@ import picocli.CommandLine.Parameters;
         abbreviateSynopsis = true,
         description = {
             "Show what differs from the defaults, and what a reload would change.",
-            "With two numbers: what differs between two configurations of the history."
+            "With two numbers: the differences of two configurations of the history."
         },
         footer = {
             "",
-            "A star marks what 'config set' has set over the file.",
+            "A star marks values that 'config set' has set.",
             "Example: millctl config diff",
             "         millctl config diff 3 5"
         })

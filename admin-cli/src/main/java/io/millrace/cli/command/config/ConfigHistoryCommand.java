@@ -13,7 +13,7 @@ import picocli.CommandLine.Command;
 @Command(
         name = "history",
         abbreviateSynopsis = true,
-        description = {"List the configurations that were applied.", "When, how, and what they changed."},
+        description = {"List the configurations that were applied.", "Time, kind and changed keys of each."},
         footer = {"", "admin.config_history says how many are kept.", "Example: millctl config history"})
 public final class ConfigHistoryCommand extends ApiCommand {
     public ConfigHistoryCommand(Invocation invocation) {

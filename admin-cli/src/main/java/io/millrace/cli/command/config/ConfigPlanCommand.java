@@ -20,17 +20,17 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "plan",
         abbreviateSynopsis = true,
-        description = {"Show what a reload of a file would change and what that takes.", "Changes nothing."},
+        description = {"Show what a reload of a file would change, and how.", "Changes nothing."},
         footer = {
             "",
-            "applied   the running worker takes it over",
-            "rolled    a new worker starts, the old one finishes its requests",
+            "applied   in use now, in the running worker",
+            "rolled    in use in a new worker; the old one finishes its requests",
             "relaunch  the launcher itself must be started again",
             "",
             "Example: millctl config plan /etc/millrace/millrace.yaml.new"
         })
 public final class ConfigPlanCommand extends ApiCommand {
-    @Parameters(arity = "0..1", paramLabel = "FILE", description = "The file; the one that runs unless named.")
+    @Parameters(arity = "0..1", paramLabel = "FILE", description = "The file. Default: the file in use.")
     private @Nullable String file;
 
     public ConfigPlanCommand(Invocation invocation) {

@@ -11,8 +11,8 @@ import picocli.CommandLine.Command;
         name = "reload",
         abbreviateSynopsis = true,
         description = {
-            "Read the configuration file again and take over what changed.",
-            "No downtime. Shows for every changed setting what became of it."
+            "Read the configuration file again and apply the changes.",
+            "No downtime. Shows the result for every changed setting."
         },
         footer = {
             "",

@@ -15,7 +15,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "reset",
         abbreviateSynopsis = true,
-        description = {"Take away what 'config set' has set over the file.", "'config diff' marks it with a star."},
+        description = {"Remove values that 'config set' has set.", "'config diff' marks it with a star."},
         footer = {"", "Example: millctl config reset limits.connections"})
 public final class ConfigResetCommand extends ConfigChangeCommand {
     @Parameters(arity = "0..*", paramLabel = "KEY", description = "A key that was set.")

@@ -12,13 +12,13 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "rollback",
         abbreviateSynopsis = true,
-        description = {"Run an earlier configuration again.", "The file is not touched; the next reload takes it."},
+        description = {"Apply an earlier configuration again.", "The file is not changed; a reload applies it."},
         footer = {"", "Example: millctl config rollback"})
 public final class ConfigRollbackCommand extends ConfigChangeCommand {
     @Parameters(
             arity = "0..1",
             paramLabel = "N",
-            description = "Its number in 'config history'; the one before what runs, unless named.")
+            description = "A number of 'config history'. Default: the one before the present one.")
     private int number;
 
     public ConfigRollbackCommand(Invocation invocation) {

@@ -18,9 +18,9 @@ import picocli.CommandLine.Parameters;
         name = "set",
         abbreviateSynopsis = true,
         description = {
-            "Set keys at once, over the file.",
-            "Until they are reset, the file changes them, or the launcher ends. All of",
-            "them are set, or none."
+            "Set keys at once; their values override the file.",
+            "They last until a reset, a change of the same key in the file, or the end of",
+            "the launcher. All of the keys are set, or none."
         },
         footer = {
             "",
@@ -32,10 +32,10 @@ public final class ConfigSetCommand extends ConfigChangeCommand {
     @Parameters(
             arity = "1..*",
             paramLabel = "KEY=VALUE",
-            description = "A key of the catalogue with its value, written as in the file.")
+            description = "A configuration key with its value, written as in the file.")
     private List<String> given = new ArrayList<>();
 
-    @Option(names = "--save", description = "Write them into the file, which keeps its comments, instead of over it.")
+    @Option(names = "--save", description = "Write the values into the file, and keep its comments.")
     private boolean save;
 
     private final Map<String, String> settings = new LinkedHashMap<>();

@@ -10,30 +10,33 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Turns a directory of Traffic Server into a configuration with {@code bin/millrace import ats}. Confined to one thread. */
+/**
+ * Converts a directory of Traffic Server to a configuration with {@code bin/millrace import ats}. Confined to one
+ * thread.
+ */
 @Command(
         name = "ats",
         abbreviateSynopsis = true,
         description = {
             "Turn Apache Traffic Server's configuration into one millrace.yaml.",
-            "On standard output or in a file; says what became of every line.",
-            "Exit code 0 all is mapped, 1 some is not, 2 the files are broken."
+            "Prints it, or writes it to a file, and reports the result of every line.",
+            "Exit code 0 all mapped, 1 some lines not mapped, 2 errors in the files."
         },
         footer = {"", "Example: millctl import ats /etc/trafficserver --out millrace.yaml"})
 public final class ImportAtsCommand implements Callable<Integer> {
     @Parameters(paramLabel = "DIR", description = "The directory with records.yaml, remap.config and so on.")
     private String directory = "";
 
-    @Option(names = "--out", paramLabel = "FILE", description = "Where to write, in place of standard output.")
+    @Option(names = "--out", paramLabel = "FILE", description = "Write to this file instead of standard output.")
     private String out = "";
 
-    @Option(names = "--force", description = "Write over FILE if it is there.")
+    @Option(names = "--force", description = "Overwrite FILE if it exists.")
     private boolean force;
 
     @Option(
             names = "--prefix",
             paramLabel = "PATH",
-            description = "Where Traffic Server is installed; its relative paths start there.")
+            description = "Installation directory of Traffic Server, for its relative paths.")
     private String prefix = "";
 
     private final Invocation invocation;

@@ -22,11 +22,11 @@ import picocli.CommandLine.Spec;
             "",
             "bash: source <(millctl completion bash)",
             "zsh:  source <(millctl completion zsh), after: autoload -Uz compinit; compinit",
-            "Both lie in share/ of the product, where the shells find them by themselves",
+            "Both are in share/ of the product, where the shells find them automatically",
             "once bin/ is in the PATH (bash), or share/zsh/site-functions in fpath (zsh)."
         })
 public final class CompletionCommand implements Callable<Integer> {
-    /** What a shell offers. */
+    /** The supported shells, for completion. */
     static final class Shells implements Iterable<String> {
         @Override
         public Iterator<String> iterator() {

@@ -13,11 +13,11 @@ import picocli.CommandLine.Command;
 @Command(
         name = "memory",
         abbreviateSynopsis = true,
-        description = {"Show where the worker's memory is, part by part.", "Beside it stands what the kernel counts."},
+        description = {"Show where the worker's memory is, part by part.", "The kernel's own count is shown too."},
         footer = {"", "Example: millctl memory"})
 public final class MemoryCommand extends ApiCommand {
     public MemoryCommand(Invocation invocation) {
-        super(invocation, Invocation.LOOK_TIMEOUT);
+        super(invocation, Invocation.QUERY_TIMEOUT);
     }
 
     @Override

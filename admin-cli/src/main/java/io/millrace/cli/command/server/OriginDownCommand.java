@@ -21,28 +21,28 @@ import picocli.CommandLine.Parameters;
         name = "down",
         abbreviateSynopsis = true,
         description = {
-            "Keep a host of a group of origins, or all of them, from requests.",
-            "What is under way goes on. A new worker knows it too."
+            "Stop new requests to a host of an origin group, or to all of its hosts.",
+            "Requests in progress finish. The mark survives a new worker."
         },
         footer = {"", "Example: millctl origin down 10.0.0.1:8080 --reason deploy --time 10m"})
 public final class OriginDownCommand extends ApiCommand {
     @Parameters(
             paramLabel = "NAME|HOST",
-            description = "A group, or a host such as 10.0.0.1:8080, in one group as shop/10.0.0.1:8080.")
+            description = "A group, or a host: 10.0.0.1:8080 in every group, shop/10.0.0.1:8080 in one.")
     private String origin = "";
 
-    @Option(names = "--reason", paramLabel = "TEXT", description = "Why; shown by 'list'.")
+    @Option(names = "--reason", paramLabel = "TEXT", description = "Reason, shown by 'list'.")
     private String reason = "";
 
     @Option(
             names = "--time",
             paramLabel = "TIME",
             converter = DowntimeConverter.class,
-            description = "For how long: 90s, 10m, 2h, 7d. Without it until 'up'.")
+            description = "Duration: 90s, 10m, 2h, 7d. Default: until 'up'.")
     private @Nullable Duration time;
 
     public OriginDownCommand(Invocation invocation) {
-        super(invocation, Invocation.LOOK_TIMEOUT);
+        super(invocation, Invocation.QUERY_TIMEOUT);
     }
 
     @Override

@@ -15,14 +15,14 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "up",
         abbreviateSynopsis = true,
-        description = "Give a host requests again, whatever kept it from them.",
+        description = "Resume requests to a host, whatever stopped them.",
         footer = {"", "Example: millctl origin up 10.0.0.1:8080"})
 public final class OriginUpCommand extends ApiCommand {
     @Parameters(paramLabel = "NAME|HOST", description = "As for 'down'.")
     private String origin = "";
 
     public OriginUpCommand(Invocation invocation) {
-        super(invocation, Invocation.LOOK_TIMEOUT);
+        super(invocation, Invocation.QUERY_TIMEOUT);
     }
 
     @Override

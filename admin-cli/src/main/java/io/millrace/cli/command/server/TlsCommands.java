@@ -18,11 +18,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Commands about TLS certificates. */
+/** The commands for TLS certificates. */
 public final class TlsCommands {
     private static final String CERTIFICATES = "/v1/tls/certificates";
 
-    /** An order waits for the issuer's validation. */
+    /** Timeout of an order, which waits for the issuer's validation. */
     private static final Duration RENEW_TIMEOUT = Duration.ofMinutes(9);
 
     private TlsCommands() {}
@@ -30,11 +30,11 @@ public final class TlsCommands {
     @Command(
             name = "list",
             abbreviateSynopsis = true,
-            description = {"Show every TLS certificate: names, end, key, file, state.", "Problems stand below each."},
+            description = {"Show every TLS certificate: names, expiry, key, file, state.", "Problems follow each one."},
             footer = {"", "Example: millctl tls list"})
     public static final class ListAll extends ApiCommand {
         public ListAll(Invocation invocation) {
-            super(invocation, Invocation.LOOK_TIMEOUT);
+            super(invocation, Invocation.QUERY_TIMEOUT);
         }
 
         @Override
@@ -49,7 +49,7 @@ public final class TlsCommands {
             name = "show",
             abbreviateSynopsis = true,
             description = {
-                "Show all that is known of the certificates for a name.",
+                "Show all details of the certificates for a name.",
                 "Issuer, chain, validity, key, files, when they were loaded."
             },
             footer = {"", "Example: millctl tls show www.example.com"})
@@ -58,7 +58,7 @@ public final class TlsCommands {
         private String name = "";
 
         public Show(Invocation invocation) {
-            super(invocation, Invocation.LOOK_TIMEOUT);
+            super(invocation, Invocation.QUERY_TIMEOUT);
         }
 
         @Override
@@ -108,7 +108,7 @@ public final class TlsCommands {
             abbreviateSynopsis = true,
             description = {
                 "Read a certificate as the proxy would, without using it.",
-                "Fails when the proxy could not use it. The proxy reads the file, with its own rights."
+                "Fails if the proxy could not use it. The proxy reads the file with its own rights."
             },
             footer = {"", "Example: millctl tls check /etc/letsencrypt/live"})
     public static final class Check extends ApiCommand {
@@ -122,7 +122,7 @@ public final class TlsCommands {
         private @Nullable Path key;
 
         public Check(Invocation invocation) {
-            super(invocation, Invocation.LOOK_TIMEOUT);
+            super(invocation, Invocation.QUERY_TIMEOUT);
         }
 
         @Override

@@ -17,9 +17,9 @@ import picocli.CommandLine.Parameters;
         name = "offline",
         abbreviateSynopsis = true,
         description = {
-            "Take a storage path and its shares out of use.",
-            "Writes what is queued and closes files; the others go on. It stays out until",
-            "'online', or the next worker."
+            "Take a storage path offline, with its shares of volumes.",
+            "Writes queued data and closes its files. The path stays offline until",
+            "'online' or the next worker. Other paths stay in use."
         },
         footer = {"", "Example: millctl storage offline /var/cache/millrace --reason disk"})
 public final class StorageOfflineCommand extends ApiCommand {
@@ -29,7 +29,7 @@ public final class StorageOfflineCommand extends ApiCommand {
     @Option(
             names = {"--reason"},
             paramLabel = "TEXT",
-            description = "Why; shown by 'status'.")
+            description = "Reason, shown by 'status'.")
     private String reason = "";
 
     public StorageOfflineCommand(Invocation invocation) {

@@ -16,8 +16,8 @@ import picocli.CommandLine.Parameters;
         name = "online",
         abbreviateSynopsis = true,
         description = {
-            "Bring a storage path back, whatever took it out.",
-            "After 'offline' it keeps what did not change meanwhile; else it starts empty."
+            "Bring a storage path online, whatever the reason it is offline.",
+            "After 'offline' it keeps its unchanged objects; otherwise it starts empty."
         },
         footer = {"", "Example: millctl storage online /var/cache/millrace"})
 public final class StorageOnlineCommand extends ApiCommand {

@@ -11,8 +11,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /**
- * Looks into a storage path on this machine with {@code bin/millrace store}, whose output and exit code it passes on: no
- * running proxy is asked. Confined to one thread.
+ * Base class of commands that examine a storage path on this machine with {@code bin/millrace store}. Its output and
+ * exit code are passed on; no running proxy is needed. Confined to one thread.
  */
 public abstract class StoreLocalCommand implements Callable<Integer> {
     @Parameters(paramLabel = "PATH", description = "A storage path that no running proxy has open.")
@@ -26,7 +26,7 @@ public abstract class StoreLocalCommand implements Callable<Integer> {
         this.verb = verb;
     }
 
-    /** What the verb takes besides the path. */
+    /** Options of the verb in addition to the path. */
     List<String> options() {
         return List.of();
     }
@@ -58,13 +58,13 @@ public abstract class StoreLocalCommand implements Callable<Integer> {
     @Command(
             name = "dump",
             abbreviateSynopsis = true,
-            description = "Write what is in a storage path, a line for each record.",
+            description = "List the records of a storage path, one on each line.",
             footer = {"", "Example: millctl store dump /var/cache/millrace --keys-only"})
     public static final class Dump extends StoreLocalCommand {
-        @Option(names = "--keys-only", description = "Nothing but the keys of records.")
+        @Option(names = "--keys-only", description = "Only the keys of the records.")
         private boolean keysOnly;
 
-        @Option(names = "--prefix", paramLabel = "TEXT", description = "Only records whose key starts so.")
+        @Option(names = "--prefix", paramLabel = "TEXT", description = "Only records whose key begins with TEXT.")
         private String prefix = "";
 
         @Option(names = "--segment", paramLabel = "N", description = "Only this segment.")

@@ -19,7 +19,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "describe",
         abbreviateSynopsis = true,
-        description = "Say what a metric means, its kind and its labels.",
+        description = "Describe a metric: meaning, kind and labels.",
         footer = {"", "Example: millctl metric describe cache_lookups"})
 public final class MetricDescribeCommand extends ApiCommand {
     @Parameters(
@@ -29,7 +29,7 @@ public final class MetricDescribeCommand extends ApiCommand {
     private List<String> names = List.of();
 
     public MetricDescribeCommand(Invocation invocation) {
-        super(invocation, Invocation.LOOK_TIMEOUT);
+        super(invocation, Invocation.QUERY_TIMEOUT);
     }
 
     @Override

@@ -19,7 +19,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "match",
         abbreviateSynopsis = true,
-        description = "Show the metrics in whose names an expression is found.",
+        description = "Show the metrics whose names match an expression.",
         footer = {"", "Example: millctl metric match 'origin_.*_total'"})
 public final class MetricMatchCommand extends ApiCommand {
     @Parameters(paramLabel = "REGEX", arity = "1..*", description = "A regular expression.")
@@ -28,7 +28,7 @@ public final class MetricMatchCommand extends ApiCommand {
     private final List<NamePattern> patterns = new ArrayList<>();
 
     public MetricMatchCommand(Invocation invocation) {
-        super(invocation, Invocation.LOOK_TIMEOUT);
+        super(invocation, Invocation.QUERY_TIMEOUT);
     }
 
     @Override
@@ -68,7 +68,7 @@ public final class MetricMatchCommand extends ApiCommand {
 
     private boolean isMatched(String name) {
         for (NamePattern pattern : patterns) {
-            if (pattern.isIn(name)) {
+            if (pattern.isFoundIn(name)) {
                 return true;
             }
         }

@@ -25,7 +25,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "monitor",
         abbreviateSynopsis = true,
-        description = {"Show how metrics change.", "Counters per second, others by their change."},
+        description = {"Show how metrics change.", "Counters as a rate per second, gauges with their change."},
         footer = {"", "Example: millctl metric monitor requests cache_bytes -i 1 -c 10"})
 public final class MetricMonitorCommand extends ApiCommand {
     private static final double NANOS_PER_SECOND = 1e9;
@@ -40,7 +40,7 @@ public final class MetricMonitorCommand extends ApiCommand {
             names = {"-i", "--interval"},
             paramLabel = "SECONDS",
             converter = WatchInterval.class,
-            description = "Time between two looks. Default: 5.")
+            description = "Time between two results. Default: 5.")
     private Duration interval = Duration.ofSeconds(5);
 
     @Option(
@@ -49,11 +49,11 @@ public final class MetricMonitorCommand extends ApiCommand {
             description = "How many results. Default: until interrupted.")
     private long count = Long.MAX_VALUE;
 
-    /** What one look saw. */
+    /** The result of one query. */
     private record Seen(List<MetricSample> all, MetricFamilies families, long nanos) {}
 
     public MetricMonitorCommand(Invocation invocation) {
-        super(invocation, Invocation.LOOK_TIMEOUT);
+        super(invocation, Invocation.QUERY_TIMEOUT);
     }
 
     @Override
@@ -110,7 +110,9 @@ public final class MetricMonitorCommand extends ApiCommand {
         return named;
     }
 
-    /** Name by name, each sample once; a worker that has just started may not have all of them yet. */
+    /**
+     * Returns the samples in the order of the names, each sample once. A worker that has just started may lack some.
+     */
     private List<MetricSample> wanted(Seen seen) {
         Set<MetricSample> wanted = new LinkedHashSet<>();
         for (String name : names) {

@@ -21,12 +21,12 @@ import picocli.CommandLine.Parameters;
         name = "via",
         abbreviateSynopsis = true,
         description = {
-            "Say what the letters of a Via field mean.",
-            "Millrace's, and Traffic Server's of 24, 22 and 6 characters. Asks nobody."
+            "Explain the letters of a Via field.",
+            "Of Millrace, and of Traffic Server with 24, 22 and 6 characters. Works offline."
         },
         footer = {"", "Example: millctl via '[uScHs f p eN:t cCHi p s ]'"})
 public final class ViaCommand implements Callable<Integer> {
-    /** A field of Via is short; what is longer is something else. */
+    /** Limit of a line; a Via field is shorter. */
     private static final int LINE_LENGTH_MAX = 8192;
 
     @Parameters(

@@ -3,9 +3,12 @@ package io.millrace.store.disk.record;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** Is told what became of a record. On the volume's thread, once for each record. */
+/** Receives the result of an append. Called on the volume's thread, once per record. */
 @FunctionalInterface
 public interface Appended {
-    /** The record is written and in the index; or it is not, for the reason given, and its key holds nothing here. */
+    /**
+     * With null, the record is written and in the index. Otherwise it is not, for the given reason, and its key holds
+     * no object on this volume.
+     */
     void appended(@Nullable IOException failure);
 }

@@ -5,28 +5,28 @@ import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the body of a HEAD record lies: the record's extension.
+ * The place of the body of a HEAD record: the record's extension.
  *
  * <pre>
- *    0  4  bytes of a block; 0 when the body lies in another record
- *    4  4  length of the bitmap; 0 when the body is whole
+ *    0  4  bytes of a block; 0 if the body is in another record
+ *    4  4  length of the bitmap; 0 if the body is whole
  *    8  4  number of the segment with the body's record
  *   12  4  offset of that record in its segment
  *   16  8  tag of that segment
  *   24  8  zero
- *   32     bitmap: bit n of byte n/8 says that block n is stored; not written for a whole body
+ *   32     bitmap: bit n of byte n/8 is set if block n is stored; not written for a whole body
  * </pre>
  *
- * Blocks are found through the index by object id and number, so the extension of a whole body stays this small
- * whatever the body's length, and a changed head costs one small record. A body that was written as one COMPLETE
- * record stays there when its head changes; the extension then names that record.
+ * <p>Blocks are found through the index by object id and number. Therefore the extension of a whole body has a fixed
+ * size, and a changed head costs one small record. A body that was written as one COMPLETE record remains in that
+ * record when its head changes; the extension then contains the place of that record.
  *
- * <p>The bitmap says which blocks count, the index which of them are still there.
+ * <p>The bitmap lists the blocks that belong to the body; the index contains those that still exist.
  *
  * <p>Immutable.
  *
- * @param bodyLength length of the whole body in bytes; -1 when it is not known, which only a partial one may say
- * @param blockBytes bytes of a block, 0 when the body lies in another record
+ * @param bodyLength length of the whole body in bytes; -1 if not known, which is allowed only for a partial body
+ * @param blockBytes bytes of a block, 0 if the body is in another record
  * @param segment segment of that record
  * @param offset its offset in bytes
  * @param tag its segment's tag
@@ -41,34 +41,34 @@ public record BodyPlace(
         @Nullable BitSet stored) {
     private static final int FIXED_BYTES = 32;
 
-    /** A whole body in blocks. */
+    /** Creates the place of a whole body in blocks. */
     public static BodyPlace inBlocks(long bodyLength, int blockBytes) {
         return new BodyPlace(bodyLength, blockBytes, 0, 0, 0, null);
     }
 
-    /** A body of which these blocks are stored; takes over the set. */
+    /** Creates the place of a partial body with these blocks; takes over the set. */
     public static BodyPlace partial(long bodyLength, int blockBytes, BitSet stored) {
         return new BodyPlace(bodyLength, blockBytes, 0, 0, 0, stored);
     }
 
-    /** A whole body in a COMPLETE record. */
+    /** Creates the place of a whole body in a COMPLETE record. */
     public static BodyPlace inRecord(long bodyLength, int segment, long offset, long tag) {
         return new BodyPlace(bodyLength, 0, segment, (int) offset, tag, null);
     }
 
-    /** Most blocks that a body may have, so that its bitmap fits a record of a volume. */
+    /** Returns the maximum number of blocks of a body, so that its bitmap fits in a record of the volume. */
     public static int blocksMax(int recordLengthMax) {
-        // A quarter for the bitmap; the rest is for the key and the head.
+        // A quarter of the record for the bitmap; the rest is for the key and the head.
         int bytes = Math.min(RecordHeader.PART_LENGTH_MAX - FIXED_BYTES, recordLengthMax / 4);
         return bytes * Byte.SIZE;
     }
 
-    /** Whether every block counts. */
+    /** Returns true if the body is whole. */
     public boolean isWhole() {
         return stored == null;
     }
 
-    /** Whether the block counts. */
+    /** Returns true if the block belongs to the body. */
     public boolean has(int block) {
         return stored == null ? block < blockCount() : stored.get(block);
     }
@@ -86,7 +86,7 @@ public record BodyPlace(
         return stored == null ? 0 : (stored.length() + Byte.SIZE - 1) / Byte.SIZE;
     }
 
-    /** Number of blocks up to the last one that counts. */
+    /** Returns the number of blocks up to the last one that belongs to the body. */
     public int blockCount() {
         return stored == null ? (int) ((bodyLength + blockBytes - 1) / blockBytes) : stored.length();
     }

@@ -1,20 +1,20 @@
 package io.millrace.store.disk.record;
 
 /**
- * A part of one record's content, and whose content it must be.
+ * A part of one record's content, with the expected owner of the content.
  *
  * <p>Immutable.
  *
- * @param objectId the representation
+ * @param objectId id of the representation
  * @param block number of the block, {@link #NO_BLOCK} for the content of a COMPLETE record
  * @param from first byte within the content
  * @param length number of bytes, at least one
  */
 public record ContentRange(long objectId, int block, int from, int length) {
-    /** The content is the whole body. */
+    /** Value of {@code block} for content that is the whole body. */
     public static final int NO_BLOCK = -1;
 
-    /** Whether a record with that header is the one meant, and holds the whole range. */
+    /** Returns true if the header belongs to the expected record, and the record contains the whole range. */
     public boolean matches(RecordHeader header) {
         boolean rightType = block == NO_BLOCK
                 ? header.type() == RecordType.COMPLETE

@@ -2,11 +2,14 @@ package io.millrace.store.disk.record;
 
 import java.io.IOException;
 
-/** What lies at a location is not the record that was looked for: damaged, torn, or overwritten by a newer one. */
+/**
+ * Thrown when a location does not contain the expected record, because it is damaged, partly written, or overwritten by
+ * a newer one.
+ */
 public final class DamagedRecordException extends IOException {
     private static final long serialVersionUID = 1L;
 
-    /** The message says what, where, and what was expected. */
+    /** The message states the actual and the expected content and the place. */
     public DamagedRecordException(String message) {
         super(message, null);
     }

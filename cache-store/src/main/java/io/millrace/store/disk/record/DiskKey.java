@@ -1,20 +1,20 @@
 package io.millrace.store.disk.record;
 
 /**
- * A key as the disk sees it: its bytes (borrowed, never changed) and its 128-bit hash.
+ * A key in the form used on disk: its bytes (borrowed, never changed) and its 128-bit hash.
  *
  * <p>Immutable.
  */
-@SuppressWarnings("ArrayRecordComponent") // never compared; a holder of three fields
+@SuppressWarnings("ArrayRecordComponent") // never compared; only groups three fields
 public record DiskKey(byte[] bytes, long hashHigh, long hashLow) {
     private static final long HIGH_SALT = 0x9E37_79B9_7F4A_7C15L;
 
-    /** Upper half of the hash under which a block is found. Together with the lower half it is one-to-one. */
+    /** Returns the upper half of a block's hash in the index. Both halves together identify the block uniquely. */
     public static long blockHashHigh(long objectId) {
         return mix(objectId ^ HIGH_SALT);
     }
 
-    /** Lower half of the hash under which a block is found. */
+    /** Returns the lower half of a block's hash in the index. */
     public static long blockHashLow(long objectId, int block) {
         return mix(mix(objectId) + block);
     }

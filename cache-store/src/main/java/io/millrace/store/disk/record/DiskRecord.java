@@ -5,7 +5,7 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
- * A record that was read and checked: header, extension, key and head always, the content when it came along.
+ * A verified record: header, extension, key and head, and the content if it was read too.
  *
  * <p>Owns a buffer until {@link #release}. Confined to one thread.
  */
@@ -21,48 +21,48 @@ public final class DiskRecord {
         this.hasContent = hasContent;
     }
 
-    /** The header. */
+    /** Returns the header. */
     public RecordHeader header() {
         return header;
     }
 
-    /** Whether the record is that of the key. */
+    /** Returns true if the record has this key. */
     public boolean hasKey(byte[] key) {
         return Arrays.equals(key, key());
     }
 
-    /** The key's bytes. */
+    /** Returns the key's bytes. */
     public byte[] key() {
         byte[] key = new byte[header.keyLength()];
         buffer.getBytes(header.metaOffset() + header.extensionLength(), key);
         return key;
     }
 
-    /** The encoded head; borrowed. */
+    /** Returns the encoded head; borrowed. */
     public ByteBuf head() {
         int at = header.metaOffset() + header.extensionLength() + header.keyLength();
         return buffer.slice(at, header.headLength());
     }
 
-    /** Where the body lies; for HEAD only. */
+    /** Returns the place of the body; for HEAD only. */
     public BodyPlace place() throws DamagedRecordException {
         int at = header.metaOffset();
         return BodyPlace.decode(
                 buffer.nioBuffer(at, header.extensionLength()).order(ByteOrder.LITTLE_ENDIAN), 0, header);
     }
 
-    /** Whether the content was read along, and verified. */
+    /** Returns true if the content was read and verified. */
     public boolean hasContent() {
         return hasContent;
     }
 
-    /** The content; borrowed. */
+    /** Returns the content; borrowed. */
     public ByteBuf content() {
         assert hasContent;
         return buffer.slice(header.contentOffset(), header.contentLength());
     }
 
-    /** Gives up the buffer. */
+    /** Releases the buffer. */
     public void release() {
         buffer.release();
     }

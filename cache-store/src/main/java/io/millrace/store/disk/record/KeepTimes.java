@@ -1,18 +1,19 @@
 package io.millrace.store.disk.record;
 
 /**
- * How long an object is to be kept. Immutable.
+ * The expiry and the pin time of an object. Immutable.
  *
- * @param expiry when it stops being worth that, in seconds since the epoch, unsigned; not before its pin ends
- * @param pinnedUntil until when it is pinned, in seconds since the epoch; 0 when it is not
+ * @param expiry time after which the object is not worth keeping, in seconds since the epoch, unsigned; not before the
+ *     end of its pin
+ * @param pinnedUntil time until which it is pinned, in seconds since the epoch; 0 if it is not pinned
  */
 public record KeepTimes(int expiry, long pinnedUntil) {
-    /** The times, each held within what a record can tell. */
+    /** Creates the times, each limited to the range of a record's fields. */
     public static KeepTimes of(long expiresAtSeconds, long pinnedUntilSeconds) {
         return new KeepTimes((int) within(Math.max(expiresAtSeconds, pinnedUntilSeconds)), within(pinnedUntilSeconds));
     }
 
-    /** Those of a record. */
+    /** Returns the times of a record. */
     public static KeepTimes of(RecordHeader header) {
         return new KeepTimes(header.expiry(), header.pinnedUntil());
     }

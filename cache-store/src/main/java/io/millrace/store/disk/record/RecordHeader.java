@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
  *    0  4  magic "MRRC"
  *    4  1  type (RecordType)
  *    5  1  format version
- *    6  2  flags: 1 the body is whole, 2 the body lies in another record
- *    8  8  sequence: segment sequence in the upper 32 bits, counted up within the segment in the lower
- *   16  8  tag of the segment: random, so that no body can be written to look like a record of this segment
+ *    6  2  flags: 1 the body is whole, 2 the body is in another record
+ *    8  8  sequence: segment sequence in the upper 32 bits, counter within the segment in the lower
+ *   16  8  tag of the segment: random, so that no body can imitate a record of this segment
  *   24  8  object id; 0 in a tombstone
  *   32  8  hash, upper half: of the key, or of object id and block number
  *   40  8  hash, lower half
@@ -27,38 +27,38 @@ import org.jspecify.annotations.Nullable;
  *   68  4  length of the head
  *   72  4  expiry, seconds since the epoch, unsigned
  *   76  4  CRC32C of the checksum table
- *   80  8  BLOCK: lower half of the hash of the object's key; COMPLETE and HEAD: until when the object is pinned,
- *          seconds since the epoch, 0 when it is not; else zero
+ *   80  8  BLOCK: lower half of the hash of the object's key; COMPLETE and HEAD: pin time of the object,
+ *          seconds since the epoch, 0 for no pin; else zero
  *   88  4  CRC32C of extension, key and head
  *   92  4  CRC32C of bytes 0 to 91
  * </pre>
  *
- * <p>After it come, without gaps: the checksum table (one CRC32C for each {@link #CHUNK_BYTES} of content, the last
- * chunk being shorter), the extension, the key, the head, the content; then zeros up to a multiple of
- * {@link Location#UNIT_BYTES}. The content is contiguous and holds no checksums, so it can be sent from the file as it
- * is; and any part of it can be verified without reading the rest.
+ * <p>The following parts follow the header without gaps: the checksum table (one CRC32C per {@link #CHUNK_BYTES} of
+ * content; the last chunk may be shorter), the extension, the key, the head, the content, and zeros up to a multiple of
+ * {@link Location#UNIT_BYTES}. The content is contiguous and contains no checksums, so it can be sent from the file
+ * unchanged. Any part of it can be verified without reading the rest.
  *
- * <p>Mutable until appended, then left alone; confined to one thread.
+ * <p>Mutable until appended, then constant; confined to one thread.
  */
 public final class RecordHeader {
     /** Bytes of the header. */
     public static final int BYTES = 96;
-    /** Content bytes under one checksum: what a read of any length must at most read in excess. */
+    /** Content bytes per checksum: the granularity of reads. */
     public static final int CHUNK_BYTES = 64 * 1024;
     /** Flag: all bytes of the body are stored. */
     public static final int FLAG_WHOLE = 1;
-    /** Flag: the content lies in the record that the extension names. */
+    /** Flag: the content is in the record that the extension refers to. */
     public static final int FLAG_BODY_ELSEWHERE = 2;
 
     static final int FORMAT_VERSION = 2;
-    /** Latest time that expiry or pin can tell, in seconds since the epoch. */
+    /** Maximum value of expiry and pin time, in seconds since the epoch. */
     public static final long SECONDS_MAX = 0xFFFF_FFFFL;
-    /** Where the hash stands, upper half first. */
+    /** Offset of the hash, upper half first. */
     public static final int HASH_AT = 32;
 
     static final int MAGIC = 0x4352_524d;
     private static final int CONTENT_LENGTH_MAX = 1 << 28;
-    /** Longest key, head or extension. */
+    /** Maximum length of a key, head or extension. */
     static final int PART_LENGTH_MAX = 1 << 21;
 
     private final RecordType type;
@@ -86,7 +86,7 @@ public final class RecordHeader {
         this.hashLow = hashLow;
     }
 
-    /** A COMPLETE record: an object whose whole body lies in the record. */
+    /** Creates a COMPLETE record: an object whose whole body is in the record. */
     public static RecordHeader complete(DiskKey key, long objectId, int headLength, int expiry, int contentLength) {
         RecordHeader header = keyed(RecordType.COMPLETE, key, objectId);
         header.flags = FLAG_WHOLE;
@@ -97,7 +97,7 @@ public final class RecordHeader {
         return header;
     }
 
-    /** A BLOCK record: one block of the body of an object. */
+    /** Creates a BLOCK record: one block of the body of an object. */
     public static RecordHeader block(long keyHash, long objectId, int number, int contentLength) {
         RecordHeader header = new RecordHeader(
                 RecordType.BLOCK, objectId, DiskKey.blockHashHigh(objectId), DiskKey.blockHashLow(objectId, number));
@@ -108,7 +108,7 @@ public final class RecordHeader {
         return header;
     }
 
-    /** A HEAD record: an object whose body lies in other records. */
+    /** Creates a HEAD record: an object whose body is in other records. */
     public static RecordHeader head(DiskKey key, long objectId, int headLength, int expiry, BodyPlace place) {
         RecordHeader header = keyed(RecordType.HEAD, key, objectId);
         header.flags = place.flags();
@@ -119,7 +119,7 @@ public final class RecordHeader {
         return header;
     }
 
-    /** A TOMBSTONE record: the key was removed. */
+    /** Creates a TOMBSTONE record: the removal of the key. */
     public static RecordHeader tombstone(DiskKey key) {
         return keyed(RecordType.TOMBSTONE, key, 0);
     }
@@ -131,21 +131,21 @@ public final class RecordHeader {
     }
 
     /**
-     * Says until when the object is pinned, in seconds since the epoch, 0 for not at all. Of a BLOCK that is not written down:
-     * its head says it.
+     * Sets the pin time of the object, in seconds since the epoch, 0 for no pin. Not encoded in a BLOCK, because the
+     * head contains it.
      */
     public RecordHeader pinnedUntil(long seconds) {
         pinnedUntil = Math.max(0, Math.min(seconds, SECONDS_MAX));
         return this;
     }
 
-    /** Gives the record its place in the log. */
+    /** Sets the record's sequence and segment tag. */
     public void stamp(long sequence, long tag) {
         this.sequence = sequence;
         this.tag = tag;
     }
 
-    /** Sets the checksums of what follows the header. */
+    /** Sets the checksums of the parts after the header. */
     public void checksums(int tableCrc, int metaCrc) {
         this.tableCrc = tableCrc;
         this.metaCrc = metaCrc;
@@ -175,7 +175,7 @@ public final class RecordHeader {
         out.putInt(index + 92, Checksums.crc32c(out, index, 92));
     }
 
-    /** The header at absolute {@code index} of a little-endian buffer; null when there is none. */
+    /** Decodes the header at absolute {@code index} of a little-endian buffer; null if there is none. */
     public static @Nullable RecordHeader decode(ByteBuffer in, int index) {
         assert in.order() == ByteOrder.LITTLE_ENDIAN;
         if (in.limit() - index < BYTES || in.getInt(index) != MAGIC || in.get(index + 5) != FORMAT_VERSION) {
@@ -206,7 +206,10 @@ public final class RecordHeader {
         return header.hasSaneLengths() ? header : null;
     }
 
-    /** Whether a header that cannot be decoded was one of a segment of that tag: no body can be written to look so. */
+    /**
+     * Returns true if an undecodable header belongs to the segment with that tag, according to its tag field. The tag
+     * is random, so a body cannot imitate a header.
+     */
     public static boolean mayHaveTag(ByteBuffer in, int index, long tag) {
         return tag != 0 && Long.bitCount(in.getLong(index + 16) ^ tag) <= 1;
     }
@@ -223,125 +226,125 @@ public final class RecordHeader {
         return length >= 0 && length <= PART_LENGTH_MAX;
     }
 
-    /** What the record says. */
+    /** Returns the type of the record. */
     public RecordType type() {
         return type;
     }
 
-    /** Whether the flag is set. */
+    /** Returns true if the flag is set. */
     public boolean has(int flag) {
         return (flags & flag) != 0;
     }
 
-    /** Place in the volume's history. */
+    /** Returns the position in the volume's log. */
     public long sequence() {
         return sequence;
     }
 
-    /** Tag of the segment that the record was written for. */
+    /** Returns the tag of the segment for which the record was written. */
     public long tag() {
         return tag;
     }
 
-    /** Id of the representation; 0 in a tombstone. */
+    /** Returns the id of the representation; 0 in a tombstone. */
     public long objectId() {
         return objectId;
     }
 
-    /** Upper half of the hash that finds the record. */
+    /** Returns the upper half of the hash under which the record is found. */
     public long hashHigh() {
         return hashHigh;
     }
 
-    /** Lower half of the hash that finds the record. */
+    /** Returns the lower half of the hash under which the record is found. */
     public long hashLow() {
         return hashLow;
     }
 
-    /** Length of the whole body in bytes, -1 when not known. */
+    /** Returns the length of the whole body in bytes, -1 if not known. */
     public long bodyLength() {
         return bodyLength;
     }
 
-    /** Body bytes in this record. */
+    /** Returns the number of body bytes in this record. */
     public int contentLength() {
         return contentLength;
     }
 
-    /** Number of the block; for BLOCK only. */
+    /** Returns the number of the block; for BLOCK only. */
     public int blockNumber() {
         return detail;
     }
 
-    /** Bytes of the extension. */
+    /** Returns the bytes of the extension. */
     public int extensionLength() {
         return type == RecordType.HEAD ? detail : 0;
     }
 
     /**
-     * Whether the record is an object whose body is all in one record, this or another. Only such a one does a rebuild
-     * pass over when it is torn.
+     * Returns true if the record is an object whose whole body is in one record, this one or another. A rebuild skips a
+     * partly written record only if this is true.
      */
     public boolean isObjectInOneRecord() {
         return type == RecordType.COMPLETE || (type == RecordType.HEAD && has(FLAG_BODY_ELSEWHERE));
     }
 
-    /** Bytes of the key. */
+    /** Returns the bytes of the key. */
     public int keyLength() {
         return keyLength;
     }
 
-    /** Bytes of the head. */
+    /** Returns the bytes of the head. */
     public int headLength() {
         return headLength;
     }
 
-    /** Lower half of the hash of the object's key, by which a block finds the head that it belongs to. */
+    /** Returns the lower half of the hash of the object's key, which refers from a block to its head. */
     public long keyHash() {
         return type == RecordType.BLOCK ? keyHash : hashLow;
     }
 
-    /** Expiry in seconds since the epoch, unsigned. */
+    /** Returns the expiry in seconds since the epoch, unsigned. */
     public int expiry() {
         return expiry;
     }
 
-    /** Until when the object is pinned, in seconds since the epoch; 0 when it is not, or nobody told. */
+    /** Returns the pin time of the object in seconds since the epoch; 0 if it is not pinned or the time was not set. */
     public long pinnedUntil() {
         return pinnedUntil;
     }
 
-    /** CRC32C of the checksum table. */
+    /** Returns the CRC32C of the checksum table. */
     public int tableCrc() {
         return tableCrc;
     }
 
-    /** CRC32C of key, head and extension. */
+    /** Returns the CRC32C of extension, key and head. */
     public int metaCrc() {
         return metaCrc;
     }
 
-    /** Bytes of the checksum table. */
+    /** Returns the bytes of the checksum table. */
     public int tableLength() {
         return (contentLength + CHUNK_BYTES - 1) / CHUNK_BYTES * Integer.BYTES;
     }
 
-    /** Bytes of extension, key and head. */
+    /** Returns the bytes of extension, key and head. */
     public int metaLength() {
         return extensionLength() + keyLength + headLength;
     }
 
-    /** Where the extension starts, counted from the record. */
+    /** Returns the offset of the extension in the record. */
     public int metaOffset() {
         return BYTES + tableLength();
     }
 
-    /** Where the content starts, counted from the record. */
+    /** Returns the offset of the content in the record. */
     public int contentOffset() {
         return metaOffset() + metaLength();
     }
 
-    /** Bytes of the record, padding included. */
+    /** Returns the bytes of the record, including padding. */
     public int recordLength() {
         int length = contentOffset() + contentLength;
         return (length + Location.UNIT_BYTES - 1) / Location.UNIT_BYTES * Location.UNIT_BYTES;

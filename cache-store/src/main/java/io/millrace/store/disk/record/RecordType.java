@@ -2,15 +2,15 @@ package io.millrace.store.disk.record;
 
 import org.jspecify.annotations.Nullable;
 
-/** What a record says. The code is its place on disk and never changes. */
+/** The type of a record. Its code is part of the disk format and never changes. */
 public enum RecordType {
     /** A whole object: key, head and body in one record. */
     COMPLETE(1),
     /** One block of an object's body, found by object id and block number. */
     BLOCK(2),
-    /** Key and head of an object whose body lies in blocks, or in an older record. */
+    /** Key and head of an object whose body is in blocks, or in an older record. */
     HEAD(3),
-    /** The key holds nothing from here on. */
+    /** The removal of a key: older records of the key are invalid. */
     TOMBSTONE(4);
 
     private static final RecordType[] BY_CODE = {null, COMPLETE, BLOCK, HEAD, TOMBSTONE};
@@ -21,12 +21,12 @@ public enum RecordType {
         this.code = (byte) code;
     }
 
-    /** The byte on disk. */
+    /** Returns the code on disk. */
     public byte code() {
         return code;
     }
 
-    /** The type of a byte on disk, null when there is none. */
+    /** Returns the type with that code on disk, null if there is none. */
     public static @Nullable RecordType of(byte code) {
         return code > 0 && code < BY_CODE.length ? BY_CODE[code] : null;
     }

@@ -18,26 +18,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The segments that processes which had the volume before still read, and the list by which this one tells its
- * successor the same.
+ * The lists of segments that previous owner processes still read, and the list of this process for its successor.
  *
- * <p>Who gives the lease back first writes its pinned segments into a file {@value #PREFIX}<i>random</i>, which it holds
- * locked until its last reader is done or it dies. Who has the lease writes to no segment that is in the list of a file
- * still locked. Nothing is opened from disk after the list was written, so lists only get shorter.
+ * <p>Before a process releases the lease, it writes its pinned segments into a file {@value #PREFIX}<i>random</i>. It
+ * keeps the file locked until its last reader ends or the process dies. The holder of the lease writes to no segment
+ * listed in a locked file. No object is opened from disk after the list was written, so lists only become shorter.
  *
  * <pre>
  *    0  8  magic "MRREADR\0"
  *    8  4  format version
  *   12  4  number of entries
  *   16 16  volume id
- *   32     entries, 16 bytes each: number of the segment (4), zero (4), its tag (8; 0 when it was given up)
- *  end  4  CRC32C of all before
+ *   32     entries, 16 bytes each: number of the segment (4), zero (4), its tag (8; 0 if it was reclaimed)
+ *  end  4  CRC32C of all preceding bytes
  * </pre>
  *
  * <p>Thread-safe.
  */
 public final class ReaderLists {
-    /** How the files are named. */
+    /** Prefix of the files' names. */
     public static final String PREFIX = "readers.";
 
     private static final Logger LOG = LoggerFactory.getLogger(ReaderLists.class);
@@ -51,9 +50,9 @@ public final class ReaderLists {
     private final UUID volumeId;
     private final int segments;
     private final ReentrantLock lock = new ReentrantLock();
-    /** What each file of another process says. */
+    /** The segments listed in each file of another process. */
     private final Map<Path, BitSet> others = new LinkedHashMap<>();
-    /** All of it together; replaced, never changed. */
+    /** The union of all lists; replaced, never modified. */
     private volatile BitSet pinned = new BitSet();
 
     private @Nullable HeldFile own;
@@ -70,7 +69,7 @@ public final class ReaderLists {
     public static ReaderLists open(FileIo io, Path directory, Superblock superblock) throws IOException {
         ReaderLists lists = new ReaderLists(io, directory, superblock);
         for (Path file : io.list(directory, PREFIX)) {
-            // What cannot be read may be anything.
+            // An unreadable list counts as listing every segment.
             lists.others.put(file, lists.all());
         }
         lists.recheck();
@@ -83,17 +82,17 @@ public final class ReaderLists {
         return all;
     }
 
-    /** Whether another process reads the segment, as of the last {@link #recheck}. */
+    /** Returns true if another process reads the segment, according to the last {@link #recheck}. */
     public boolean isPinned(int segment) {
         return pinned.get(segment);
     }
 
-    /** Number of segments that other processes read. */
+    /** Returns the number of segments that other processes read. */
     public int pinnedSegments() {
         return pinned.cardinality();
     }
 
-    /** Asks again which lists are still held: a system call or two for each, nothing when there is none. */
+    /** Checks which lists are still locked: one or two system calls per list, none without a list. */
     public void recheck() {
         lock.lock();
         try {
@@ -125,7 +124,7 @@ public final class ReaderLists {
         return false;
     }
 
-    /** The segments of a list; null when it is damaged, or being rewritten just now. */
+    /** Returns the segments of a list; null if it is damaged or is being rewritten. */
     private @Nullable BitSet decode(byte[] content) {
         ByteBuffer in = ByteBuffer.wrap(content).order(ByteOrder.LITTLE_ENDIAN);
         if (content.length < HEADER_BYTES + Integer.BYTES
@@ -146,12 +145,12 @@ public final class ReaderLists {
         return read;
     }
 
-    /** Tells who takes the volume next what is read here. Nothing is pinned any more by now. */
+    /** Writes the list of pinned segments for the next owner. No further segment is pinned after this point. */
     public void tell(SegmentPins pins, SegmentTable table) throws IOException {
         tell(pins.pinned(), table);
     }
 
-    /** Tells who takes the volume next that every segment with records is read here, and what was given up and is pinned. */
+    /** Writes a list of all segments with records, and of reclaimed segments that are pinned, for the next owner. */
     public void tellAll(SegmentPins pins, SegmentTable table) throws IOException {
         BitSet used = pins.pinned();
         for (int segment = 0; segment < table.segments(); segment++) {
@@ -175,7 +174,7 @@ public final class ReaderLists {
         }
     }
 
-    /** Takes from the list what is not read any more; without readers it goes. Does nothing when none was told. */
+    /** Removes segments that are no longer pinned from the list; deletes an empty list. No effect without a list. */
     public void shorten(SegmentPins pins, SegmentTable table) throws IOException {
         lock.lock();
         try {
@@ -196,7 +195,7 @@ public final class ReaderLists {
         }
     }
 
-    /** Takes the whole list back. */
+    /** Deletes the list. */
     public void untell() throws IOException {
         lock.lock();
         try {

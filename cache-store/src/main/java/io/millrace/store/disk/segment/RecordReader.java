@@ -15,31 +15,33 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Reads records by position and checks all it gives out: header, segment tag, and the CRC32C of every part.
+ * Reads records by position and verifies them: header, segment tag, and the CRC32C of every part.
  *
  * <p>Thread-safe. The caller has pinned the segment. Blocks on the disk.
  */
 public final class RecordReader {
-    /** A record whose length the location cannot tell is first read so far. */
+    /** Bytes of the first read if the location does not contain the exact length. */
     private static final int FIRST_READ_BYTES = 64 * 1024;
-    /** Header and the longest checksum table of the usual block length; longer ones take a second read. */
+    /**
+     * Bytes of the header and the longest checksum table of the usual block length; longer tables need a second read.
+     */
     private static final int TABLE_READ_BYTES = RecordHeader.BYTES + 16 * Integer.BYTES;
 
     private final SegmentFile segments;
     private final ByteBufAllocator allocator;
 
-    /** A reader of the segments, with buffers from the allocator. */
+    /** Creates a reader of the segments, with buffers from the allocator. */
     public RecordReader(SegmentFile segments, ByteBufAllocator allocator) {
         this.segments = segments;
         this.allocator = allocator;
     }
 
     /**
-     * The record at {@code location}; the caller releases it. Its content comes along when the record is small enough
-     * for one read.
+     * Reads the record at {@code location}; the caller releases it. The content is included if the record is small
+     * enough for one read.
      *
-     * @param tag what the segment's tag must be
-     * @throws DamagedRecordException when it is not there or not sound
+     * @param tag the expected tag of the segment
+     * @throws DamagedRecordException if the record is missing or damaged
      */
     public DiskRecord read(long location, long tag) throws IOException {
         int hint = Location.lengthHint(location);
@@ -47,12 +49,12 @@ public final class RecordReader {
         return read(Location.segment(location), Location.offset(location), tag, exact ? hint : FIRST_READ_BYTES);
     }
 
-    /** As {@link #read(long, long)}, for a record of a known length: always with its content. */
+    /** Like {@link #read(long, long)}, for a record of known length: always includes the content. */
     public DiskRecord readWhole(int segment, long offset, long tag, int length) throws IOException {
         return read(segment, offset, tag, length);
     }
 
-    /** As {@link #read(long, long)}, for a place that a {@link BodyPlace} names. */
+    /** Like {@link #read(long, long)}, for the place in a {@link BodyPlace}; usually without the content. */
     public DiskRecord readHead(int segment, long offset, long tag) throws IOException {
         return read(segment, offset, tag, TABLE_READ_BYTES);
     }
@@ -81,11 +83,11 @@ public final class RecordReader {
     }
 
     /**
-     * Part of the content of the record at {@code offset}; the caller releases it. Reads whole checksum chunks.
+     * Reads part of the content of the record at {@code offset}; the caller releases it. Reads whole checksum chunks.
      *
-     * @param tag what the segment's tag must be
-     * @param expected the object id, and the block number in its low half when it is a block
-     * @throws DamagedRecordException when the record is not there, not the expected one or not sound
+     * @param tag the expected tag of the segment
+     * @param expected the expected object id, block number and range
+     * @throws DamagedRecordException if the record is missing, damaged or another one
      */
     public ByteBuf readContent(int segment, long offset, long tag, ContentRange expected) throws IOException {
         ByteBuf table = allocator.directBuffer(TABLE_READ_BYTES);
@@ -133,7 +135,7 @@ public final class RecordReader {
         }
     }
 
-    /** Checks all of a record's content. */
+    /** Verifies all of a record's content. */
     public void verifyContent(int segment, long offset, RecordHeader header) throws IOException {
         int step = 4 * RecordHeader.CHUNK_BYTES;
         for (int from = 0; from < header.contentLength(); from += step) {
@@ -148,9 +150,9 @@ public final class RecordReader {
     }
 
     /**
-     * Whether the record is an object whose header reached the disk and not all of the rest, and which nothing but itself
-     * stood for: a COMPLETE record, or a HEAD for the body of one. Of a sound record, and of one of another kind, it says
-     * false.
+     * Returns true if the record is an object that was only partly written: its header reached the disk, but not all of
+     * the rest. Only for a COMPLETE record, or a HEAD for the body of one, which no other record represents. False for
+     * an intact record and for a record of another type.
      */
     public boolean isTornObject(int segment, long offset, long tag) throws IOException {
         ByteBuf start = allocator.directBuffer(RecordHeader.BYTES);
@@ -174,7 +176,7 @@ public final class RecordReader {
         }
     }
 
-    /** Reads on until the buffer holds {@code length} bytes. */
+    /** Continues reading until the buffer contains {@code length} bytes. */
     private void fill(int segment, long offset, ByteBuf buffer, int length) throws IOException {
         int have = buffer.readableBytes();
         if (have >= length) {

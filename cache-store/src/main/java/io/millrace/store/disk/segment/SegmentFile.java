@@ -8,41 +8,41 @@ import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The segments of a volume's file: reads and writes by segment and offset, headers, summaries and walks over records.
+ * The segments in a volume's file: reads and writes by segment and offset, headers, summaries and walks over records.
  *
- * <p>Thread-safe; who may write where is the caller's affair.
+ * <p>Thread-safe; the caller coordinates writes.
  */
 public final class SegmentFile {
     private static final int WALK_WINDOW_BYTES = 256 * 1024;
 
-    /** No segment's tag. */
+    /** Matches the tag of every segment. */
     private static final long ANY_TAG = 0;
 
     private final StoreFile file;
     private final Superblock superblock;
 
-    /** The segments of a volume. */
+    /** Creates the access to the segments of a volume. */
     public SegmentFile(StoreFile file, Superblock superblock) {
         this.file = file;
         this.superblock = superblock;
     }
 
-    /** Sees the records of a segment in the order in which they lie there. */
+    /** Receives the records of a segment in their order. */
     @FunctionalInterface
     public interface RecordVisitor {
-        /** One record whose header is sound; nothing behind the header has been looked at. */
+        /** Called for a record with an intact header; the parts after the header are not verified. */
         void record(RecordHeader header, long offset) throws IOException;
 
-        /** A place that looks like a record of the segment whose header is damaged, so the hash may be, too. */
+        /** Called for a possible record of the segment whose header is damaged, so that its hash may be damaged too. */
         default void damaged(long hashHigh, long hashLow, long offset) {}
     }
 
-    /** Bytes of a segment. */
+    /** Returns the bytes of a segment. */
     public int segmentBytes() {
         return superblock.segmentBytes();
     }
 
-    /** Reads up to the end of the segment at most; returns the bytes read. */
+    /** Reads up to the end of the segment at most; returns the number of bytes read. */
     public int read(int segment, long offset, ByteBuffer target) throws IOException {
         long left = (long) segmentBytes() - offset;
         if (left <= 0) {
@@ -54,13 +54,13 @@ public final class SegmentFile {
         return file.read(target, superblock.segmentPosition(segment) + offset);
     }
 
-    /** Writes all remaining bytes of the source to a segment, from an offset in it. */
+    /** Writes all remaining bytes of the source to a segment, at an offset in the segment. */
     public void write(int segment, long offset, ByteBuffer source) throws IOException {
         assert offset + source.remaining() <= segmentBytes();
         file.write(source, superblock.segmentPosition(segment) + offset);
     }
 
-    /** Overwrites the header of a record that was not finished, so that nobody takes it for one. */
+    /** Overwrites the header of an unfinished record, so that it is not read as a record. */
     public void erase(int segment, long offset) throws IOException {
         write(segment, offset, ByteBuffer.allocate(RecordHeader.BYTES));
     }
@@ -70,17 +70,17 @@ public final class SegmentFile {
         write(header.segment(), 0, header.encode());
     }
 
-    /** Takes a segment's header away: it holds nothing from here on. */
+    /** Erases a segment's header, so that the segment holds no records. */
     public void eraseHeader(int segment) throws IOException {
         write(segment, 0, ByteBuffer.allocate(SegmentHeader.BYTES));
     }
 
-    /** Forces to disk all that was written. */
+    /** Forces all written bytes to the device. */
     public void force() throws IOException {
         file.force();
     }
 
-    /** The header of a segment, null when it holds nothing. */
+    /** Returns the header of a segment, null if it holds no records. */
     public @Nullable SegmentHeader header(int segment) throws IOException {
         ByteBuffer in = littleEndian(SegmentHeader.BYTES);
         read(segment, 0, in);
@@ -89,8 +89,8 @@ public final class SegmentFile {
     }
 
     /**
-     * When the segment was begun whose header is damaged: as its records say. -1 when nothing is there, or the header is
-     * whole.
+     * Returns the sequence of a segment with a damaged header, taken from its records. -1 if there are no records or
+     * the header is intact.
      */
     public long sequenceUnderDamagedHeader(int segment) throws IOException {
         ByteBuffer in = littleEndian(SegmentHeader.BYTES);
@@ -105,7 +105,7 @@ public final class SegmentFile {
         return newest[0];
     }
 
-    /** The summary of a sealed segment; null when it is damaged or not that of this tag. */
+    /** Returns the summary of a sealed segment; null if it is damaged or has another tag. */
     public @Nullable SegmentSummary summary(int segment, long tag) throws IOException {
         ByteBuffer footer = littleEndian(SegmentSummary.FOOTER_BYTES);
         long footerAt = (long) segmentBytes() - SegmentSummary.FOOTER_BYTES;
@@ -119,7 +119,10 @@ public final class SegmentFile {
         return entries.hasRemaining() ? null : SegmentSummary.decode(footer, entries.flip());
     }
 
-    /** What the footer of a sealed segment's summary tells, without its entries; null as of {@link #summary}. */
+    /**
+     * Returns the totals in the footer of a sealed segment's summary, without its entries; null as for
+     * {@link #summary}.
+     */
     @Nullable
     public SegmentSummary footer(int segment, long tag) throws IOException {
         ByteBuffer footer = littleEndian(SegmentSummary.FOOTER_BYTES);
@@ -130,9 +133,9 @@ public final class SegmentFile {
     /**
      * Walks over the records of a segment that start in {@code [from, to)}.
      *
-     * @param resync whether to look for more behind a place that holds no record (after a power failure pages may be
-     *     missing in the middle), or to stop there (the end of a log that the page cache kept whole)
-     * @return the offset behind the last record
+     * @param resync whether to search for further records after a place without a record. True after a power failure,
+     *     which may lose pages in the middle; false at the end of a log that the page cache kept whole.
+     * @return the offset after the last record
      */
     public long walk(int segment, long tag, long from, long to, boolean resync, RecordVisitor visitor)
             throws IOException {
@@ -173,7 +176,7 @@ public final class SegmentFile {
         return end;
     }
 
-    /** The records of a segment: from its summary, else by walking over them. */
+    /** Returns the records of a segment, from its summary or by walking over them. */
     public SegmentSummary records(int segment, long tag, boolean resync) throws IOException {
         SegmentSummary summary = summary(segment, tag);
         if (summary != null) {

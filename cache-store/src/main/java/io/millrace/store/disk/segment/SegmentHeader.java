@@ -7,7 +7,7 @@ import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The first {@value #BYTES} bytes of a segment that holds records; a segment given back has zeros there.
+ * The first {@value #BYTES} bytes of a segment that holds records; zeros in a free segment.
  *
  * <pre>
  *    0  8  magic "MRSEGMT\0"
@@ -22,11 +22,11 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable.
  *
  * @param segment number of the segment
- * @param sequence when it was begun
+ * @param sequence number of the segment in the order in which segments were begun
  * @param tag its tag
  */
 public record SegmentHeader(int segment, long sequence, long tag) {
-    /** Bytes of the header: where the first record starts. */
+    /** Bytes of the header: offset of the first record. */
     public static final int BYTES = Location.UNIT_BYTES;
 
     private static final long MAGIC = 0x0054_4d47_4553_524dL;
@@ -43,7 +43,7 @@ public record SegmentHeader(int segment, long sequence, long tag) {
         return out;
     }
 
-    /** The header in a little-endian buffer, null when there is none. */
+    /** Decodes the header in a little-endian buffer, null if there is none. */
     static @Nullable SegmentHeader decode(ByteBuffer in) {
         if (in.limit() < BYTES
                 || in.getLong(0) != MAGIC

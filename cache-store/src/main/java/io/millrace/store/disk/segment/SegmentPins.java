@@ -5,42 +5,42 @@ import java.util.BitSet;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
- * How many readers hold each segment of a volume. A pinned segment may be given up, but is not written to.
+ * The number of readers per segment of a volume. A pinned segment may be reclaimed, but is not overwritten.
  *
- * <p>Outlives the {@link Volume} it was made for when that is handed over and taken back, since its readers do.
+ * <p>Outlives its {@link Volume} when that is released and taken back, because the readers do.
  *
  * <p>Thread-safe.
  */
 public final class SegmentPins {
     private final AtomicIntegerArray counts;
 
-    /** Pins for this many segments, none set. */
+    /** Creates the pins for this number of segments, none set. */
     public SegmentPins(int segments) {
         counts = new AtomicIntegerArray(segments);
     }
 
-    /** Number of segments. */
+    /** Returns the number of segments. */
     public int segments() {
         return counts.length();
     }
 
-    /** Adds one reader of a segment. */
+    /** Adds a reader of a segment. */
     public void add(int segment) {
         counts.incrementAndGet(segment);
     }
 
-    /** Removes one reader that was added before. */
+    /** Removes a reader of a segment. */
     public void remove(int segment) {
         int left = counts.decrementAndGet(segment);
         assert left >= 0 : "segment " + segment + " unpinned more often than pinned";
     }
 
-    /** Whether a segment has readers. */
+    /** Returns true if the segment has readers. */
     public boolean isPinned(int segment) {
         return counts.get(segment) != 0;
     }
 
-    /** The segments that are pinned. */
+    /** Returns the pinned segments. */
     BitSet pinned() {
         BitSet pinned = new BitSet(counts.length());
         for (int i = 0; i < counts.length(); i++) {
@@ -51,7 +51,7 @@ public final class SegmentPins {
         return pinned;
     }
 
-    /** Number of segments that are pinned. */
+    /** Returns the number of pinned segments. */
     public int pinnedSegments() {
         int pinned = 0;
         for (int i = 0; i < counts.length(); i++) {

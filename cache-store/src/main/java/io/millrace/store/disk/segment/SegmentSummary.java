@@ -9,8 +9,8 @@ import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The list of a sealed segment's records, written behind them: from it an index is rebuilt, and cleaned when the segment
- * is given back, without reading the records.
+ * The list of a sealed segment's records, written after them. An index is rebuilt from the summaries, and entries of a
+ * reclaimed segment are removed by its summary, without reading the records.
  *
  * <pre>
  * entry, 40 bytes                               footer, the last 64 bytes of the segment
@@ -20,26 +20,26 @@ import org.jspecify.annotations.Nullable;
  *   24  4  offset of the record in the segment    16  8  tag of the segment
  *   28  4  length of the record                   24  4  offset of the first entry
  *   32  4  expiry                                 28  4  CRC32C of the entries
- *   36  1  type                                   32  8  bytes of pinned records, as of when it was sealed
- *   37  3  end of its pin                         40  4  when the last of their pins ends, seconds
+ *   36  1  type                                   32  8  bytes of pinned records, when it was sealed
+ *   37  3  end of its pin                         40  4  end of the last of their pins, seconds
  *                                                 44 16  zero
  *                                                 60  4  CRC32C of bytes 0 to 59
  * </pre>
  *
- * The end of a pin is in units of {@link #PIN_UNIT_SECONDS} since the epoch, rounded up, and 0 without one: also of a BLOCK, and
- * of a HEAD whose body lies in another record, since neither is kept for its own sake. Code that knows nothing of pins leaves 0 in
- * all three places.
+ * <p>The end of a pin is in units of {@link #PIN_UNIT_SECONDS} since the epoch, rounded up; 0 without a pin. It is also
+ * 0 for a BLOCK, and for a HEAD whose body is in another record, because neither is kept on its own. Code without
+ * support for pins leaves 0 in all three places.
  *
- * <p>Entries stand in the order of their records, directly before the footer.
+ * <p>Entries are in the order of their records, directly before the footer.
  *
  * <p>Confined to one thread.
  */
 public final class SegmentSummary implements SegmentFile.RecordVisitor {
     /** Bytes of an entry. */
     public static final int ENTRY_BYTES = 40;
-    /** Bytes of the footer behind the entries. */
+    /** Bytes of the footer after the entries. */
     public static final int FOOTER_BYTES = 64;
-    /** Seconds of a unit of the end of a pin. */
+    /** Seconds per unit of the end of a pin. */
     static final int PIN_UNIT_SECONDS = 256;
 
     private static final int PIN_UNITS_MAX = (1 << 24) - 1;
@@ -65,10 +65,10 @@ public final class SegmentSummary implements SegmentFile.RecordVisitor {
     }
 
     /**
-     * One record of the segment. Immutable.
+     * A record of the segment. Immutable.
      *
-     * @param pinnedUntil until when it is to be kept, in seconds since the epoch, a little later than was asked for; 0 for not
-     *     at all
+     * @param pinnedUntil time until which it is kept, in seconds since the epoch, slightly later than requested; 0 for
+     *     no pin
      */
     public record Entry(
             RecordType type,
@@ -79,12 +79,15 @@ public final class SegmentSummary implements SegmentFile.RecordVisitor {
             int length,
             int expiry,
             long pinnedUntil) {
-        /** What a damaged record hides: it counts as a tombstone. */
+        /**
+         * Creates the entry of a damaged record. It counts as a tombstone, because the record may have hidden older
+         * ones.
+         */
         public static Entry hidden(long hashHigh, long hashLow, long offset) {
             return new Entry(RecordType.TOMBSTONE, hashHigh, hashLow, 0, offset, 2 * Location.UNIT_BYTES, 0, 0);
         }
 
-        /** Whether it is this record, that it is pinned being left out: a summary of older code does not tell it. */
+        /** Returns true if it is the same record apart from the pin, which a summary of older code does not contain. */
         public boolean isSame(Entry other) {
             return equals(new Entry(
                     other.type,
@@ -98,7 +101,7 @@ public final class SegmentSummary implements SegmentFile.RecordVisitor {
         }
     }
 
-    /** The entry of a record that lies at {@code offset}. */
+    /** Creates the entry of a record at {@code offset}. */
     public static Entry entry(RecordHeader header, long offset) {
         return new Entry(
                 header.type(),
@@ -117,7 +120,7 @@ public final class SegmentSummary implements SegmentFile.RecordVisitor {
         return alone ? 0 : Math.min(units, PIN_UNITS_MAX) * PIN_UNIT_SECONDS;
     }
 
-    /** Number of records. */
+    /** Returns the number of records. */
     public int size() {
         return count;
     }
@@ -131,12 +134,12 @@ public final class SegmentSummary implements SegmentFile.RecordVisitor {
         }
     }
 
-    /** Bytes of records that were pinned when they were written. */
+    /** Returns the bytes of records that were pinned when they were written. */
     public long pinnedBytes() {
         return pinnedBytes;
     }
 
-    /** When the last of their pins ends, in seconds since the epoch. */
+    /** Returns the end of the last pin, in seconds since the epoch. */
     public long lastPinEnds() {
         return lastPinEnds;
     }
@@ -146,7 +149,7 @@ public final class SegmentSummary implements SegmentFile.RecordVisitor {
         add(header, offset);
     }
 
-    /** A damaged record hid what the key held before, and still does: it counts as a tombstone. */
+    /** Adds a tombstone, because the damaged record hides older records of its key. */
     @Override
     public void damaged(long hashHigh, long hashLow, long offset) {
         add(Entry.hidden(hashHigh, hashLow, offset));
@@ -163,7 +166,7 @@ public final class SegmentSummary implements SegmentFile.RecordVisitor {
         entries.putInt(at + 24, (int) entry.offset());
         entries.putInt(at + 28, entry.length());
         entries.putInt(at + 32, entry.expiry());
-        // The pin in the upper three bytes.
+        // The pin is in the upper three bytes.
         entries.putInt(
                 at + 36,
                 (int) (entry.pinnedUntil() / PIN_UNIT_SECONDS) << 8
@@ -171,7 +174,7 @@ public final class SegmentSummary implements SegmentFile.RecordVisitor {
         count++;
     }
 
-    /** The {@code n}th record; null when its type is unknown. */
+    /** Returns the {@code n}th record; null if its type is unknown. */
     public @Nullable Entry entry(int n) {
         int at = n * ENTRY_BYTES;
         RecordType type = RecordType.of(entries.get(at + 36));
@@ -188,12 +191,12 @@ public final class SegmentSummary implements SegmentFile.RecordVisitor {
                         (long) (entries.getInt(at + 36) >>> 8) * PIN_UNIT_SECONDS);
     }
 
-    /** Bytes that the summary takes with {@code more} entries added. */
+    /** Returns the bytes of the summary with {@code more} further entries. */
     public int encodedLength(int more) {
         return (count + more) * ENTRY_BYTES + FOOTER_BYTES;
     }
 
-    /** Entries and footer, to be written so that they end with the segment. */
+    /** Encodes entries and footer; the caller writes them at the end of the segment. */
     public ByteBuffer encode(long segmentBytes, long tag) {
         int entryBytes = count * ENTRY_BYTES;
         ByteBuffer out = ByteBuffer.allocateDirect(entryBytes + FOOTER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
@@ -210,7 +213,7 @@ public final class SegmentSummary implements SegmentFile.RecordVisitor {
         return out;
     }
 
-    /** Number of entries that a footer tells, -1 when it is none of this segment's. */
+    /** Returns the number of entries according to a footer, -1 if it is not a footer of this segment. */
     static int count(ByteBuffer footer, long tag) {
         boolean good = footer.limit() == FOOTER_BYTES
                 && footer.getLong(0) == MAGIC
@@ -220,7 +223,7 @@ public final class SegmentSummary implements SegmentFile.RecordVisitor {
         return good ? footer.getInt(12) : -1;
     }
 
-    /** The summary of entries read under a footer; null when they are damaged. */
+    /** Creates the summary from its footer and entries; null if they are damaged. */
     static @Nullable SegmentSummary decode(ByteBuffer footer, ByteBuffer entries) {
         if (footer.getInt(28) != Checksums.crc32c(entries, 0, entries.limit())) {
             return null;
@@ -228,7 +231,7 @@ public final class SegmentSummary implements SegmentFile.RecordVisitor {
         return new SegmentSummary(entries, footer.getInt(12), footer);
     }
 
-    /** What a footer tells, without the entries. */
+    /** Creates a summary with the totals of a footer, without entries. */
     static SegmentSummary ofFooter(ByteBuffer footer) {
         return new SegmentSummary(ByteBuffer.allocate(0), 0, footer);
     }

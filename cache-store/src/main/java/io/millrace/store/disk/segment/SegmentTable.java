@@ -10,31 +10,32 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * State of every segment, mirrored in the auxiliary area of the index so that opening needs no read of the segments.
+ * The state of every segment, mirrored in the auxiliary area of the index, so that an open need not read the segments.
  *
  * <pre>
  * entry, 32 bytes
- *    0  8  segment sequence, 0 when it was never begun
+ *    0  8  segment sequence, 0 if it was never begun
  *    8  8  tag
- *   16  4  offset behind the last record
+ *   16  4  offset after the last record
  *   20  1  state: 0 free, 1 active, 2 sealed, 3 retired
  *   21  3  check: the low 24 bits of the CRC32C of the entry's first 21 bytes
- *   24  8  when its records were last verified, seconds since the epoch; 0 never
+ *   24  8  last verification of its records, seconds since the epoch; 0 never
  * </pre>
  *
- * <p>Thread-safe: {@link #isLive}, {@link #tag}, {@link #verifiedAt}, {@link #usedBytes} and {@link #begunAfter} from any
- * thread, {@link #state} and {@link #sequence} by who saw the tag before; the rest is confined to the volume's writer thread.
+ * <p>Thread-safe: {@link #isLive}, {@link #tag}, {@link #verifiedAt}, {@link #usedBytes} and {@link #begunAfter} may be
+ * called from any thread. {@link #state} and {@link #sequence} may be called after a read of the tag on the same
+ * thread. All other methods are confined to the volume's writer thread.
  */
 public final class SegmentTable {
-    /** What a segment is used for. */
+    /** The use of a segment. */
     public enum State {
-        /** Holds nothing. */
+        /** It holds no records. */
         FREE(0),
-        /** Takes the next records. */
+        /** The next records are appended to it. */
         ACTIVE(1),
         /** Full, with a summary at its end. */
         SEALED(2),
-        /** Given up, its records gone from the index; free as soon as no reader pins it. */
+        /** Reclaimed, with no records in the index; free as soon as no reader pins it. */
         RETIRED(3);
 
         private final int code;
@@ -45,20 +46,20 @@ public final class SegmentTable {
     }
 
     private static final int ENTRY_BYTES = 32;
-    /** Bytes of an entry that its check covers. */
+    /** Bytes of an entry that its checksum covers. */
     private static final int CHECKED_BYTES = 21;
-    /** State and end. */
+    /** State and end of the records. */
     private static final long PLACE_MASK = (1L << 40) - 1;
 
     private static final int ENTRY_WORDS = ENTRY_BYTES / Long.BYTES;
-    /** The area is sized in these steps, so that an index outlives most changes of its volume's size. */
+    /** Step of the area's size, so that an index remains usable after most changes of its volume's size. */
     private static final int AREA_STEP_BYTES = 64 * 1024;
 
     private static final State[] STATES = {State.FREE, State.ACTIVE, State.SEALED, State.RETIRED};
 
     private final MappedIndex index;
     private final AtomicLongArray tags;
-    /** Low bytes of the tags that the segments have or had last. */
+    /** Low bytes of the current or last tags of the segments. */
     private final byte[] lastTags;
 
     private final long[] sequences;
@@ -80,12 +81,12 @@ public final class SegmentTable {
         usable = segments;
     }
 
-    /** Bytes of the auxiliary area for this many segments. */
+    /** Returns the bytes of the auxiliary area for this number of segments. */
     public static int auxiliaryBytes(int segments) {
         return (segments * ENTRY_BYTES + AREA_STEP_BYTES - 1) / AREA_STEP_BYTES * AREA_STEP_BYTES;
     }
 
-    /** A table of free segments. */
+    /** Creates a table of free segments. */
     public static SegmentTable create(MappedIndex index, int segments) {
         SegmentTable table = new SegmentTable(index, segments);
         index.segmentAges(table::age);
@@ -93,9 +94,10 @@ public final class SegmentTable {
     }
 
     /**
-     * The table that the index remembers.
+     * Loads the table from the index.
      *
-     * @throws IndexUnusableException when an entry is damaged: to write to a segment taken for free would be fatal
+     * @throws IndexUnusableException if an entry is damaged, because writing to a segment that seems free would destroy
+     *     records
      */
     public static SegmentTable load(MappedIndex index, int segments) throws IndexUnusableException {
         SegmentTable table = new SegmentTable(index, segments);
@@ -120,22 +122,25 @@ public final class SegmentTable {
         return table;
     }
 
-    /** Number of segments. */
+    /** Returns the number of segments. */
     public int segments() {
         return states.length;
     }
 
-    /** Number of segments, from the first, that may be written to: fewer than there are while the volume shrinks. */
+    /**
+     * Returns the number of segments, from the first, that may be written to. Lower than the total while the volume
+     * shrinks.
+     */
     public int usable() {
         return usable;
     }
 
-    /** Sets how many segments may be written to. */
+    /** Sets the number of segments that may be written to. */
     public void usable(int count) {
         usable = Math.min(count, states.length);
     }
 
-    /** Number of segments that hold records. */
+    /** Returns the number of segments that hold records. */
     public int live() {
         int live = 0;
         for (State state : states) {
@@ -144,7 +149,7 @@ public final class SegmentTable {
         return live;
     }
 
-    /** Of the sealed segments from {@code first} on the one begun last, -1 when there is none. */
+    /** Returns the newest sealed segment from {@code first} on, -1 if there is none. */
     public int newestSealedFrom(int first) {
         int newest = -1;
         for (int segment = first; segment < states.length; segment++) {
@@ -155,7 +160,10 @@ public final class SegmentTable {
         return newest;
     }
 
-    /** Where the segment of this tag lies: at {@code hint} unless it was moved; -1 when it was given up. Any thread. */
+    /**
+     * Returns the number of the segment with this tag: {@code hint} unless it was moved; -1 if it was reclaimed. Any
+     * thread.
+     */
     public int withTag(int hint, long tag) {
         if (tag == 0) {
             return -1;
@@ -171,27 +179,27 @@ public final class SegmentTable {
         return -1;
     }
 
-    /** What the segment is used for. */
+    /** Returns the use of the segment. */
     public State state(int segment) {
         return states[segment];
     }
 
-    /** When the segment was begun. */
+    /** Returns the sequence of the segment, which increases with each begun segment. */
     public long sequence(int segment) {
         return sequences[segment];
     }
 
-    /** Offset behind its last record. */
+    /** Returns the offset after its last record. */
     public int written(int segment) {
         return written[segment];
     }
 
-    /** Tag of a segment that is active or sealed, else 0. */
+    /** Returns the tag of an active or sealed segment, otherwise 0. */
     public long tag(int segment) {
         return tags.get(segment);
     }
 
-    /** Whether the location's segment still holds what it held when the location was made (for all one can tell). */
+    /** Returns true if the location's segment still has the tag of the location, of which 8 bits are compared. */
     public boolean isLive(long location) {
         int segment = Location.segment(location);
         if (segment >= tags.length()) {
@@ -205,17 +213,17 @@ public final class SegmentTable {
         return isLive(location) ? sequences[Location.segment(location)] : -1;
     }
 
-    /** Whether entries of the segment's last use are told from those of its next one, if that has the tag. */
+    /** Returns true if this tag distinguishes the next use of the segment from its last one. */
     public boolean isNewTag(int segment, long tag) {
         return tag != 0 && (byte) tag != lastTags[segment];
     }
 
-    /** Bytes behind which records end, over all segments. */
+    /** Returns the bytes up to the end of the records, over all segments. */
     public long usedBytes() {
         return usedBytes;
     }
 
-    /** Highest sequence of any segment. */
+    /** Returns the highest sequence of any segment. */
     public long newestSequence() {
         long newest = 0;
         for (long sequence : sequences) {
@@ -224,12 +232,12 @@ public final class SegmentTable {
         return newest;
     }
 
-    /** The sealed segment that was begun first, -1 when there is none. */
+    /** Returns the oldest sealed segment, -1 if there is none. */
     public int oldestSealed() {
         return oldestSealed(0);
     }
 
-    /** As {@link #oldestSealed()}, of those begun after the segment with that sequence. */
+    /** Like {@link #oldestSealed()}, among those begun after that sequence. */
     public int oldestSealed(long after) {
         int oldest = -1;
         for (int segment = 0; segment < states.length; segment++) {
@@ -243,15 +251,15 @@ public final class SegmentTable {
     }
 
     /**
-     * Of the segments that hold records the one begun first of those begun after that sequence, -1 when there is none. Any thread:
-     * of segments that are begun meanwhile, it may know nothing yet.
+     * Returns the oldest segment with records that was begun after that sequence, -1 if there is none. Any thread; may
+     * miss segments that are being begun concurrently.
      */
     public int begunAfter(long after) {
         int first = -1;
         long begun = Long.MAX_VALUE;
-        // Downwards, as segments are moved: one that has left its old place is at its new one.
+        // Descending, because segments are moved to lower numbers: a moved segment is then found at its new place.
         for (int segment = tags.length() - 1; segment >= 0; segment--) {
-            // The tag first: the sequence is at least as new.
+            // The tag is read first, so that the sequence is at least as new.
             if (tags.get(segment) != 0 && sequences[segment] > after && sequences[segment] < begun) {
                 first = segment;
                 begun = sequences[segment];
@@ -260,7 +268,7 @@ public final class SegmentTable {
         return first;
     }
 
-    /** The active segment, -1 when there is none. */
+    /** Returns the active segment, -1 if there is none. */
     public int active() {
         for (int segment = 0; segment < states.length; segment++) {
             if (states[segment] == State.ACTIVE) {
@@ -270,7 +278,7 @@ public final class SegmentTable {
         return -1;
     }
 
-    /** Sets everything about a segment. */
+    /** Sets all fields of a segment. */
     public void set(int segment, State state, long sequence, long tag, int end) {
         states[segment] = state;
         sequences[segment] = sequence;
@@ -289,7 +297,7 @@ public final class SegmentTable {
         }
     }
 
-    /** The word of state and end with the check over the entry; all zero for one that was never set. */
+    /** Returns the word of state and end with the checksum of the entry; all zero for an entry that was never set. */
     private static long checked(long sequence, long tag, long place) {
         if ((sequence | tag | place) == 0) {
             return 0;
@@ -303,19 +311,19 @@ public final class SegmentTable {
         return (long) states[segment].code << 32 | Integer.toUnsignedLong(written[segment]);
     }
 
-    /** Moves the end of the active segment. */
+    /** Sets the end of the active segment's records. */
     public void written(int segment, int end) {
         used(segment, end);
         int word = segment * ENTRY_WORDS;
         index.auxiliary(word + 2, checked(sequences[segment], index.auxiliary(word + 1), place(segment)));
     }
 
-    /** When the segment's records were last verified, seconds since the epoch. Any thread. */
+    /** Returns the time of the last verification of the segment, in seconds since the epoch. Any thread. */
     public long verifiedAt(int segment) {
         return verified.get(segment);
     }
 
-    /** Notes that the records were verified, if the segment still is what it was. */
+    /** Records a verification, if the segment still has that tag. */
     public void verified(int segment, long tag, long seconds) {
         if (tags.get(segment) == tag) {
             verified.set(segment, seconds);
@@ -323,7 +331,7 @@ public final class SegmentTable {
         }
     }
 
-    /** Changes the state only. */
+    /** Changes only the state. */
     public void state(int segment, State state) {
         set(segment, state, sequences[segment], tags.get(segment), state == State.RETIRED ? 0 : written[segment]);
     }

@@ -13,7 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a volume is: kept twice at the start of its file, written in turn, the newer valid copy counts.
+ * The superblock of a volume: its identity and layout. Two copies at the start of the volume file are written
+ * alternately; the newer valid copy is used.
  *
  * <pre>
  *    0  8  magic "MRVOLUM\0"
@@ -23,14 +24,14 @@ import org.slf4j.LoggerFactory;
  *   20  4  number of members
  *   24 16  volume id
  *   40 16  store id: the same in all volumes of a store, and the seed of its key hash
- *   56  8  generation: rises when a member is lost, so that a volume that missed removals is known when it returns
- *   64  8  open count: rises with each opening; the upper part of object ids
- *   72  8  write count: the copy with the higher one counts
+ *   56  8  generation: rises when a member is lost; identifies a returning volume that missed removals
+ *   64  8  open count: rises with each open of the store; the upper part of object ids
+ *   72  8  write count: the copy with the higher one is used
  *   80     ids of the store's volumes, 16 bytes each
  * 4092  4  CRC32C of bytes 0 to 4091
  * </pre>
  *
- * The copies are at 0 and 4096; segments start at {@value #SEGMENTS_AT}.
+ * <p>The copies are at 0 and 4096; segments start at {@value #SEGMENTS_AT}.
  *
  * <p>Immutable.
  *
@@ -39,7 +40,7 @@ import org.slf4j.LoggerFactory;
  * @param segmentBytes bytes of a segment
  * @param segmentCount number of segments
  * @param generation membership generation
- * @param openCount number of openings
+ * @param openCount number of times the store was opened
  * @param writeCount number of times a superblock was written
  * @param members ids of the store's volumes
  */
@@ -52,11 +53,11 @@ public record Superblock(
         long openCount,
         long writeCount,
         List<UUID> members) {
-    /** The version of the format that this code writes and reads. */
+    /** The format version that this code writes and reads. */
     public static final int FORMAT_VERSION = 2;
-    /** Where the first segment starts in the file. */
+    /** Offset of the first segment in the file. */
     public static final long SEGMENTS_AT = 64 * 1024;
-    /** Most volumes of one store. */
+    /** Limit of volumes per store. */
     public static final int MEMBERS_MAX = 64;
 
     private static final Logger LOG = LoggerFactory.getLogger(Superblock.class);
@@ -64,7 +65,7 @@ public record Superblock(
     private static final int BYTES = 4096;
     private static final int MEMBERS_AT = 80;
 
-    /** A copy that tells another membership, generation and open count. */
+    /** Returns a copy with another store id, generation, open count and list of members. */
     public Superblock with(UUID newStoreId, long newGeneration, long newOpenCount, List<UUID> newMembers) {
         return new Superblock(
                 volumeId,
@@ -77,22 +78,22 @@ public record Superblock(
                 List.copyOf(newMembers));
     }
 
-    /** A copy with another number of segments. */
+    /** Returns a copy with another number of segments. */
     public Superblock withSegments(int count) {
         return new Superblock(volumeId, storeId, segmentBytes, count, generation, openCount, writeCount, members);
     }
 
-    /** Bytes of the volume's file. */
+    /** Returns the bytes of the volume's file. */
     public long fileBytes() {
         return SEGMENTS_AT + (long) segmentBytes * segmentCount;
     }
 
-    /** Where a segment starts in the file. */
+    /** Returns the offset of a segment in the file. */
     public long segmentPosition(int segment) {
         return SEGMENTS_AT + (long) segmentBytes * segment;
     }
 
-    /** Writes the copy that is due, forces it, and returns it as it now stands. */
+    /** Writes the older of the two copies on disk, forces the file, and returns the superblock written. */
     public Superblock write(StoreFile file) throws IOException {
         Superblock next = new Superblock(
                 volumeId, storeId, segmentBytes, segmentCount, generation, openCount, writeCount + 1, members);
@@ -102,8 +103,8 @@ public record Superblock(
     }
 
     /**
-     * Makes all before the segments that of a volume which holds nothing: both copies are there, and neither is valid.
-     * So who is interrupted while making a volume of a device finds it to be one, to be rebuilt.
+     * Writes the start of an empty volume: both superblocks with magic and version but no valid checksum. If formatting
+     * a device is interrupted, the next start recognizes the device as a volume and rebuilds it.
      */
     public static void writeUnfinished(StoreFile file) throws IOException {
         ByteBuffer out = ByteBuffer.allocate((int) SEGMENTS_AT).order(ByteOrder.LITTLE_ENDIAN);
@@ -116,8 +117,8 @@ public record Superblock(
     }
 
     /**
-     * Whether all before the segments is what this store writes there: copies with the magic or zeros, one of them at
-     * least with it, and zeros behind. A copy that another format left standing does not make a volume.
+     * Returns true if this store wrote the bytes before the segments: each copy has the magic or is zero, at least one
+     * has the magic, and all other bytes are zero. The remains of a superblock under another format are not a volume.
      *
      * @param start the file's first {@link #SEGMENTS_AT} bytes
      */
@@ -127,7 +128,7 @@ public record Superblock(
         for (int copy = 0; copy < 2; copy++) {
             boolean magic = in.getLong(copy * BYTES) == MAGIC;
             any |= magic;
-            // Behind the last possible member all is zero, also in a copy that was not written to its end.
+            // Bytes after the last possible member are zero, even in a partly written copy.
             int used = magic ? MEMBERS_AT + 16 * MEMBERS_MAX : 0;
             if (!isZero(in, copy * BYTES + used, (magic ? BYTES - 4 : BYTES) - used)) {
                 return false;
@@ -165,9 +166,9 @@ public record Superblock(
     }
 
     /**
-     * The newer valid copy in the file, null when there is none.
+     * Returns the newer valid copy in the file, null if there is none.
      *
-     * @throws IOException also when the format is newer than this code
+     * @throws IOException also if the format is newer than this code
      */
     public static @Nullable Superblock read(StoreFile file) throws IOException {
         Superblock newest = null;
@@ -183,7 +184,7 @@ public record Superblock(
                 newest = found;
             }
         }
-        // The copy that is lost may have been the newer one: its open count must not be used again.
+        // The damaged copy may have been the newer one: its open count must not be used again.
         return newest == null || !damaged
                 ? newest
                 : newest.with(newest.storeId, newest.generation, newest.openCount + 1, newest.members);
@@ -193,7 +194,7 @@ public record Superblock(
         return in.flip().mismatch(ByteBuffer.allocate(BYTES)) < 0;
     }
 
-    /** What is the matter with a file in which {@link #read} finds nothing. */
+    /** Explains why {@link #read} found no superblock in a file. */
     public static String whyUnusable(StoreFile file) throws IOException {
         int oldest = Integer.MAX_VALUE;
         for (int copy = 0; copy < 2; copy++) {

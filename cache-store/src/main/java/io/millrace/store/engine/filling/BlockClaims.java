@@ -4,17 +4,17 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Which writer fills which blocks of a body.
+ * The claims of writers on blocks of one body.
  *
- * <p>Confined to whoever guards the body.
+ * <p>Not thread-safe: the caller holds the lock of the body.
  */
 final class BlockClaims {
-    /** Runs remembered for one body; beyond it nothing can be claimed until a writer ends. */
+    /** Limit of claims per body. Beyond it claims are refused until a writer ends. */
     private static final int RUNS_MAX = 1024;
 
     private final List<Run> runs = new ArrayList<>(2);
     private final List<Object> writers = new ArrayList<>(2);
-    /** Of the writers, those that never claimed: they are taken to fill everything. */
+    /** Number of writers without any claim, which are assumed to fill all missing blocks. */
     private int undeclared;
 
     /** Blocks {@code [from, to)}. */
@@ -24,20 +24,20 @@ final class BlockClaims {
         }
     }
 
-    /** A writer is at work. */
+    /** Adds a writer. */
     void begin(Object writer) {
         writers.add(writer);
         undeclared++;
     }
 
-    /** A writer has ended. */
+    /** Removes a writer and its claims. */
     void end(Object writer) {
         undeclared -= isDeclared(writer) ? 0 : 1;
         writers.remove(writer);
         runs.removeIf(run -> run.writer() == writer);
     }
 
-    /** Whether the writer has not ended. */
+    /** Returns true if the writer has not ended. */
     boolean isAtWork(Object writer) {
         return writers.contains(writer);
     }
@@ -51,7 +51,7 @@ final class BlockClaims {
         return false;
     }
 
-    /** Where the claims at {@code block} end; {@code block} itself when it is not claimed. */
+    /** Returns the end of the adjoining claims from {@code block} on; {@code block} itself if it is not claimed. */
     int claimedUntil(int block) {
         int until = block;
         for (int i = 0; i < runs.size(); i++) {
@@ -63,7 +63,7 @@ final class BlockClaims {
         return until;
     }
 
-    /** The first claimed block behind {@code block}, or {@code limit}. */
+    /** Returns the first claimed block after {@code block}, or {@code limit}. */
     int nextClaimed(int block, int limit) {
         int next = limit;
         for (int i = 0; i < runs.size(); i++) {
@@ -74,7 +74,7 @@ final class BlockClaims {
         return next;
     }
 
-    /** The writer fills these blocks, none of which is claimed; false when no more can be remembered. */
+    /** Claims these blocks, none of which is claimed yet, for the writer; false if the limit of claims is reached. */
     boolean claim(Object writer, int from, int to) {
         if (runs.size() >= RUNS_MAX) {
             return false;
@@ -84,7 +84,7 @@ final class BlockClaims {
         return true;
     }
 
-    /** Whether a writer at work may still fill the block. */
+    /** Returns true if an active writer may still fill the block. */
     boolean isExpected(int block) {
         return undeclared > 0 || claimedUntil(block) > block;
     }

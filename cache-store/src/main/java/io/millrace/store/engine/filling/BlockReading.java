@@ -2,8 +2,8 @@ package io.millrace.store.engine.filling;
 
 import io.millrace.store.ReadCallback;
 import io.millrace.store.disk.record.DamagedRecordException;
-import io.millrace.store.engine.object.BlockGoneException;
 import io.millrace.store.engine.object.BlockMap;
+import io.millrace.store.engine.object.BlockReclaimedException;
 import io.millrace.store.engine.object.ReadPool;
 import io.millrace.store.engine.object.Replies;
 import io.netty.buffer.ByteBuf;
@@ -11,11 +11,11 @@ import java.io.IOException;
 import java.util.concurrent.Executor;
 
 /**
- * One read of a part of a block that is on disk, and what its failure says of the block.
+ * A read of part of a block on disk. If the block is missing or damaged, marks it as lost.
  *
- * @param body not whole, or of several blocks; held by who asks
- * @param readers of the body, told when the block is not there
- * @param headLocation where the object's head record lies
+ * @param body body that is partial or has several blocks; the caller holds a reference
+ * @param readers the body's readers, notified if the block is lost
+ * @param headLocation location of the object's head record
  */
 record BlockReading(
         FillingBody<?> body,
@@ -25,7 +25,7 @@ record BlockReading(
         long headLocation,
         Executor replyOn,
         ReadCallback reply) {
-    /** Queues it for an I/O thread. */
+    /** Queues the read for an I/O thread. */
     void start(ReadPool pool) {
         pool.read(
                 wanted.length(),
@@ -51,7 +51,7 @@ record BlockReading(
             pool.damaged();
             map.dropDamaged(body.key(), headLocation, wanted.number(), wanted.location());
         }
-        if ((damaged || e instanceof BlockGoneException) && map.volume().isWorking()) {
+        if ((damaged || e instanceof BlockReclaimedException) && map.volume().isWorking()) {
             readers.gone(map, wanted);
         }
     }

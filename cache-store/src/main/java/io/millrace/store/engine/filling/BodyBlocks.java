@@ -10,22 +10,24 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The blocks of one body: each is missing, or in a buffer, or on disk.
+ * The blocks of one body: each is missing, in a buffer, or on disk.
  *
- * <p>Confined to whoever guards the body; it owns the buffers of the blocks in RAM.
+ * <p>Not thread-safe: the caller holds the lock of the body. Owns the buffers of the blocks in RAM.
  */
 final class BodyBlocks {
     private static final int FIRST_BUFFER_BYTES = 4096;
-    /** A longer body is not copied for the sake of what is wanted behind it. */
+    /** Limit of copying: a longer body stays in its buffer even if the buffer has no room for the head. */
     private static final int COPIED_BYTES_MAX = 32 * 1024;
 
     private final @Nullable BlockMap onDisk;
     private final int blockBytes;
     private final CountingAllocator allocator;
     private final List<OpenBlock> inRam = new ArrayList<>();
-    /** To be kept free behind a body of one block. */
+    /** Bytes to keep free after a body of one block, for its encoded head. */
     private int tailBytes;
-    /** A resident body has the buffer of the only block, and what is behind the body in it. */
+    /**
+     * True after the buffer of the only block was passed to a resident object, together with the bytes after the body.
+     */
     private boolean handedOver;
 
     BodyBlocks(@Nullable BlockMap onDisk, int blockBytes, CountingAllocator allocator) {
@@ -47,18 +49,18 @@ final class BodyBlocks {
         return onDisk != null && onDisk.has(block);
     }
 
-    /** The first block from {@code block} on that is not on disk. */
+    /** Returns the first block from {@code block} on that is not on disk. */
     int firstNotOnDisk(int block) {
         return onDisk == null ? block : onDisk.firstMissing(block);
     }
 
-    /** Whether the block is on disk or on its way there. */
+    /** Returns true if the block is on disk or being written. */
     boolean isWhole(int block) {
         OpenBlock open = find(block);
         return open == null ? isOnDisk(block) : open.submitted;
     }
 
-    /** Number of blocks on disk or on their way there. */
+    /** Returns the number of blocks on disk or being written. */
     int wholeCount() {
         int whole = onDisk == null ? 0 : onDisk.count();
         for (int i = 0; i < inRam.size(); i++) {
@@ -67,18 +69,18 @@ final class BodyBlocks {
         return whole;
     }
 
-    /** Number of blocks of a body of that length. */
+    /** Returns the number of blocks of a body of that length. */
     long blocksIn(long length) {
         return (length + blockBytes - 1) / blockBytes;
     }
 
-    /** Bytes of the block, as far as the length is known (-1 when it is not). */
+    /** Returns the bytes of the block, limited by the length of the body if known (-1 if not). */
     int blockLength(int block, long length) {
         long rest = length < 0 ? Long.MAX_VALUE : length - (long) block * blockBytes;
         return (int) Math.max(0, Math.min(blockBytes, rest));
     }
 
-    /** Bytes of a block that are there. */
+    /** Returns the number of bytes of a block that are present. */
     int covered(int block, long length) {
         OpenBlock open = find(block);
         if (open != null) {
@@ -87,7 +89,7 @@ final class BodyBlocks {
         return isOnDisk(block) ? blockLength(block, length) : 0;
     }
 
-    /** Whether a body of that length is all there. */
+    /** Returns true if all bytes of a body of that length are present. */
     boolean covers(long length) {
         int blocks = (int) blocksIn(length);
         for (int block = firstNotOnDisk(0); block < blocks; block++) {
@@ -100,7 +102,7 @@ final class BodyBlocks {
         return true;
     }
 
-    /** What is there reaches up to here at least. */
+    /** Returns a lower limit of the body's length: the end of the last present byte. */
     long end() {
         long end = (long) (onDisk == null ? 0 : onDisk.stored().length()) * blockBytes;
         for (OpenBlock block : inRam) {
@@ -109,21 +111,21 @@ final class BodyBlocks {
         return end;
     }
 
-    /** Looks whether what is said to be on disk, of the blocks of that range, still is. */
+    /** Checks a sample of the unpinned blocks in this byte range, and removes those no longer on disk. */
     void sample(long position, long end) {
         if (position < end) {
             sampleBlocks((int) (position / blockBytes), (int) ((end - 1) / blockBytes) + 1);
         }
     }
 
-    /** As {@link #sample}, of the blocks {@code [from, limit)}. */
+    /** Like {@link #sample}, for the blocks {@code [from, limit)}. */
     void sampleBlocks(int from, int limit) {
         if (onDisk != null) {
             onDisk.sample(from, limit);
         }
     }
 
-    /** Up to where, {@code end} or less, all can be read from {@code position} on. */
+    /** Returns the position, at most {@code end}, up to which all bytes from {@code position} on can be read. */
     long readableUntil(long position, long end) {
         long at = position;
         while (at < end) {
@@ -143,7 +145,7 @@ final class BodyBlocks {
         return Math.min(at, end);
     }
 
-    /** Number of blocks that a writer has begun and not filled. */
+    /** Returns the number of blocks that a writer has begun and not filled. */
     int openOf(Object writer) {
         int open = 0;
         for (int i = 0; i < inRam.size(); i++) {
@@ -152,7 +154,7 @@ final class BodyBlocks {
         return open;
     }
 
-    /** A writer has ended: what it left unfinished and nobody else goes on with is gone. */
+    /** Ends a writer. Removes its unfinished blocks that no other active writer has written to. */
     void end(Object writer, BlockClaims claims) {
         for (int i = inRam.size() - 1; i >= 0; i--) {
             OpenBlock block = inRam.get(i);
@@ -162,7 +164,7 @@ final class BodyBlocks {
         }
     }
 
-    /** The blocks that are not whole go, if any byte of the writer is in them. */
+    /** Removes the unfinished blocks that contain any byte of the writer. */
     void forget(Object writer) {
         for (int i = inRam.size() - 1; i >= 0; i--) {
             OpenBlock block = inRam.get(i);
@@ -172,7 +174,7 @@ final class BodyBlocks {
         }
     }
 
-    /** As {@link FillingBody#copy}; {@code length} is that of the body, -1 unknown. */
+    /** Implements {@link FillingBody#copy}; {@code length} is the length of the body, -1 if unknown. */
     int copy(Object writer, int block, int from, ByteBuf content, int contentIndex, int count, long length) {
         OpenBlock open = find(block);
         if (handedOver || (open == null && isOnDisk(block))) {
@@ -192,7 +194,7 @@ final class BodyBlocks {
         return open.copy(writer, from, content, contentIndex, count) == 0 ? 0 : open.covered;
     }
 
-    /** Says how many bytes to keep free behind a body that turns out to be a single block, for what belongs to it. */
+    /** Sets the bytes to keep free after a body of a single block, for its encoded head. */
     void tail(int bytes) {
         tailBytes = bytes;
     }
@@ -204,7 +206,10 @@ final class BodyBlocks {
         return Math.max(needed, block == 0 ? Math.min(FIRST_BUFFER_BYTES, blockBytes) : blockBytes);
     }
 
-    /** Hands out the first {@code count} bytes of a block to be written, retained for the caller; once only. */
+    /**
+     * Returns the first {@code count} bytes of a block to be written, retained for the caller; null if already
+     * submitted.
+     */
     @Nullable
     ByteBuf submit(int number, int count) {
         OpenBlock open = find(number);
@@ -215,7 +220,7 @@ final class BodyBlocks {
         return open.buffer.retainedSlice(0, count);
     }
 
-    /** As {@link FillingBody#singleBody}. */
+    /** Implements {@link FillingBody#singleBody}. */
     ByteBuf singleBody(int bodyLength, int tail) {
         OpenBlock open = find(0);
         if (open == null) {
@@ -232,7 +237,7 @@ final class BodyBlocks {
         return open.buffer.retain().setIndex(0, bodyLength);
     }
 
-    /** The block is on disk now. */
+    /** Marks the block as on disk. */
     void written(int number, long location) {
         if (onDisk != null) {
             onDisk.pinAndAdd(number, location);
@@ -240,7 +245,7 @@ final class BodyBlocks {
         takeOut(number);
     }
 
-    /** The block is missing again; whether it was whole. */
+    /** Marks the block as missing; returns true if it was whole before. */
     boolean lost(int number) {
         boolean known = isWhole(number);
         takeOut(number);
@@ -258,7 +263,7 @@ final class BodyBlocks {
         }
     }
 
-    /** Gives up the blocks in RAM. */
+    /** Releases the blocks in RAM. */
     void releaseBuffers() {
         for (OpenBlock block : inRam) {
             block.buffer.release();
@@ -266,12 +271,12 @@ final class BodyBlocks {
         inRam.clear();
     }
 
-    /** A copy of which blocks are on disk. */
+    /** Returns a copy of the set of blocks on disk. */
     BitSet stored() {
         return onDisk == null ? new BitSet() : onDisk.stored();
     }
 
-    /** What a head record is to say of the blocks that are on disk now; null when there are none. */
+    /** Returns the description of the blocks on disk for a head record; null if there are none. */
     @Nullable
     BodyPlace place(long length) {
         if (onDisk == null || onDisk.count() == 0) {
@@ -281,7 +286,10 @@ final class BodyBlocks {
         return whole ? BodyPlace.inBlocks(length, blockBytes) : BodyPlace.partial(length, blockBytes, onDisk.stored());
     }
 
-    /** What there is in RAM of the range, from its first byte on, retained for the caller; null when that is elsewhere. */
+    /**
+     * Returns bytes of the range that are in RAM, from its first byte on, retained for the caller; null if that byte is
+     * not in RAM.
+     */
     @Nullable
     ByteBuf inRam(long position, int count) {
         int block = (int) (position / blockBytes);
@@ -294,7 +302,7 @@ final class BodyBlocks {
         return wanted <= 0 ? null : open.buffer.retainedSlice(from, wanted);
     }
 
-    /** What there is on disk of the range in its first block; null when that is elsewhere. */
+    /** Returns the part of the range that is in its first block, if that block is on disk; otherwise null. */
     @Nullable
     DiskBlock onDisk(long position, int count, long length) {
         int block = (int) (position / blockBytes);

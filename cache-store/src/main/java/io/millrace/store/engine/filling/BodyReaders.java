@@ -16,9 +16,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Those who read a body that is being filled, or of which a part is stored: what they find, and what they wait for.
+ * The readers of a body that is being filled or partially stored: their reads and their waits for ranges.
  *
- * <p>Thread-safe: under the body's lock, which is not held over I/O, copies or callbacks.
+ * <p>Thread-safe: uses the body's lock, which is not held during I/O, copies or callbacks.
  */
 final class BodyReaders {
     private final FillingBody<?> body;
@@ -30,7 +30,7 @@ final class BodyReaders {
     private final BlockClaims claims;
     private final RangeWaiters waiters = new RangeWaiters();
 
-    /** The body's lock, and what is looked at and changed only under it. */
+    /** The body's lock and the state that it guards. */
     record Guarded(ReentrantLock lock, BodyBlocks blocks, BlockClaims claims) {}
 
     BodyReaders(FillingBody<?> body, @Nullable BlockMap onDisk, Guarded guarded, ReadPool pool) {
@@ -43,7 +43,7 @@ final class BodyReaders {
         claims = guarded.claims();
     }
 
-    /** As {@link StoredObject#hasRange}. */
+    /** Implements {@link StoredObject#hasRange}. */
     boolean hasRange(long position, long count) {
         if (position < 0 || count < 0 || body.isDead()) {
             return false;
@@ -61,7 +61,7 @@ final class BodyReaders {
         }
     }
 
-    /** As {@link StoredObject#onRange}. */
+    /** Implements {@link StoredObject#onRange}. */
     void onRange(long position, long count, Executor replyOn, RangeCallback reply) {
         boolean sane = position >= 0 && count >= 0;
         long end = sane && count <= Long.MAX_VALUE - position ? position + count : Long.MAX_VALUE;
@@ -84,7 +84,7 @@ final class BodyReaders {
         }
     }
 
-    /** Tells those whose range has come, or will not. Outside of the lock. */
+    /** Calls back the readers whose range is readable, or no longer expected. Call without holding the lock. */
     void settle() {
         List<Waiter> done;
         lock.lock();
@@ -118,13 +118,13 @@ final class BodyReaders {
         return Verdict.EXPECTED;
     }
 
-    /** The end of a range, or that of the body when it comes first. */
+    /** Returns the end of the range, limited by the end of the body. */
     private long blocksEnd(long end) {
         long most = body.length() >= 0 ? body.length() : (long) blockBytes * (Integer.MAX_VALUE - 1);
         return Math.min(end, most);
     }
 
-    /** As {@link StoredObject#read}, for the object whose head record lies there. */
+    /** Implements {@link StoredObject#read}, for the object with its head record at that location. */
     void read(long position, int count, long headLocation, Executor replyOn, ReadCallback reply) {
         ByteBuf found = null;
         DiskBlock wanted = null;
@@ -147,7 +147,7 @@ final class BodyReaders {
         }
     }
 
-    /** A block was read, and is not what lies there: it is lost, unless it lies elsewhere by now. */
+    /** Handles a missing or damaged block: marks it as lost, unless it has another location by now. */
     void gone(BlockMap map, DiskBlock read) {
         boolean same;
         lock.lock();

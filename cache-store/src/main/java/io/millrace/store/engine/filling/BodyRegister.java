@@ -8,8 +8,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bodies that are not whole and that somebody holds, by object id: so that all who hold one share it, and what one
- * writes the others read.
+ * The incomplete bodies in use, by object id. All handles of a representation share one body, so that readers can read
+ * the blocks that any writer adds.
  *
  * <p>Thread-safe.
  *
@@ -21,14 +21,14 @@ public final class BodyRegister<H> {
     private final CountingAllocator allocator;
     private final ReadPool pool;
 
-    /** Bodies of one store; they share the table of fills, the allocator and the read threads. */
+    /** Creates the register of one store; its bodies share the table of fills, the allocator and the read threads. */
     public BodyRegister(FillRegister fills, CountingAllocator allocator, ReadPool pool) {
         this.fills = fills;
         this.allocator = allocator;
         this.pool = pool;
     }
 
-    /** The body of a new object, without bytes; the caller releases it. */
+    /** Creates the body of a new object, without content; the caller releases it. */
     public FillingBody<H> create(StoreKey key, long objectId, @Nullable BlockMap onDisk, int blockBytes) {
         FillingBody<H> body = new FillingBody<>(this, key, fills.begin(key, objectId), onDisk, blockBytes);
         bodies.put(objectId, body);
@@ -36,8 +36,8 @@ public final class BodyRegister<H> {
     }
 
     /**
-     * The body of a partial object, with what the map knows, or the one that others hold already; the caller releases
-     * it. Takes over the map and its pins.
+     * Returns the body of a partial object: the one already in use, or a new one with the blocks of the map. The caller
+     * releases it. Takes over the map and its pins.
      */
     public FillingBody<H> open(StoreKey key, long objectId, BlockMap onDisk, long length) {
         FillingBody<H> result = bodies.compute(objectId, (id, others) -> {
@@ -54,7 +54,7 @@ public final class BodyRegister<H> {
         return result;
     }
 
-    /** Nobody holds the body any more. */
+    /** Removes a body after its last reference was released. */
     void remove(FillingBody<H> body) {
         bodies.remove(body.ticket().objectId(), body);
         fills.end(body.key(), body.ticket());
@@ -68,7 +68,7 @@ public final class BodyRegister<H> {
         return pool;
     }
 
-    /** Number of bodies held. */
+    /** Returns the number of bodies in use. */
     int size() {
         return bodies.size();
     }

@@ -3,9 +3,9 @@ package io.millrace.store.engine.filling;
 import java.util.Arrays;
 
 /**
- * Which bytes of a block have been written: disjoint ranges in order.
+ * The byte ranges of a block that have been written: disjoint and ascending.
  *
- * <p>Confined to whoever guards the block.
+ * <p>Not thread-safe: the caller holds the lock of the block.
  */
 final class Coverage {
     /** Start and end of each range, alternating. */
@@ -13,7 +13,7 @@ final class Coverage {
 
     private int size;
 
-    /** Where the range that covers {@code position} ends; {@code position} itself when none does. */
+    /** Returns the end of the range that covers {@code position}; {@code position} itself if none does. */
     int coveredUntil(int position) {
         for (int i = 0; i < size; i += 2) {
             if (bounds[i] <= position && position < bounds[i + 1]) {
@@ -23,7 +23,7 @@ final class Coverage {
         return position;
     }
 
-    /** Where the first range that starts behind {@code position} starts; {@code limit} when none does before it. */
+    /** Returns the start of the first range after {@code position}; {@code limit} if none starts before it. */
     int nextCovered(int position, int limit) {
         for (int i = 0; i < size; i += 2) {
             if (bounds[i] > position) {
@@ -33,12 +33,12 @@ final class Coverage {
         return limit;
     }
 
-    /** Where the last range ends. */
+    /** Returns the end of the last range. */
     int end() {
         return size == 0 ? 0 : bounds[size - 1];
     }
 
-    /** Adds {@code [from, to)}, none of which was covered. */
+    /** Adds {@code [from, to)}, of which no byte may be covered yet. */
     void add(int from, int to) {
         int at = 0;
         while (at < size && bounds[at] < from) {

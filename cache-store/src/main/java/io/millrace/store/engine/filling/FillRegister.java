@@ -5,16 +5,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The representations being filled, and the partial ones that somebody holds, by key: so that a removal or a replacement
- * reaches them.
+ * The representations being filled, and partial ones in use, by key. Removals and replacements of a key invalidate its
+ * fills through this register.
  *
  * <p>Thread-safe.
  */
 public final class FillRegister {
-    /** The fills of each key, mostly one: a chain that only changes inside {@code compute}. */
+    /** The fills of each key, usually one: a linked list that is modified only inside {@code compute}. */
     private final ConcurrentHashMap<StoreKey, Ticket> fills = new ConcurrentHashMap<>();
 
-    /** One representation's place in the register, as long as somebody holds its body. */
+    /** The register's entry of one representation, which exists as long as its body is in use. */
     public static final class Ticket {
         private final long objectId;
         private volatile @Nullable Ticket next;
@@ -26,27 +26,33 @@ public final class FillRegister {
             this.objectId = objectId;
         }
 
-        /** Id of the representation. */
+        /** Returns the id of the representation. */
         long objectId() {
             return objectId;
         }
 
-        /** It is what its key holds, no longer something that may become so: another object in its place ends it. */
+        /**
+         * Marks the representation as stored under its key. From then on its replacement by another object invalidates
+         * the ticket.
+         */
         public void settle() {
             settled = true;
         }
 
-        /** Whether it is what its key holds. */
+        /** Returns true if the representation has been stored under its key. */
         public boolean isSettled() {
             return settled;
         }
 
-        /** Whether another object took the key since. */
+        /** Returns true if another object has been stored under the key since. */
         public boolean isReplaced() {
             return replaced;
         }
 
-        /** Whether nothing more may be written: its key was removed, or it was settled and is replaced. */
+        /**
+         * Returns true if no more content may be written: the key was removed, or the stored representation was
+         * replaced.
+         */
         public boolean isInvalidated() {
             return invalidated || (settled && replaced);
         }
@@ -61,7 +67,7 @@ public final class FillRegister {
         return ticket;
     }
 
-    /** Nobody holds the body any more. */
+    /** Removes the ticket after the last reference to the body was released. */
     void end(StoreKey key, Ticket ticket) {
         fills.computeIfPresent(key, (k, first) -> {
             if (first.equals(ticket)) {
@@ -69,7 +75,7 @@ public final class FillRegister {
             }
             for (Ticket before = first; before != null; before = before.next) {
                 if (ticket.equals(before.next)) {
-                    // The one that leaves keeps its link: whoever stands on it finds on.
+                    // The removed ticket keeps its link, so that a concurrent traversal can continue.
                     before.next = ticket.next;
                     break;
                 }
@@ -78,21 +84,21 @@ public final class FillRegister {
         });
     }
 
-    /** What fills the key now is for nothing. */
+    /** Invalidates all current fills of the key. */
     public void invalidate(StoreKey key) {
         for (Ticket ticket = fills.get(key); ticket != null; ticket = ticket.next) {
             ticket.invalidated = true;
         }
     }
 
-    /** The key holds this representation from now on, and no other one. */
+    /** Marks the other representations of the key as replaced by this one. */
     public void replace(StoreKey key, long objectId) {
         for (Ticket ticket = fills.get(key); ticket != null; ticket = ticket.next) {
             ticket.replaced = ticket.objectId != objectId;
         }
     }
 
-    /** Number of keys with a ticket. */
+    /** Returns the number of keys with a ticket. */
     int size() {
         return fills.size();
     }

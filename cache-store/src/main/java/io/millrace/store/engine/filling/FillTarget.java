@@ -5,17 +5,17 @@ import io.millrace.store.disk.Volume;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a new object goes and within which bounds.
+ * The destination of a new object, with its limits.
  *
  * @param key its key
- * @param ticket tells whether the key was removed since the fill began
- * @param volume its volume, null when it stays in RAM
+ * @param ticket is invalidated if the key is removed during the fill
+ * @param volume its volume, null if the object stays in RAM
  * @param blockBytes bytes of a block
- * @param bodyBytesMax longest body that is taken; negative when nothing is
+ * @param bodyBytesMax longest accepted body; negative if no body is accepted
  */
 public record FillTarget(
         StoreKey key, FillRegister.Ticket ticket, @Nullable Volume volume, int blockBytes, long bodyBytesMax) {
-    /** Whether there is nowhere to write to. */
+    /** Returns true if no body is accepted. */
     public boolean isRefused() {
         return bodyBytesMax < 0;
     }

@@ -16,15 +16,16 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The body of one representation that is being filled, or of which a part is stored: shared by its writers and by all
- * who hold the object. Each block is missing, or in a buffer, or on disk.
+ * The body of one representation that is being filled or partially stored. All writers and handles of the object share
+ * it. Each block is missing, in a buffer, or on disk.
  *
- * <p>Thread-safe: a lock guards the blocks, held for some steps and never over I/O or a copy of what readers get.
+ * <p>Thread-safe: a lock guards the blocks. It is held briefly, and never during I/O or while content for readers is
+ * copied.
  *
  * @param <H> the decoded head
  */
 public final class FillingBody<H> extends Counted {
-    /** Answer of {@link #copy} when the memory budget is used up. */
+    /** Result of {@link #copy} when the memory budget is exhausted. */
     public static final int NO_MEMORY = -1;
 
     private final BodyRegister<H> register;
@@ -33,12 +34,12 @@ public final class FillingBody<H> extends Counted {
     private final @Nullable BlockMap onDisk;
     private final int blockBytes;
     private final ReentrantLock lock = new ReentrantLock();
-    /** Guarded by the lock, as are all that are not volatile. */
+    /** Guarded by the lock, like all fields that are not volatile. */
     private final BodyBlocks blocks;
 
     private final BlockClaims claims = new BlockClaims();
     private final BodyReaders readers;
-    /** Whether the body is longer than one block, so that it is stored in blocks. */
+    /** True if the body is longer than one block, so that it is stored in blocks. */
     private boolean cut;
 
     private volatile @Nullable H firstHead;
@@ -47,14 +48,14 @@ public final class FillingBody<H> extends Counted {
     private volatile State state = State.OPEN;
 
     private enum State {
-        /** Some of it may be missing. */
+        /** Some bytes may be missing. */
         OPEN,
         COMPLETE,
-        /** Nothing can be read or written any more. */
+        /** No byte can be read or written any more. */
         DEAD
     }
 
-    /** A body without bytes; the caller holds the first reference. */
+    /** Creates a body without content; the caller holds the first reference. */
     FillingBody(
             BodyRegister<H> register,
             StoreKey key,
@@ -70,7 +71,7 @@ public final class FillingBody<H> extends Counted {
         readers = new BodyReaders(this, onDisk, new BodyReaders.Guarded(lock, blocks, claims), register.pool());
     }
 
-    /** A body of which a part is on disk. */
+    /** Creates a body of which a part is on disk. */
     static <H> FillingBody<H> opened(
             BodyRegister<H> register, StoreKey key, FillRegister.Ticket ticket, BlockMap onDisk, long length) {
         FillingBody<H> body = new FillingBody<>(register, key, ticket, onDisk, onDisk.blockBytes());
@@ -83,23 +84,23 @@ public final class FillingBody<H> extends Counted {
         return key;
     }
 
-    /** The fill's entry in the table of fills. */
+    /** Returns the fill's entry in the register of fills. */
     public FillRegister.Ticket ticket() {
         return ticket;
     }
 
-    /** Bytes of a whole block. */
+    /** Returns the bytes of a whole block. */
     public int blockBytes() {
         return blockBytes;
     }
 
-    /** Where its blocks go; null when it stays in RAM. */
+    /** Returns the volume of the blocks; null if the body stays in RAM. */
     @Nullable
     public Volume volume() {
         return onDisk == null ? null : onDisk.volume();
     }
 
-    /** Whether it can be shared by who has opened its object on the volume. */
+    /** Returns true if an open of the object on this volume may share the body. */
     boolean isUsable(Volume volume) {
         return onDisk != null && onDisk.volume() == volume && state != State.DEAD;
     }
@@ -109,9 +110,9 @@ public final class FillingBody<H> extends Counted {
     }
 
     /**
-     * The writer of a new object says what it knows.
+     * Sets the head and the length of a new object.
      *
-     * @param tailBytes bytes to be kept free behind a body of one block
+     * @param tailBytes bytes to keep free after a body of one block
      */
     public void head(H newHead, long newLength, int tailBytes) {
         firstHead = newHead;
@@ -125,24 +126,24 @@ public final class FillingBody<H> extends Counted {
         }
     }
 
-    /** The representation has another head. */
+    /** Replaces the head of the representation. */
     public void update(H newHead) {
         head = newHead;
     }
 
-    /** The head that the writer told; null when it has not. */
+    /** Returns the head set by the writer; null if not set yet. */
     @Nullable
     H firstHead() {
         return firstHead;
     }
 
-    /** The head as of now; null when it was not told. */
+    /** Returns the current head; null if not set yet. */
     @Nullable
     public H head() {
         return head;
     }
 
-    /** Length of the body in bytes; negative while unknown. */
+    /** Returns the length of the body in bytes; negative while unknown. */
     public long length() {
         return length;
     }
@@ -151,12 +152,12 @@ public final class FillingBody<H> extends Counted {
         return state == State.COMPLETE;
     }
 
-    /** True once the body is given up; nothing is added to it any more. */
+    /** Returns true if the body has failed or was aborted; no content is added to it any more. */
     public boolean isDead() {
         return state == State.DEAD;
     }
 
-    /** Says how long the body is; false when that cannot be. */
+    /** Sets the length of the body; false if it contradicts the known length or the content. */
     public boolean tellLength(long known) {
         lock.lock();
         try {
@@ -173,14 +174,14 @@ public final class FillingBody<H> extends Counted {
         }
     }
 
-    /** All bytes are there. */
+    /** Marks the body as complete. */
     public void complete(long finalLength) {
         length = finalLength;
         state = State.COMPLETE;
         settleWaiters();
     }
 
-    /** No more bytes will come, and those in RAM go. */
+    /** Ends the body: no more bytes are added, and those in RAM are released. No effect if it is complete. */
     public void die() {
         if (state != State.COMPLETE) {
             revoke();
@@ -188,7 +189,7 @@ public final class FillingBody<H> extends Counted {
         }
     }
 
-    /** As {@link #die}, even of one that was said to be complete: it is not stored after all. */
+    /** Like {@link #die}, but also for a body marked complete, which could not be stored. */
     public void revoke() {
         state = State.DEAD;
         settleWaiters();
@@ -203,7 +204,7 @@ public final class FillingBody<H> extends Counted {
         }
     }
 
-    /** A writer begins. */
+    /** Adds a writer. */
     public void begin(Object writer) {
         lock.lock();
         try {
@@ -213,7 +214,7 @@ public final class FillingBody<H> extends Counted {
         }
     }
 
-    /** A writer has ended: what it claimed is free, what it left unfinished is gone. */
+    /** Removes a writer, its claims and its unfinished blocks. */
     public void end(Object writer) {
         lock.lock();
         try {
@@ -227,7 +228,7 @@ public final class FillingBody<H> extends Counted {
         settleWaiters();
     }
 
-    /** What the writer wrote is not to be trusted: the blocks that are not whole go, if any of it is in them. */
+    /** Removes the unfinished blocks that contain any byte of the writer, because its content cannot be trusted. */
     public void forgetOpen(Object writer) {
         lock.lock();
         try {
@@ -239,7 +240,7 @@ public final class FillingBody<H> extends Counted {
         }
     }
 
-    /** As {@link io.millrace.store.ObjectWriter#claim}, within {@code bytesMax}. */
+    /** Implements {@link io.millrace.store.ObjectWriter#claim}, within {@code bytesMax}. */
     @Nullable
     public Claim claim(Object writer, long position, long count, long bytesMax) {
         lock.lock();
@@ -284,7 +285,7 @@ public final class FillingBody<H> extends Counted {
         return limit;
     }
 
-    /** Says that the body is longer than one block; whether that is news. */
+    /** Switches to storage in blocks, because the body is longer than one block. Returns true for the first call. */
     public boolean cut() {
         lock.lock();
         try {
@@ -296,7 +297,7 @@ public final class FillingBody<H> extends Counted {
         }
     }
 
-    /** True once the body is stored in blocks. */
+    /** Returns true if the body is stored in blocks. */
     public boolean isCut() {
         lock.lock();
         try {
@@ -306,12 +307,12 @@ public final class FillingBody<H> extends Counted {
         }
     }
 
-    /** Bytes of the block, as far as the length is known. */
+    /** Returns the bytes of the block, limited by the length of the body if known. */
     public int blockLength(int block) {
         return blocks.blockLength(block, length);
     }
 
-    /** Number of blocks that a writer has begun and not filled. */
+    /** Returns the number of blocks that a writer has begun and not filled. */
     public int blocksOpen(Object writer) {
         lock.lock();
         try {
@@ -321,7 +322,7 @@ public final class FillingBody<H> extends Counted {
         }
     }
 
-    /** Bytes of a block that are there. */
+    /** Returns the number of bytes of a block that are present. */
     public int covered(int block) {
         lock.lock();
         try {
@@ -331,7 +332,7 @@ public final class FillingBody<H> extends Counted {
         }
     }
 
-    /** Whether a body of that length is all there. */
+    /** Returns true if all bytes of a body of that length are present. */
     public boolean covers(long finalLength) {
         lock.lock();
         try {
@@ -342,10 +343,10 @@ public final class FillingBody<H> extends Counted {
     }
 
     /**
-     * Copies bytes into a block, those that were not there yet; borrows the content.
+     * Copies the bytes into a block that were not present yet; borrows the content.
      *
-     * @return how many bytes of the block are there now, 0 when none of these was new; {@link #NO_MEMORY} when there is
-     *     none for them
+     * @return the number of bytes of the block that are present now, 0 if none of these was new; {@link #NO_MEMORY} if
+     *     no memory is left for them
      */
     public int copy(Object writer, int block, int from, ByteBuf content, int contentIndex, int count) {
         lock.lock();
@@ -359,7 +360,10 @@ public final class FillingBody<H> extends Counted {
         }
     }
 
-    /** Hands out the first {@code count} bytes of a block to be written, retained for the caller; once only. */
+    /**
+     * Returns the first {@code count} bytes of a block to be written, retained for the caller; null if already
+     * submitted.
+     */
     @Nullable
     public ByteBuf submit(int number, int count) {
         lock.lock();
@@ -371,9 +375,9 @@ public final class FillingBody<H> extends Counted {
     }
 
     /**
-     * The one buffer of a body that is a single block, to become a resident body; retained for the caller.
+     * Returns the buffer of a body of a single block, for use as a resident body; retained for the caller.
      *
-     * @param tailBytes bytes wanted behind the body; there may be fewer
+     * @param tailBytes bytes wanted after the body; the buffer may have fewer
      */
     public ByteBuf singleBody(int bodyLength, int tailBytes) {
         lock.lock();
@@ -384,7 +388,7 @@ public final class FillingBody<H> extends Counted {
         }
     }
 
-    /** The block is on disk: readers go there from now on. On the volume's thread. */
+    /** Marks the block as on disk, so that readers read it there. Called on the volume's thread. */
     public void onDisk(int number, long location) {
         lock.lock();
         try {
@@ -394,7 +398,7 @@ public final class FillingBody<H> extends Counted {
         }
     }
 
-    /** A block that was submitted could not be written, or is given up. */
+    /** Marks a submitted block as missing, after its write failed or it was withdrawn. */
     public void lost(int number) {
         lock.lock();
         try {
@@ -407,7 +411,9 @@ public final class FillingBody<H> extends Counted {
         settleWaiters();
     }
 
-    /** Makes the body complete if all blocks are on disk or on their way there; whether it was not and is now. */
+    /**
+     * Marks the body complete if all blocks are on disk or being written. Returns true if it was not complete before.
+     */
     public boolean completeIfAllSubmitted() {
         lock.lock();
         try {
@@ -421,7 +427,7 @@ public final class FillingBody<H> extends Counted {
         }
     }
 
-    /** Number of blocks on disk or on their way there. */
+    /** Returns the number of blocks on disk or being written. */
     public int wholeBlocks() {
         lock.lock();
         try {
@@ -431,7 +437,7 @@ public final class FillingBody<H> extends Counted {
         }
     }
 
-    /** What a head record is to say of the blocks that are on disk now; null when there are none. */
+    /** Returns the description of the blocks on disk for a head record; null if there are none. */
     @Nullable
     public BodyPlace place() {
         lock.lock();
@@ -442,7 +448,7 @@ public final class FillingBody<H> extends Counted {
         }
     }
 
-    /** Takes a block out of the volume's index. On the volume's thread. */
+    /** Removes a block from the volume's index. Called on the volume's thread. */
     public void dropBlock(int block) {
         lost(block);
         if (onDisk != null) {
@@ -450,7 +456,7 @@ public final class FillingBody<H> extends Counted {
         }
     }
 
-    /** Takes the blocks that are on disk out of the volume's index. On the volume's thread. */
+    /** Removes the blocks on disk from the volume's index. Called on the volume's thread. */
     public void dropBlocks() {
         if (onDisk == null) {
             return;
@@ -467,22 +473,22 @@ public final class FillingBody<H> extends Counted {
         }
     }
 
-    /** As {@link StoredObject#hasRange}. */
+    /** Implements {@link StoredObject#hasRange}. */
     boolean hasRange(long position, long count) {
         return readers.hasRange(position, count);
     }
 
-    /** As {@link StoredObject#onRange}. */
+    /** Implements {@link StoredObject#onRange}. */
     void onRange(long position, long count, Executor replyOn, RangeCallback reply) {
         readers.onRange(position, count, replyOn, reply);
     }
 
-    /** Tells those whose range has come, or will not. Outside of the lock. */
+    /** Calls back the readers whose range is readable, or no longer expected. Call without holding the lock. */
     public void settleWaiters() {
         readers.settle();
     }
 
-    /** As {@link StoredObject#read}, for the object whose head record lies there. */
+    /** Implements {@link StoredObject#read}, for the object with its head record at that location. */
     void read(long position, int count, long headLocation, Executor replyOn, ReadCallback reply) {
         readers.read(position, count, headLocation, replyOn, reply);
     }

@@ -10,25 +10,25 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A handle to a representation that is being filled, or of which a part is stored; and afterwards to the whole one, for
- * those who hold on to it. Its body is shared with other handles.
+ * A handle to a representation that is being filled or partially stored. It stays valid after the representation is
+ * complete. Handles share the body.
  *
  * <p>Thread-safe.
  */
 public final class FillingObject<H> extends CountedObject<H> {
     private final FillingBody<H> body;
     private final ObjectPlace place;
-    /** Null when it was handed out before the writer told one. */
+    /** Null if the handle was created before the writer set the head. */
     private final @Nullable H head;
 
-    /** Takes over a reference to the body; the caller holds the first reference to this. */
+    /** Takes over a reference to the body; the caller holds the first reference to this object. */
     public FillingObject(FillingBody<H> body, ObjectPlace place, @Nullable H head) {
         this.body = body;
         this.place = place;
         this.head = head;
     }
 
-    /** The body; borrowed. */
+    /** Returns the body; borrowed. */
     public FillingBody<H> body() {
         return body;
     }
@@ -83,7 +83,7 @@ public final class FillingObject<H> extends CountedObject<H> {
         return null;
     }
 
-    /** None: what is in RAM is looked for under a lock. */
+    /** Returns null always, because a lookup of bytes in RAM needs a lock. */
     @Override
     public @Nullable ByteBuf residentPart(long position, int count) {
         return null;

@@ -5,20 +5,21 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A block that is not on disk, in a buffer.
+ * A block in a buffer that is not on disk yet.
  *
- * <p>Confined to whoever guards the body; buffers are replaced when they grow, never changed where readers may be.
+ * <p>Not thread-safe: the caller holds the lock of the body. A growing block gets a new buffer, and bytes that readers
+ * may read are never changed.
  */
 final class OpenBlock {
     final int number;
     final Coverage coverage = new Coverage();
     ByteBuf buffer;
     int covered;
-    /** Whether it was handed to the volume's thread: its bytes are all there. */
+    /** True after the block was passed to the volume's thread, when all its bytes were present. */
     boolean submitted;
-    /** Who wrote to it last; with that writer it goes, unless it was submitted or is handed on. */
+    /** The writer that wrote last. Without a submit or another writer, the block is removed when this writer ends. */
     private Object writer;
-    /** Who wrote to it before that one. */
+    /** The writer that wrote before the last one. */
     private @Nullable Object writerBefore;
 
     OpenBlock(int number, ByteBuf buffer, Object writer) {
@@ -31,12 +32,12 @@ final class OpenBlock {
         return writer == someone;
     }
 
-    /** Whether any byte may be of that writer. */
+    /** Returns true if any byte may be from that writer. */
     boolean isTouchedBy(Object someone) {
         return writer == someone || writerBefore == someone;
     }
 
-    /** A writer has ended; false when nobody else is left who might go on with the block. */
+    /** Handles the end of a writer; false if no active writer of the block is left. */
     boolean handOn(Object ended, BlockClaims writers) {
         Object before = writerBefore;
         if (writer == ended) {
@@ -51,7 +52,7 @@ final class OpenBlock {
         return true;
     }
 
-    /** Copies those bytes that were not there yet; borrows the content. Returns how many there were. */
+    /** Copies the bytes that were not present yet; borrows the content. Returns the number of bytes copied. */
     int copy(Object by, int from, ByteBuf content, int contentIndex, int count) {
         int before = covered;
         int at = from;
@@ -74,7 +75,10 @@ final class OpenBlock {
         return covered - before;
     }
 
-    /** Makes room for {@code needed} bytes. Larger buffers are new ones: readers may be on the old. False without memory. */
+    /**
+     * Grows the block to {@code needed} bytes, in a new buffer, because readers may use the old one. False without
+     * memory.
+     */
     boolean grow(CountingAllocator allocator, int needed, int blockBytes) {
         int capacity = buffer.capacity();
         if (needed <= capacity) {

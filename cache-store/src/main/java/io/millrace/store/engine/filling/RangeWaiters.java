@@ -7,36 +7,37 @@ import java.util.List;
 import java.util.concurrent.Executor;
 
 /**
- * Readers that wait for ranges of one body.
+ * The readers that wait for ranges of one body.
  *
- * <p>Confined to whoever guards the body; what {@link #settle} hands out is called outside.
+ * <p>Not thread-safe: the caller holds the lock of the body, and calls back the readers returned by {@link #settle}
+ * after releasing the lock.
  */
 final class RangeWaiters {
-    /** Readers that may wait for one body; one more is told at once that its range is not to be expected. */
+    /** Limit of waiting readers per body. A further reader is called back immediately with a negative result. */
     private static final int WAITING_MAX = 10_000;
 
     private List<Waiter> waiting = new ArrayList<>(1);
 
-    /** What is known of a range. */
+    /** The state of a range. */
     enum Verdict {
         READABLE,
         EXPECTED,
         HOPELESS
     }
 
-    /** Looks at a range. */
+    /** Determines the state of a range. */
     @FunctionalInterface
     interface Judge {
-        /** Says how things stand with the range; may move the waiter's position to behind what is there. */
+        /** Returns the state of the range; may advance the waiter's position past the bytes that are present. */
         Verdict judge(Waiter waiter);
     }
 
-    /** One reader. */
+    /** A waiting reader. */
     static final class Waiter {
         final long end;
         private final Executor replyOn;
         private final RangeCallback reply;
-        /** Up to here all was there when it was last looked at. */
+        /** Position up to which all bytes were present at the last check. */
         long position;
 
         private boolean readable;
@@ -48,7 +49,7 @@ final class RangeWaiters {
             this.reply = reply;
         }
 
-        /** Calls back. Outside of any lock. */
+        /** Calls back the reader. Call without holding any lock. */
         void deliver() {
             Replies.range(replyOn, reply, readable);
         }
@@ -58,12 +59,12 @@ final class RangeWaiters {
         return waiting.isEmpty();
     }
 
-    /** Lets a reader wait; false when it cannot, and is to be delivered at once. */
+    /** Adds a reader; false if the limit is reached, so that the caller must call it back immediately. */
     boolean add(Waiter waiter) {
         return waiting.size() < WAITING_MAX && waiting.add(waiter);
     }
 
-    /** Takes out those whose wait is over, to be delivered by the caller. */
+    /** Removes and returns the readers whose wait is over; the caller calls them back. */
     List<Waiter> settle(Judge judge) {
         if (waiting.isEmpty()) {
             return List.of();

@@ -1,6 +1,4 @@
-/**
- * Bodies that arrive: the blocks present, their writers and readers, and the table of fills by key.
- */
+/** Bodies being received: the blocks present, their writers and readers, and the register of fills by key. */
 @NullMarked
 package io.millrace.store.engine.filling;
 

@@ -26,32 +26,35 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The inventories of a store's volumes, and the one thread that touches them. It starts its work a while after the
- * store, and has the lowest priority.
+ * The inventories of a store's volumes, and the one thread that reads and writes them. The thread begins its work some
+ * time after the store opens, and has the lowest priority.
  *
  * <p>Thread-safe.
  */
 public final class Inventories<H> {
     private static final Logger LOG = LoggerFactory.getLogger(Inventories.class);
-    /** Changes that wait at most; what comes then is learned from the segments later. */
+    /** Limit of queued changes; further changes are read from the segments later. */
     public static final int QUEUE_CHANGES_MAX = 1 << 15;
 
-    /** Heap that keys and heads of waiting changes may have, as codecs estimate it; of further ones the record is read. */
+    /**
+     * Limit of heap for the keys and heads of queued changes, as estimated by the codecs. For further changes the
+     * record is read from disk.
+     */
     public static final long QUEUE_HEAD_BYTES_MAX = 8 << 20;
 
     private static final int LISTINGS_MAX = 8;
-    /** Changes taken before anything else gets its turn. */
+    /** Number of changes processed before other work. */
     private static final int CHANGES_IN_A_ROW_MAX = 256;
 
     private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(1);
-    /** Records that are looked at to make an inventory whole: 50 each 10 ms, or 5000 a second. */
+    /** Interval of work on incomplete inventories: at most 50 records per 10 ms, or 5000 per second. */
     private static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private static final int RECORDS_A_TURN = 50;
-    /** After changes the thread rests, and is woken by none: what comes meanwhile is taken together. */
+    /** After changes the thread pauses and changes do not wake it, so that it processes them in batches. */
     private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-    /** A volume that is handed over waits so long for what is still queued. */
+    /** Timeout for queued changes when a volume is released. */
     private static final long DRAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
 
     private final FileIo io;
@@ -62,12 +65,14 @@ public final class Inventories<H> {
     private final Queue<Runnable> orders = new ConcurrentLinkedQueue<>();
     private final CopyOnWriteArrayList<VolumeInventory<H>> volumes = new CopyOnWriteArrayList<>();
     private final AtomicInteger listings = new AtomicInteger();
-    /** Of the changes in the queue. */
+    /** Estimated heap bytes of the queued changes. */
     private final AtomicLong headBytes = new AtomicLong();
 
     private final Thread thread;
     private final Change<H> wake = new Change<>(null, 0, 0, 0, null);
-    /** Whether the thread waits beside the queue, so that an offer does not wake it. */
+    /**
+     * True while the thread is parked instead of waiting on the queue, so that an offer to the queue does not wake it.
+     */
     private volatile boolean resting;
 
     private volatile boolean hurry;
@@ -91,14 +96,14 @@ public final class Inventories<H> {
     /**
      * Starts the thread.
      *
-     * @param off why there shall be none; null when there shall
+     * @param off reason why the store has no inventory; null if it has one
      */
     public Inventories(FileIo io, HeadCodec<H> codec, @Nullable String off, long delayNanos) {
         this(io, codec, off, delayNanos, QUEUE_CHANGES_MAX);
     }
 
-    /** The same with another limit of queued changes. */
-    @SuppressWarnings("ThreadPriorityCheck") // a hint, where the platform takes it; nothing relies on it
+    /** Like the other constructor, with another limit of queued changes. */
+    @SuppressWarnings("ThreadPriorityCheck") // a hint for the platform; nothing relies on it
     public Inventories(FileIo io, HeadCodec<H> codec, @Nullable String off, long delayNanos, int queueChangesMax) {
         this.io = io;
         this.codec = codec;
@@ -113,7 +118,7 @@ public final class Inventories<H> {
         }
     }
 
-    /** A volume is there, in the order of the configuration; one that was added before stays as it is. */
+    /** Adds a volume, in the order of the configuration. No effect for a volume added before. */
     public void add(Volume volume) {
         if (off == null && find(volume) == null) {
             volumes.add(new VolumeInventory<>(io, codec, volume));
@@ -121,9 +126,9 @@ public final class Inventories<H> {
     }
 
     /**
-     * An object's newest record lies at the location. On the volume's thread.
+     * Records the location of an object's newest record. Called on the volume's thread.
      *
-     * @param head what the record says of the object, so that it need not be read; null when only the record knows
+     * @param head the object's head, so that the record need not be read; null if it must be read
      */
     public void stored(Volume volume, RecordHeader header, DiskKey key, long location, @Nullable H head) {
         VolumeInventory<H> inventory = find(volume);
@@ -138,9 +143,9 @@ public final class Inventories<H> {
         }
     }
 
-    /** With its head counted; null when there is none, or heads that wait have all the heap that they may have. */
+    /** Returns the description with its head counted; null without a head, or if the limit of heap is reached. */
     private VolumeInventory.@Nullable Description<H> described(RecordHeader header, DiskKey key, @Nullable H head) {
-        // With its key: RAM may have forgotten the object by then, and clients choose how long that is.
+        // Counts the key too: RAM may evict the object in the meantime, and clients choose the key's length.
         int bytes = head == null ? 0 : key.bytes().length + codec.heapBytes(head);
         if (head == null || headBytes.addAndGet(bytes) > QUEUE_HEAD_BYTES_MAX) {
             headBytes.addAndGet(-bytes);
@@ -149,7 +154,7 @@ public final class Inventories<H> {
         return new VolumeInventory.Description<>(header, key.bytes(), head, bytes);
     }
 
-    /** Closes the volume's inventory; when this returns nothing touches its file. Blocks. */
+    /** Closes the volume's inventory. After the return its file is not used any more. Blocks. */
     public void stopping(Volume volume, boolean forGood) {
         VolumeInventory<H> inventory = find(volume);
         if (inventory == null || closed) {
@@ -185,14 +190,14 @@ public final class Inventories<H> {
 
     private void order(Runnable order) {
         orders.add(order);
-        // When the queue is full the thread needs no waking.
+        // If the queue is full, the thread is awake anyway.
         queue.offer(wake);
         if (resting) {
             LockSupport.unpark(thread);
         }
     }
 
-    /** As {@link io.millrace.store.CacheStore#list}. */
+    /** Implements {@link io.millrace.store.CacheStore#list}. */
     public void list(@Nullable String after, ListVisitor visitor, Executor replyOn, ListCallback reply) {
         long known = queue.currentProducerIndex();
         InventoryListing<H> listing = new InventoryListing<>(ListCursor.parse(after), known, visitor, replyOn, reply);
@@ -209,7 +214,7 @@ public final class Inventories<H> {
         }
     }
 
-    /** Sizes as of now. */
+    /** Returns the current sizes. */
     public InventoryStatistics statistics() {
         long entries = 0;
         long bytes = 0;
@@ -226,7 +231,7 @@ public final class Inventories<H> {
         return new InventoryStatistics(entries, bytes, dropped, whole, obstacle);
     }
 
-    /** Ends the thread, once every volume has stopped. Blocks. */
+    /** Ends the thread after every volume has stopped. Blocks. */
     public void close() {
         if (closed || off != null) {
             closed = true;
@@ -268,7 +273,7 @@ public final class Inventories<H> {
         boolean opened = openWhenDue();
         if (!underWay.isEmpty()) {
             InventoryListing<H> listing = underWay.remove();
-            // What was told before it was asked for is taken in first.
+            // Changes that were queued before the listing was requested are applied first.
             if (queue.currentConsumerIndex() - listing.changesBefore() < 0 || listing.step(volumes)) {
                 underWay.add(listing);
             } else {
@@ -309,10 +314,10 @@ public final class Inventories<H> {
     }
 
     private void take(long waitNanos) throws InterruptedException {
-        // Before the inventories are open the changes stay where they are.
+        // Before the inventories are open, changes stay in the queue.
         boolean opened = hurry || System.nanoTime() - opensAt >= 0;
         if (!opened) {
-            // A change wakes this up for nothing; it is kept as missed, and learned from the segments.
+            // A change that wakes this wait early is counted as missed and read from the segments later.
             apply(queue.poll(waitNanos, TimeUnit.NANOSECONDS));
             return;
         }
@@ -329,7 +334,7 @@ public final class Inventories<H> {
 
     private void rest(long nanos) {
         resting = true;
-        // An order given before it is seen that this rests has woken nobody.
+        // An order added before resting was set has not woken the thread.
         if (orders.isEmpty()) {
             LockSupport.parkNanos(this, nanos);
         }

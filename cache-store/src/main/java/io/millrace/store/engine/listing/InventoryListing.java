@@ -12,7 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One listing under way: a segment of a volume's inventory a step, so that changes are taken in between.
+ * A listing in progress. It processes one segment of a volume's inventory per step, so that changes are applied in
+ * between.
  *
  * <p>Confined to the inventory's thread.
  */
@@ -31,9 +32,9 @@ final class InventoryListing<H> {
     record Found(long hashHigh, long hashLow, ListedObject object) {}
 
     /**
-     * A listing that is yet to begin.
+     * Creates a listing that has not begun.
      *
-     * @param changesBefore how many changes had been queued when it was asked for
+     * @param changesBefore number of changes queued before the listing was requested
      */
     InventoryListing(ListCursor from, long changesBefore, ListVisitor visitor, Executor replyOn, ListCallback reply) {
         this.cursor = from;
@@ -43,12 +44,12 @@ final class InventoryListing<H> {
         this.reply = reply;
     }
 
-    /** How many changes had been queued when it was asked for: those it is to know. */
+    /** Returns the number of changes queued before the listing was requested, which it must include. */
     long changesBefore() {
         return changesBefore;
     }
 
-    /** Goes on a little; false when it ended and was answered. */
+    /** Performs one step; false if the listing has ended and replied. */
     boolean step(List<VolumeInventory<H>> volumes) {
         try {
             if (volumes.isEmpty() && obstacle == null) {
@@ -92,7 +93,7 @@ final class InventoryListing<H> {
         reply(new ListResult(next == null ? null : next.text(), whole, obstacle));
     }
 
-    /** Ends it without an answer to what was asked. */
+    /** Ends the listing with a failure. */
     void end(String why) {
         reply(new ListResult(null, false, why));
     }

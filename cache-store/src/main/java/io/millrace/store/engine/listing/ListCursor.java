@@ -3,12 +3,12 @@ package io.millrace.store.engine.listing;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A place in a listing: everything in the volumes before, in the segments before, and up to and with the hash in that
- * segment has been seen. Segments here are those of the inventory's map.
+ * A position in a listing. It covers all entries of earlier volumes, of earlier segments, and of this segment up to and
+ * including the hash. Segments here are those of the inventory's map.
  *
  * <p>Immutable.
  *
- * @param hashSeen whether the hash counts; else nothing of the segment was seen
+ * @param hashSeen whether the hash is set; if not, no entry of the segment was seen
  */
 record ListCursor(int volume, int segment, boolean hashSeen, long hashHigh, long hashLow) {
     static final ListCursor START = new ListCursor(0, 0, false, 0, 0);
@@ -18,7 +18,7 @@ record ListCursor(int volume, int segment, boolean hashSeen, long hashHigh, long
         return new ListCursor(volume, segment, false, 0, 0);
     }
 
-    /** Whether the hash comes after this one in the segment's order. */
+    /** Returns true if the hash comes after this position in the order of the segment. */
     boolean isBefore(long high, long low) {
         return !hashSeen || compare(hashHigh, hashLow, high, low) < 0;
     }

@@ -23,21 +23,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One volume's inventory at work: what goes in, what of it still counts, and how it becomes whole again.
+ * The inventory of one volume at run time: adds entries, removes obsolete ones, and rebuilds it after missed changes.
  *
- * <p>An entry counts when the volume's index says that its record is the newest of its key. So nothing tells the
- * inventory of removals and of segments given up: a sweep takes out what does not count any more. Whatever it missed it
- * learns from the segments, at a bounded rate.
+ * <p>An entry is valid if the volume's index has its record as the newest of its key. Therefore removals and reclaimed
+ * segments are not reported to the inventory: a sweep removes entries that are no longer valid. Missed changes are read
+ * from the segments at a limited rate.
  *
- * <p>Confined to the inventory's thread, but for what says otherwise.
+ * <p>Confined to the inventory's thread, except where stated.
  */
 final class VolumeInventory<H> {
     private static final Logger LOG = LoggerFactory.getLogger(VolumeInventory.class);
-    /** Bytes of volume for each entry that a new inventory has room for; it is rebuilt when objects are smaller. */
+    /**
+     * Bytes of volume per entry that a new inventory has room for. It is rebuilt with more entries if objects are
+     * smaller.
+     */
     private static final long BYTES_PER_ENTRY = 32 * 1024;
-    /** As above, for the most that it ever has room for. */
+    /** Bytes of volume per entry at the maximum size of an inventory. */
     private static final long BYTES_PER_ENTRY_MIN = 2 * 1024;
-    /** Entries that do not count which are put up with: this many, and one part of the objects. */
+    /** Limit of obsolete entries before a sweep: this number plus a fraction of the objects. */
     private static final long STALE_MAX = 256;
 
     private static final long STALE_PART = 8;
@@ -49,20 +52,20 @@ final class VolumeInventory<H> {
     private volatile @Nullable Inventory inventory;
     private volatile @Nullable String obstacle = "the inventory is not open yet";
     private volatile boolean stopping;
-    /** Set from any thread: a change was not taken in. */
+    /** Set from any thread: a change was missed. */
     private volatile boolean behind;
-    /** Whether every stored object has an entry, but for those that wait in the queue. */
+    /** True if every stored object has an entry, except for changes in the queue. */
     private volatile boolean whole;
 
     private boolean tried;
     private long droppedBefore;
     private int sweepAt = -1;
     private long swept;
-    /** Sequence of the segment that was entered last, 0 before the first; -1 when nothing is to be entered. */
+    /** Sequence of the segment entered last, 0 before the first; -1 if no fill is in progress. */
     private long filledTo = -1;
 
     private long droppedBeforeFill;
-    /** Since filling began, room was made for what it may have found none for. */
+    /** True if a sweep since the begin of the fill made room for entries that did not fit. */
     private boolean roomMade;
 
     private @Nullable SegmentSummary filling;
@@ -78,46 +81,46 @@ final class VolumeInventory<H> {
         return volume;
     }
 
-    /** A change did not get into the queue. Any thread. */
+    /** Counts a change that was not queued. Any thread. */
     void missed() {
         missed.increment();
         behind = true;
     }
 
-    /** What is under way shall end soon. Any thread. */
+    /** Requests that the work in progress ends soon. Any thread. */
     void stopSoon() {
         stopping = true;
     }
 
-    /** Whether there is an inventory. Any thread. */
+    /** Returns true if there is an inventory. Any thread. */
     boolean isOpen() {
         return inventory != null;
     }
 
-    /** Why there is none. Any thread. */
+    /** Returns the reason why there is no inventory. Any thread. */
     @Nullable
     String obstacle() {
         return inventory == null ? volume.directory() + ": " + obstacle : null;
     }
 
-    /** Whether it knows every object. Any thread. */
+    /** Returns true if the inventory contains every object. Any thread. */
     boolean isWhole() {
         return inventory != null && whole && !behind && volume.state() == VolumeState.ONLINE;
     }
 
-    /** Entries held. Any thread. */
+    /** Returns the number of entries. Any thread. */
     long entries() {
         Inventory open = inventory;
         return open == null ? 0 : open.entries();
     }
 
-    /** Bytes of the file. Any thread. */
+    /** Returns the bytes of the file. Any thread. */
     long fileBytes() {
         Inventory open = inventory;
         return open == null ? 0 : open.fileBytes();
     }
 
-    /** Entries that did not fit and changes missed. Any thread. */
+    /** Returns the number of entries that did not fit and of missed changes. Any thread. */
     long dropped() {
         Inventory open = inventory;
         return missed.sum() + droppedBefore + (open == null ? 0 : open.dropped());
@@ -128,7 +131,7 @@ final class VolumeInventory<H> {
         return open == null ? 0 : open.segments();
     }
 
-    /** Opens it, unless that was tried before. */
+    /** Opens the inventory, unless this was tried before. */
     void open() {
         if (!tried) {
             tried = true;
@@ -167,17 +170,18 @@ final class VolumeInventory<H> {
     }
 
     /**
-     * What a record says of an object, known without reading it. The key is borrowed and never changed.
+     * The description of an object by its record, available without reading the record. The key is borrowed and never
+     * changed.
      *
-     * @param headBytes heap of the key and the head
+     * @param headBytes heap bytes of the key and the head
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     record Description<H>(RecordHeader header, byte[] key, H head, int headBytes) {}
 
     /**
-     * An object's newest record lies at the location, or did when this was queued.
+     * Adds the entry of an object whose newest record was at the location when this change was queued.
      *
-     * @param known what the record says; null when it is to be read
+     * @param known the description of the object; null if the record must be read
      */
     void stored(long hashHigh, long hashLow, long location, @Nullable Description<H> known) {
         Inventory open = inventory;
@@ -189,7 +193,7 @@ final class VolumeInventory<H> {
             if (now == location) {
                 enter(open, hashHigh, hashLow, known == null ? describe(location) : describe(known, location));
             } else if (open.location(hashHigh, hashLow) == Location.NONE) {
-                // Replaced, which is told later, or moved, which nobody tells.
+                // The object was replaced, for which a change follows, or moved by reclaim, which reports no change.
                 enter(open, hashHigh, hashLow, describe(now));
             }
         } catch (RuntimeException | Error e) {
@@ -210,7 +214,7 @@ final class VolumeInventory<H> {
         }
     }
 
-    /** What the record there says; null when it cannot be read or is no object's. */
+    /** Reads the record at the location; null if it cannot be read or is not an object. */
     private @Nullable InventoryEntry describe(long location) {
         int segment = Location.segment(location);
         long tag = volume.pin(segment);
@@ -227,7 +231,7 @@ final class VolumeInventory<H> {
                 record.release();
             }
         } catch (IOException | RuntimeException e) {
-            // Whoever asks for the object finds that out, and what is to be done about it.
+            // The next open of the object detects the error and handles it.
             LOG.debug("{}: {}: {}", volume.directory(), Location.describe(location), e.toString());
             return null;
         } finally {
@@ -239,7 +243,7 @@ final class VolumeInventory<H> {
         try {
             return entry(known.key(), known.header(), known.head(), location);
         } catch (RuntimeException e) {
-            // As with a head that is read: one that cannot be described costs no other entry.
+            // Like a head that is read: a failed description affects no other entry.
             LOG.debug("{}: {}: {}", volume.directory(), Location.describe(location), e.toString());
             return null;
         }
@@ -261,8 +265,8 @@ final class VolumeInventory<H> {
     }
 
     /**
-     * Goes through a segment of the map: takes out what does not count, brings up to date what moved, and returns what
-     * the visitor wants of the rest.
+     * Scans a segment of the map: removes obsolete entries, updates entries of moved objects, and returns the other
+     * entries that the visitor wants.
      */
     List<InventoryListing.Found> scan(int segment, ListCursor after, ListVisitor visitor) {
         List<InventoryListing.Found> found = new ArrayList<>();
@@ -313,10 +317,10 @@ final class VolumeInventory<H> {
     }
 
     /**
-     * Does a little of what makes it whole and keeps it small.
+     * Performs a limited step of the fill or sweep.
      *
-     * @param records how many records may be looked at
-     * @return whether there is more to do
+     * @param records limit of records to read
+     * @return true if work remains
      */
     boolean work(int records) {
         Inventory open = inventory;
@@ -325,7 +329,7 @@ final class VolumeInventory<H> {
         }
         try {
             startWhatIsDue(open);
-            // Another one, when it was enlarged.
+            // The inventory may have been replaced by a larger one.
             open = inventory;
             if (open != null && sweepAt >= 0) {
                 sweep(open);
@@ -354,7 +358,9 @@ final class VolumeInventory<H> {
         }
     }
 
-    /** More objects than it was made for: a larger one is written from the segments. */
+    /**
+     * Replaces the inventory by a larger one, filled from the segments, because there are more objects than expected.
+     */
     private void enlarge(Inventory open, long entriesExpected) {
         droppedBefore += open.dropped();
         inventory = null;
@@ -384,7 +390,7 @@ final class VolumeInventory<H> {
         sweepAt++;
         if (sweepAt >= open.segments()) {
             sweepAt = -1;
-            // What found no room may find it now.
+            // Entries that did not fit may fit now.
             if (swept > 0 && !whole && filledTo < 0) {
                 beginFill(open);
             } else {
@@ -402,8 +408,8 @@ final class VolumeInventory<H> {
     }
 
     /**
-     * Enters what the segments hold and it does not know. The oldest segments first: what is carried meanwhile goes from an old
-     * one to the newest, and so is met in one of them.
+     * Adds missing entries from the segments, oldest segments first. Reclaim moves records from an old segment to the
+     * newest, so that each moved record is found in one of the two.
      */
     private void fill(Inventory open, int records) {
         int left = records;
@@ -433,11 +439,11 @@ final class VolumeInventory<H> {
         }
         long tag = volume.pin(segment);
         if (tag == 0) {
-            // Given up or moved this very moment: the next look finds what is first now.
+            // The segment was reclaimed or moved just now; the next call determines the first segment again.
             return;
         }
         try {
-            // Else it was started again before it was pinned.
+            // Otherwise the segment was restarted before it was pinned.
             if (volume.segmentBegunAfter(filledTo) != segment) {
                 return;
             }
@@ -451,12 +457,12 @@ final class VolumeInventory<H> {
         }
     }
 
-    /** Returns what it cost, in records read. */
+    /** Returns the cost in records read. */
     private int look(Inventory open, SegmentSummary.@Nullable Entry record) {
         if (record == null || (record.type() != RecordType.COMPLETE && record.type() != RecordType.HEAD)) {
             return 0;
         }
-        // Wherever it is now: the object may have been moved since the segment was listed.
+        // Uses the current location, because the object may have been moved since the segment was listed.
         long now = volume.find(record.hashHigh(), record.hashLow());
         if (now != Location.NONE && open.location(record.hashHigh(), record.hashLow()) != now) {
             enter(open, record.hashHigh(), record.hashLow(), describe(now));
@@ -466,7 +472,7 @@ final class VolumeInventory<H> {
     }
 
     /**
-     * Closes it in order.
+     * Closes the inventory in order.
      *
      * @param forced whether to force it to the device
      */

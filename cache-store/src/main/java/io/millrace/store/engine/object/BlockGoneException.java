@@ -2,7 +2,7 @@ package io.millrace.store.engine.object;
 
 import java.io.IOException;
 
-/** A block that was stored is there no more: the ring has turned over it. No fault of the disk. */
+/** Thrown when a stored block was overwritten because its segment was reclaimed. Not a disk error. */
 public final class BlockGoneException extends IOException {
     private static final long serialVersionUID = 1L;
 

@@ -15,13 +15,14 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Which blocks of one body are on its volume. Of the first {@link StoredObject#PINNED_BLOCKS_MAX} it knows the place and
- * holds a pin on the segment; the others are a bit each, and looked up in the index when they are read.
+ * The set of blocks of one body that are on its volume. The first {@link StoredObject#PINNED_BLOCKS_MAX} blocks have a
+ * location and a pin on their segment. Later blocks are one bit each, and are looked up in the index when they are
+ * read.
  *
  * <p>Built by one thread or under its owner's lock; {@link #read} may be called from any thread.
  */
 public final class BlockMap {
-    /** Blocks behind the pinned ones that are looked up to tell whether all of a long range is there. */
+    /** Number of unpinned blocks that are looked up to check a long range. */
     private static final int SAMPLES = 1024;
 
     private static final int PINNED = StoredObject.PINNED_BLOCKS_MAX;
@@ -30,14 +31,14 @@ public final class BlockMap {
     private final Volume volume;
     private final long objectId;
     private final int blockBytes;
-    /** Whether the body is the content of one COMPLETE record, here block 0. */
+    /** True if the body is the content of one COMPLETE record, represented as block 0. */
     private final boolean single;
-    /** Tag of each pinned segment as of when it was pinned: the volume forgets it when it gives the segment up. */
+    /** Tag of each pinned segment when it was pinned. The volume discards the tag when it reclaims the segment. */
     private final Map<Integer, Long> tags = new HashMap<>();
 
     private final BitSet stored = new BitSet();
     private int count;
-    /** Of the pinned blocks. */
+    /** Locations of the pinned blocks. */
     private long[] locations = new long[1];
 
     private BlockMap(Volume volume, long objectId, int blockBytes, boolean single) {
@@ -47,35 +48,35 @@ public final class BlockMap {
         this.single = single;
     }
 
-    /** A body in blocks, none known yet. */
+    /** Creates the map of a body in blocks, initially without blocks. */
     public static BlockMap ofBlocks(Volume volume, long objectId, int blockBytes) {
         return new BlockMap(volume, objectId, blockBytes, false);
     }
 
-    /** A body in one record. */
+    /** Creates the map of a body in one record. */
     public static BlockMap ofRecord(Volume volume, long objectId) {
         return new BlockMap(volume, objectId, Integer.MAX_VALUE, true);
     }
 
-    /** The volume with the blocks. */
+    /** Returns the volume of the blocks. */
     public Volume volume() {
         return volume;
     }
 
-    /** Bytes of a whole block. */
+    /** Returns the bytes of a whole block. */
     public int blockBytes() {
         return blockBytes;
     }
 
-    /** Whether the blocks have numbers, so that one of them can be lost. */
+    /** Returns true if the body is stored in numbered blocks, so that single blocks can be lost. */
     boolean isInBlocks() {
         return !single;
     }
 
     /**
-     * Looks for the blocks that count.
+     * Looks up the blocks listed in {@code place}.
      *
-     * @return whether each of them was found, as far as it was looked for
+     * @return true if each block that was looked up was found
      */
     public boolean lookUp(BodyPlace place) {
         int blocks = place.blockCount();
@@ -106,10 +107,10 @@ public final class BlockMap {
     }
 
     /**
-     * Looks up a sample of the blocks in {@code [from, to)} that are said to be stored and not pinned. Forgets those
-     * that are gone; around one that is, each is looked up, since the ring loses them by the segment.
+     * Looks up a sample of the unpinned stored blocks in {@code [from, to)} and removes the missing ones. Around a
+     * missing block every block is looked up, because reclaim removes whole segments.
      *
-     * @return whether none was gone
+     * @return true if none was missing
      */
     public boolean sample(int from, int to) {
         int first = Math.max(from, PINNED);
@@ -129,7 +130,7 @@ public final class BlockMap {
         return all;
     }
 
-    /** Remembers a block and pins its segment; false when the segment was given up meanwhile. */
+    /** Adds a block and pins its segment; false if the segment was reclaimed in the meantime. */
     public boolean pinAndAdd(int block, long location) {
         if (block >= PINNED) {
             add(block);
@@ -154,7 +155,7 @@ public final class BlockMap {
         return true;
     }
 
-    /** Forgets a block; false when it was not known. */
+    /** Removes a block; false if it was not in the map. */
     public boolean remove(int block) {
         if (!stored.get(block)) {
             return false;
@@ -167,41 +168,41 @@ public final class BlockMap {
         return true;
     }
 
-    /** Whether the block is on disk, as far as known. */
+    /** Returns true if the block is on disk, as far as known. */
     public boolean has(int block) {
         return stored.get(block);
     }
 
-    /** The first block from {@code block} on that is not on disk. */
+    /** Returns the first block from {@code block} on that is not on disk. */
     public int firstMissing(int block) {
         return stored.nextClearBit(block);
     }
 
-    /** Number of blocks on disk, as far as known. */
+    /** Returns the number of blocks on disk, as far as known. */
     public int count() {
         return count;
     }
 
-    /** A copy of which blocks are on disk. */
+    /** Returns a copy of the set of blocks on disk. */
     public BitSet stored() {
         return (BitSet) stored.clone();
     }
 
-    /** Where a pinned block lies, {@link Location#NONE} for one that is to be looked up. */
+    /** Returns the location of a pinned block, {@link Location#NONE} for a block that must be looked up. */
     public long location(int block) {
         return block < locations.length ? locations[block] : Location.NONE;
     }
 
-    /** Tag of the segment in which a pinned block lies. */
+    /** Returns the tag of the segment of a pinned block. */
     public long tag(int block) {
         return tags.getOrDefault(Location.segment(location(block)), 0L);
     }
 
     /**
-     * Part of a block; the caller releases it. Blocks on the disk.
+     * Reads part of a block; the caller releases it. Blocks on the disk.
      *
-     * @param location as {@link #location} told it, with its {@link #tag}
-     * @throws BlockGoneException when it was to be looked up and is not there
+     * @param location the block's {@link #location}, with its {@link #tag}
+     * @throws BlockGoneException if the block had to be looked up and was not found
      */
     public ByteBuf read(int block, long location, long tag, int from, int length) throws IOException {
         if (location != Location.NONE) {
@@ -222,7 +223,7 @@ public final class BlockMap {
                 volume.unpin(segment);
             }
         }
-        throw new BlockGoneException("block " + block + " of object " + Long.toHexString(objectId) + " is gone");
+        throw new BlockReclaimedException("block " + block + " of object " + Long.toHexString(objectId) + " is gone");
     }
 
     private ByteBuf readAt(int block, long location, long tag, int from, int length) throws IOException {
@@ -237,15 +238,15 @@ public final class BlockMap {
         }
     }
 
-    /** Takes a block out of the index. On the volume's thread. */
+    /** Removes a block from the index. Called on the volume's thread. */
     public void drop(int block) {
         volume.dropBlock(DiskKey.blockHashHigh(objectId), DiskKey.blockHashLow(objectId, block), find(block));
     }
 
     /**
-     * A record of the body was found damaged: the block goes out of the index, or the whole object. Any thread.
+     * Removes a damaged record from the index: the block, or the whole object if it is one record. Any thread.
      *
-     * @param location where the block was read, {@link Location#NONE} when it was looked up
+     * @param location location at which the block was read, {@link Location#NONE} if it was looked up
      */
     public void dropDamaged(StoreKey key, long headLocation, int block, long location) {
         volume.execute(() -> {
@@ -257,7 +258,7 @@ public final class BlockMap {
         });
     }
 
-    /** Gives up the pins. */
+    /** Releases the pins. */
     public void unpin() {
         for (int segment : tags.keySet()) {
             volume.unpin(segment);

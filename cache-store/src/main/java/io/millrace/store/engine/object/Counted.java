@@ -4,17 +4,17 @@ import io.netty.util.IllegalReferenceCountException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A reference count; whoever makes one holds the first reference.
+ * A reference count; its creator holds the first reference.
  *
  * <p>Thread-safe.
  */
 public abstract class Counted {
     private final AtomicInteger references = new AtomicInteger(1);
 
-    /** The last reference is gone: called once. */
+    /** Called once, after the last reference was released. */
     protected abstract void deallocate();
 
-    /** Adds a reference unless the last one is gone. */
+    /** Adds a reference unless the last one was released. */
     public final boolean tryRetain() {
         int count = references.get();
         while (count > 0) {
@@ -26,14 +26,14 @@ public abstract class Counted {
         return false;
     }
 
-    /** Adds a reference; only for who holds one. */
+    /** Adds a reference; only a holder of a reference may call it. */
     public final void addReference() {
         if (!tryRetain()) {
             throw new IllegalReferenceCountException("retain of what was released");
         }
     }
 
-    /** Gives up one reference; true when it was the last. */
+    /** Releases one reference; returns true if it was the last. */
     public final boolean release() {
         int left = references.decrementAndGet();
         if (left < 0) {

@@ -3,7 +3,7 @@ package io.millrace.store.engine.object;
 import io.millrace.store.StoredObject;
 
 /**
- * An object with a reference count; whoever makes one holds the first reference.
+ * An object with a reference count; its creator holds the first reference.
  *
  * <p>Thread-safe.
  *

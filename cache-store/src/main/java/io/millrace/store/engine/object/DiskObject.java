@@ -10,7 +10,7 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An object whose body is on disk, read in chunks; holds pins on its segments.
+ * An object whose body is on disk and is read in chunks. It holds pins on its segments.
  *
  * <p>Thread-safe.
  */
@@ -22,7 +22,7 @@ public final class DiskObject<H> extends CountedObject<H> {
     private final BlockMap blocks;
     private final ReadPool pool;
     private final HotPieces pieces;
-    /** The object whose pins this one uses, null when they are its own. */
+    /** The object that holds the pins for this one; null if this object holds them itself. */
     private final @Nullable DiskObject<H> base;
 
     /** Takes over the pins of {@code blocks}; the caller holds the first reference. */
@@ -143,7 +143,7 @@ public final class DiskObject<H> extends CountedObject<H> {
         Replies.content(replyOn, reply, content);
     }
 
-    /** What one read gives; the caller releases it. Blocks on the disk. */
+    /** Returns the content of one read; the caller releases it. Blocks on the disk. */
     public ByteBuf readChunk(long position, int count) throws IOException {
         int block = (int) (position / blocks.blockBytes());
         int from = (int) (position % blocks.blockBytes());

@@ -10,15 +10,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Heads of objects in RAM: bytes behind the body, outside of the heap, from when the object is stored; decoded when it is first asked
- * for, and kept so from then on. What is never asked for again costs the collector little.
+ * The heads of objects in RAM in encoded form. An encoded head is stored after the body, off the heap. It is decoded at
+ * the first request and then stays decoded. Objects without further requests cost the garbage collector little.
  *
  * <pre>
  *   buffer  | body ... | head, as the codec encodes it |
  *           0          writer index
  * </pre>
  *
- * Objects whose buffer has no room for it, and those that came with a head that somebody has asked for, have it decoded from the start.
+ * <p>A head is stored decoded if the buffer has no room for the bytes or if the head was already used in decoded form.
  *
  * <p>Thread-safe; never blocks.
  *
@@ -33,9 +33,9 @@ public final class EncodedHeads<H> {
     private final AtomicLong failures = new AtomicLong();
 
     /**
-     * For objects of one tier.
+     * Creates the heads of one tier.
      *
-     * @param bodyBytesMax longest body that it takes
+     * @param bodyBytesMax longest body that the tier accepts
      */
     public EncodedHeads(HeadCodec<H> codec, RamTier<ResidentObject<H>> ram, long bodyBytesMax) {
         this.codec = codec;
@@ -43,7 +43,7 @@ public final class EncodedHeads<H> {
         this.bodyBytesMax = bodyBytesMax;
     }
 
-    /** Bytes that the head wants behind a body of that length; 0 when it will not be there. */
+    /** Returns the bytes that the encoded head needs after a body of that length; 0 if the head is kept decoded. */
     public int length(H head, long bodyLength) {
         if (!ram.isEnabled() || bodyLength > bodyBytesMax) {
             return 0;
@@ -52,7 +52,10 @@ public final class EncodedHeads<H> {
         return length > HeadCodec.LENGTH_MAX ? 0 : length;
     }
 
-    /** An object with that head, encoded if there is room behind the body; takes over the body, as {@link ResidentObject} does. */
+    /**
+     * Creates an object with that head, encoded if there is room after the body. Takes over the body like
+     * {@link ResidentObject}.
+     */
     public ResidentObject<H> object(StoreKey key, H head, ByteBuf body, ObjectPlace place) {
         int length = length(head, body.writerIndex());
         boolean encoded = length > 0 && length <= body.capacity() - body.writerIndex() && encode(head, body, length);
@@ -67,21 +70,21 @@ public final class EncodedHeads<H> {
             codec.encode(head, out);
             return out.writerIndex() == length;
         } catch (RuntimeException e) {
-            // The volume says so, if there is one; in RAM it does as it is.
+            // The volume reports this error if there is one; RAM keeps the decoded head.
             LOG.debug("head of {} bytes cannot be encoded", length, e);
             return false;
         }
     }
 
     /**
-     * Makes sure that the object's head can be asked; for who has a reference, or reads. False when it cannot be decoded: then the object
-     * is no more in RAM, and is to be treated as absent.
+     * Ensures that the object's head is decoded. The caller holds a reference or is in a read section. Returns false if
+     * the head cannot be decoded: the object was then removed from RAM, and counts as absent.
      */
     public boolean isDecoded(ResidentObject<H> object) {
         return object.isDecoded() || decode(object);
     }
 
-    /** Two threads may do so at once: the first that is done is heard. */
+    /** Decodes the head. Two threads may do so concurrently; the first result is kept. */
     private boolean decode(ResidentObject<H> object) {
         ByteBuf bytes = object.encodedHead();
         try {

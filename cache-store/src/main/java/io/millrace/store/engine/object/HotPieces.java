@@ -12,37 +12,37 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pieces of bodies too long for the RAM tier, kept in RAM when they are read again soon after they were read: a send from
- * RAM takes half the time of one that reads first.
+ * A RAM cache of pieces of bodies that are too long for the RAM tier. A piece is cached if it is read again soon.
+ * Sending from RAM takes half the time of a send that reads from disk first.
  *
- * <p>They have up to a quarter of the budget, which objects in RAM give up for them. What decides is what decides of
- * objects (W-TinyLFU), after a first look: a piece read once is remembered by its hash alone.
+ * <p>The pieces use up to a quarter of the budget, taken from the objects in RAM. The same policy as for objects
+ * (W-TinyLFU) selects them, after a filter: of a piece that was read once, only the hash is recorded.
  *
- * <p>A piece's bytes never change: an object id stands for one representation on one volume.
+ * <p>The bytes of a piece never change, because an object id identifies one representation on one volume.
  *
  * <p>Thread-safe. Lookups never block.
  */
 public final class HotPieces {
-    /** As much as one read gives: pieces begin at multiples of it. */
+    /** Bytes of one read; pieces begin at multiples of it. */
     static final int PIECE_BYTES = StoredObject.READ_LENGTH_MAX;
 
     private static final int RAM_SHARE = 4;
-    /** A tier for fewer is none. */
+    /** Minimum number of pieces; a tier for fewer is disabled. */
     private static final int PIECES_MIN = 16;
-    /** So many pieces read once are remembered for each that fits. */
+    /** Hashes of pieces read once that are recorded per piece that fits. */
     private static final int SEEN_SHARE = 4;
 
     private static final int SEEN_MAX = 1 << 16;
-    /** Of as many that hash to the same place the one seen first is forgotten. */
+    /** Slots per hash bucket; the oldest hash is replaced. */
     private static final int SEEN_WAYS = 8;
 
     private static final int KEY_BYTES = 3 * Long.BYTES + Integer.BYTES;
 
     private final RamTier<ResidentPiece> tier;
-    /** Hashes of pieces read lately; raced for: a lost one is read once more. */
+    /** Hashes of recently read pieces. Racy writes may lose a hash; its piece then needs one more read. */
     private final AtomicLongArray seen;
 
-    /** A tier that takes a share of {@code ramBytes} bytes within the budget; {@code housekeeping} runs its evictions. */
+    /** Creates a tier with a share of {@code ramBytes} within the budget; {@code housekeeping} runs its evictions. */
     public HotPieces(long ramBytes, MemoryBudget budget, Executor housekeeping) {
         long share = ramBytes / RAM_SHARE;
         long fits = share / PIECE_BYTES;
@@ -69,7 +69,10 @@ public final class HotPieces {
         }
     }
 
-    /** A whole piece was read from disk; borrows the content, and retains it if that was not the first time. */
+    /**
+     * Called when a whole piece was read from disk. Borrows the content, and retains it if it is not the first read of
+     * the piece.
+     */
     void read(UUID volume, long objectId, long position, ByteBuf content) {
         if (!tier.isEnabled()) {
             return;
@@ -88,7 +91,7 @@ public final class HotPieces {
         piece.releaseEntry();
     }
 
-    /** Whether the piece was read lately; from now on it was. */
+    /** Returns true if the piece was read recently, and records this read. */
     private boolean wasSeen(long hash) {
         int first = (int) hash & (seen.length() - SEEN_WAYS);
         for (int i = first; i < first + SEEN_WAYS; i++) {
@@ -113,7 +116,7 @@ public final class HotPieces {
         return key;
     }
 
-    /** They may have their whole share again, after they gave way; to be called now and then. */
+    /** Restores the tier's whole share after it was reduced. Called periodically. */
     public void grow() {
         tier.grow();
     }
@@ -128,7 +131,7 @@ public final class HotPieces {
         tier.clear();
     }
 
-    /** Bytes in use. */
+    /** Returns the bytes in use. */
     public long bytes() {
         return tier.bytes();
     }

@@ -15,7 +15,7 @@ import java.io.IOException;
 /**
  * Encodes heads and appends objects to a volume.
  *
- * <p>Thread-safe; each call is on the thread of its volume.
+ * <p>Thread-safe; each call runs on the thread of its volume.
  */
 public final class ObjectAppender<H> {
     private static final int HEAD_BYTES_EXPECTED = 512;
@@ -23,18 +23,18 @@ public final class ObjectAppender<H> {
     private final HeadCodec<H> codec;
     private final ByteBufAllocator allocator;
 
-    /** Encodes heads with the codec into buffers of the allocator. */
+    /** Creates an appender that encodes heads into buffers of the allocator. */
     public ObjectAppender(HeadCodec<H> codec, ByteBufAllocator allocator) {
         this.codec = codec;
         this.allocator = allocator;
     }
 
-    /** The key with its bytes and hashes as volumes use it. */
+    /** Returns the key's bytes and hashes in the form used by volumes. */
     public static DiskKey diskKey(StoreKey key) {
         return new DiskKey(key.bytes(), key.hashHigh(), key.hashLow());
     }
 
-    /** Appends a body that fits one record, with its head; {@code then} is told when that is done, or why not. */
+    /** Appends a body that fits in one record, with its head; {@code then} receives the result. */
     public void complete(Volume volume, ResidentObject<H> object, H head, Appended then) {
         DiskKey key = object.diskKey();
         ByteBuf bytes;
@@ -53,7 +53,7 @@ public final class ObjectAppender<H> {
         }
     }
 
-    /** Appends the head of an object whose body is there already. */
+    /** Appends the head of an object whose body is already on the volume. */
     public void head(Volume volume, StoreObject<H> object, H head, BodyPlace body) throws IOException {
         ByteBuf encoded = encode(head);
         try {

@@ -3,20 +3,20 @@ package io.millrace.store.engine.object;
 import io.millrace.store.index.Location;
 
 /**
- * Which representation an object is and where its record is.
+ * The id of an object's representation and the place of its record.
  *
  * @param objectId id of the representation
  * @param volume number of its volume, or {@link StoreObject#NO_VOLUME}
- * @param sequence of its record, 0 when it has none yet
- * @param location of its record when it was read, {@link Location#NONE} when it was not
+ * @param sequence sequence of its record, 0 if it has none yet
+ * @param location location from which its record was read, {@link Location#NONE} if it was not read
  */
 public record ObjectPlace(long objectId, int volume, long sequence, long location) {
-    /** A new object that has no record yet. */
+    /** Creates the place of a new object without a record. */
     public static ObjectPlace unwritten(long objectId, int volume) {
         return new ObjectPlace(objectId, volume, 0, Location.NONE);
     }
 
-    /** Whether it is known to have no record yet. */
+    /** Returns true if the object is known to have no record yet. */
     boolean isUnwritten() {
         return sequence == 0 && location == Location.NONE;
     }

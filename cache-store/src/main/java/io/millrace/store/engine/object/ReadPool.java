@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The threads that read from disk, with one bounded queue; before it those wait, a limited number, for whose content
- * there is no memory yet.
+ * The threads that read from disk, with one bounded queue. A limited number of further reads waits for memory before
+ * they enter the queue.
  *
  * <p>Thread-safe.
  */
@@ -26,7 +26,7 @@ public final class ReadPool {
     private final MemoryBudget budget;
     private final ArrayBlockingQueue<Read> waiting = new ArrayBlockingQueue<>(WAITING_MAX);
 
-    /** Calls of {@link #resume} since one of them set to work; that one looks again for the others. */
+    /** Number of {@link #resume} calls since one of them began to work; that call repeats its work for the others. */
     private final AtomicInteger resuming = new AtomicInteger();
 
     /** A read that allocates this many bytes. */
@@ -58,19 +58,22 @@ public final class ReadPool {
         }
     }
 
-    /** Whether the caller is a thread that may block on a disk. */
+    /** Returns true if the caller's thread may block on a disk. */
     public static boolean isReadThread() {
         return Thread.currentThread() instanceof ReadThread;
     }
 
-    /** Not at once: whoever gives memory back may hold what reserving some waits for. */
+    /**
+     * Runs {@link #resume} on another thread, because a thread that releases memory may hold a lock that a reservation
+     * needs.
+     */
     private void resumeSoon() {
         if (!execute(this::resume)) {
             budget.awaitRoom();
         }
     }
 
-    /** Queues a task; false, and it will not run, when the queue is full or the pool closed. */
+    /** Queues a task; false if the queue is full or the pool is closed, and the task will not run. */
     public boolean execute(Runnable task) {
         try {
             executor.execute(task);
@@ -81,10 +84,10 @@ public final class ReadPool {
     }
 
     /**
-     * As {@link #execute}, for a task that allocates about this many bytes; it waits for its turn and for memory. What it
-     * allocates is counted when it runs, and until then set aside.
+     * Like {@link #execute}, for a task that allocates about this many bytes. The task waits for its turn and for
+     * memory. The bytes are reserved until the task runs, which counts its own allocations.
      *
-     * @param refused runs instead of the task, on any thread, when there is no place to wait
+     * @param refused runs instead of the task, on any thread, if the limit of waiting reads is reached
      */
     public void read(int bytes, Runnable task, Runnable refused) {
         Read read = new Read(bytes, task, refused);
@@ -117,7 +120,10 @@ public final class ReadPool {
         }
     }
 
-    /** Starts those that wait, as far as there is memory. Who starts one that is refused makes room, and comes here again. */
+    /**
+     * Starts waiting reads while memory is available. A start that is refused releases its memory, which calls this
+     * method again.
+     */
     private void resume() {
         int seen = resuming.incrementAndGet();
         if (seen > 1) {
@@ -131,7 +137,7 @@ public final class ReadPool {
 
     private void startWaiting() {
         for (Read next = waiting.peek(); next != null; next = waiting.peek()) {
-            // Announced before the look, so that no release in between is missed.
+            // The request for a callback precedes the reservation, so that no release in between is missed.
             budget.awaitRoom();
             if (!budget.reserve(MemoryBudget.Part.READING, next.bytes())) {
                 return;
@@ -150,27 +156,30 @@ public final class ReadPool {
         }
     }
 
-    /** Whether nobody waits for a thread. */
+    /** Returns true if no task waits for a thread. */
     public boolean isIdle() {
         return executor.getQueue().isEmpty() && waiting.isEmpty();
     }
 
-    /** A writer may not claim more of a body. */
+    /** Counts a claim that was refused because of a limit. */
     public void claimRefused() {
         counters.claimsRefused.increment();
     }
 
-    /** A reader may not wait for a range. */
+    /** Counts a range wait that was refused because of a limit. */
     public void rangeRefused() {
         counters.rangesRefused.increment();
     }
 
-    /** A record did not pass its checks. */
+    /** Counts a record that failed its checks. */
     public void damaged() {
         counters.recordsDamaged.increment();
     }
 
-    /** Runs what is queued and ends the threads. Never interrupts one: that would close the files under it. */
+    /**
+     * Runs queued tasks and ends the threads. Never interrupts a thread, because an interrupt would close the files it
+     * uses.
+     */
     public void close() throws IOException {
         executor.shutdown();
         refuseWaiting();

@@ -12,20 +12,20 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Delivers answers on the caller's executor, and takes back what is in them when that one has shut down. */
+/** Delivers replies on the caller's executor, and releases their content if the executor has shut down. */
 public final class Replies {
     private static final Logger LOG = LoggerFactory.getLogger(Replies.class);
 
     private Replies() {}
 
-    /** Delivers an opened object, null when there is none; releases it when the executor has shut down. */
+    /** Delivers an opened object, null if there is none; releases it if the executor has shut down. */
     public static <H> void opened(Executor replyOn, OpenCallback<H> reply, @Nullable StoredObject<H> object) {
         if (!deliver(replyOn, () -> reply.onOpen(object)) && object != null) {
             object.release();
         }
     }
 
-    /** Delivers content; releases it when the executor has shut down. */
+    /** Delivers content; releases it if the executor has shut down. */
     public static void content(Executor replyOn, ReadCallback reply, ByteBuf content) {
         if (!deliver(replyOn, () -> reply.onRead(content, null))) {
             content.release();
@@ -42,7 +42,7 @@ public final class Replies {
         deliver(replyOn, () -> reply.onRange(readable));
     }
 
-    /** Runs the task on the executor; false when that has shut down. */
+    /** Runs the task on the executor; false if the executor has shut down. */
     public static boolean deliver(Executor replyOn, Runnable task) {
         try {
             replyOn.execute(task);

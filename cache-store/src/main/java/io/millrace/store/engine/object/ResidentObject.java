@@ -14,11 +14,13 @@ import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An object whose whole body is in one buffer in RAM, in the RAM tier or on its way in or out of it.
+ * An object whose whole body is in one buffer in RAM, in the RAM tier or before or after its stay there.
  *
- * <p>Its head is there, or lies as bytes behind the body, where {@link EncodedHeads} decodes it before it hands the object out.
+ * <p>Its head is decoded, or stored in encoded form after the body. {@link EncodedHeads} decodes it before the object
+ * is returned to a caller.
  *
- * <p>One of many: it has what it is made of in itself, so that it is one object for the collector.
+ * <p>There are many instances, so an instance contains its fields itself instead of referencing other objects: one
+ * object for the garbage collector.
  *
  * <p>Thread-safe.
  */
@@ -30,11 +32,11 @@ public final class ResidentObject<H> extends RamEntry implements StoreObject<H> 
     private final long hashHigh;
     private final long objectId;
     private final int volume;
-    /** Where it was read; null when it was not. */
+    /** Place from which the object was read; null if it was not read. */
     private final @Nullable ObjectPlace read;
-    /** Bytes behind the body that are the head; 0 when there are none. */
+    /** Bytes of the encoded head after the body; 0 if there is none. */
     private final int headLength;
-    /** Null until it is decoded. */
+    /** The decoded head; null until it is decoded. */
     private volatile @Nullable H head;
 
     /** Takes ownership of the body, whose readable bytes start at 0; the caller holds the first reference. */
@@ -49,9 +51,9 @@ public final class ResidentObject<H> extends RamEntry implements StoreObject<H> 
     }
 
     /**
-     * As the other, with its head still to be decoded.
+     * Like the other constructor, but with an encoded head.
      *
-     * @param headLength bytes behind the readable ones of the body that are the head
+     * @param headLength bytes of the head, after the readable bytes of the body
      */
     public ResidentObject(StoreKey key, int headLength, ByteBuf body, ObjectPlace place) {
         super(key.bytes(), key.hashLow(), body, 0);
@@ -73,39 +75,42 @@ public final class ResidentObject<H> extends RamEntry implements StoreObject<H> 
         return read == null ? Location.NONE : read.location();
     }
 
-    /** The body; borrowed. */
+    /** Returns the body; borrowed. */
     ByteBuf content() {
         return body();
     }
 
-    /** A new one at each call. */
+    /** Returns a new instance at each call. */
     @Override
     public StoreKey key() {
         return new StoreKey(keyBytes(), hashHigh, hashLow());
     }
 
-    /** The upper half of the key's hash. */
+    /** Returns the upper half of the key's hash. */
     public long hashHigh() {
         return hashHigh;
     }
 
-    /** The key for a volume; a new one at each call. */
+    /** Returns the key in the form used by volumes; a new instance at each call. */
     DiskKey diskKey() {
         return new DiskKey(keyBytes(), hashHigh, hashLow());
     }
 
-    /** Whether {@link #head} can be asked. */
+    /** Returns true if {@link #head} may be called. */
     boolean isDecoded() {
         return head != null;
     }
 
-    /** The head's bytes as they were encoded, borrowed; null when it came otherwise. Only for who has a reference, or reads. */
+    /**
+     * Returns the encoded head, borrowed; null if the object was created with a decoded head. The caller holds a
+     * reference or is in a read section.
+     */
     @Nullable
     ByteBuf encodedHead() {
         return headLength == 0 ? null : body().slice(body().writerIndex(), headLength);
     }
 
-    /** Says what the encoded head is; false when somebody else was first. */
+    /** Sets the decoded head; false if another thread has set it already. */
     boolean decoded(H decoded) {
         return HEAD.compareAndSet(this, null, decoded);
     }

@@ -4,7 +4,7 @@ import io.millrace.store.memory.RamEntry;
 import io.netty.buffer.ByteBuf;
 
 /**
- * A piece of a body on disk that is in RAM, too.
+ * A piece in RAM of a body on disk.
  *
  * <p>Thread-safe.
  */
@@ -19,7 +19,10 @@ final class ResidentPiece extends RamEntry {
         length = content.readableBytes();
     }
 
-    /** At most this many bytes from {@code from} on, retained for the caller, who holds a reference to this. */
+    /**
+     * Returns at most {@code count} bytes from {@code from} on, retained for the caller, who holds a reference to this
+     * piece.
+     */
     ByteBuf slice(int from, int count) {
         return body().retainedSlice(start + from, Math.min(count, length - from));
     }

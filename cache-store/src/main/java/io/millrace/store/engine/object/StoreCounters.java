@@ -4,7 +4,7 @@ import io.millrace.store.StoreStatistics;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What happened in a store, as told by {@link StoreStatistics.Counters}.
+ * The event counters of a store, described in {@link StoreStatistics.Counters}.
  *
  * <p>Thread-safe.
  */
@@ -41,7 +41,7 @@ public final class StoreCounters {
     final LongAdder claimsRefused = new LongAdder();
     final LongAdder rangesRefused = new LongAdder();
 
-    /** All counts as of now. */
+    /** Returns the current values of all counters. */
     public StoreStatistics.Counters snapshot(long segmentsReclaimed) {
         return new StoreStatistics.Counters(
                 ramHits.sum(),

@@ -3,30 +3,30 @@ package io.millrace.store.engine.object;
 import io.millrace.store.StoredObject;
 
 /**
- * What the store itself needs of its objects.
+ * The operations on stored objects that only the store uses.
  *
  * @param <H> the decoded head
  */
 public interface StoreObject<H> extends StoredObject<H> {
-    /** No volume: the object is in RAM only. */
+    /** Volume number of an object that is in RAM only. */
     int NO_VOLUME = -1;
 
-    /** Id of the representation: unique in the store, kept when the head changes. */
+    /** Returns the id of the representation: unique in the store, unchanged by a new head. */
     long objectId();
 
-    /** Number of the volume that has it, or {@link #NO_VOLUME}. */
+    /** Returns the number of the object's volume, or {@link #NO_VOLUME}. */
     int volume();
 
-    /** Where its record lay when it was read, 0 when it was not read. */
+    /** Returns the location from which the record was read, 0 if it was not read. */
     long location();
 
     /**
-     * The same representation with another head, the caller's to release.
+     * Returns the same representation with another head, which the caller releases.
      *
-     * @param headBytes heap that the head retains
+     * @param headBytes heap bytes that the head retains
      */
     StoreObject<H> withHead(H newHead, int headBytes);
 
-    /** Adds a reference unless the last one is gone. */
+    /** Adds a reference unless the last one was released. */
     boolean tryRetain();
 }

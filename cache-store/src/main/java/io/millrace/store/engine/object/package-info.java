@@ -1,6 +1,4 @@
-/**
- * Stored objects as readers see them, in RAM and on disk, and the threads that read blocks.
- */
+/** Stored objects for readers, in RAM and on disk, and the threads that read blocks. */
 @NullMarked
 package io.millrace.store.engine.object;
 

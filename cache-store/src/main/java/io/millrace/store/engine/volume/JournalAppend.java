@@ -10,15 +10,16 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One entry on its way to the journals of all volumes: replies when each has it, or will not.
+ * A journal entry being written to the journals of all volumes. It replies when every journal has the entry or has
+ * failed.
  *
- * <p>Made and started by one thread, ended by the volumes'.
+ * <p>Created and started by one thread, ended by the volumes' threads.
  */
 final class JournalAppend {
     private final JournalEntry entry;
     private final Executor replyOn;
     private final Journal.AppendCallback reply;
-    /** Journals to come, and one for the start itself. */
+    /** Number of outstanding journals, plus one for the start itself. */
     private final AtomicInteger outstanding = new AtomicInteger(1);
 
     private final AtomicReference<@Nullable IOException> failure = new AtomicReference<>();
@@ -40,7 +41,11 @@ final class JournalAppend {
         outstanding.incrementAndGet();
     }
 
-    /** All journals that take it have been asked; whether one of them must have it. */
+    /**
+     * Called after the entry was passed to all journals.
+     *
+     * @param isNeeded whether at least one journal must have the entry
+     */
     void started(boolean isNeeded) {
         needed = isNeeded;
         done();
@@ -56,7 +61,10 @@ final class JournalAppend {
         done();
     }
 
-    /** The volume is out, which the others have noted: it will not be trusted with what it missed, if there are any. */
+    /**
+     * Ends the part of a volume that went offline. The other volumes have recorded its absence, so its outdated journal
+     * is not used when it returns. Not a failure if another journal has the entry.
+     */
     void absent(IOException problem) {
         absence.compareAndSet(null, problem);
         done();

@@ -10,15 +10,15 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The time in which a volume is out by command: what it was when it left, and which keys changed without it, so that it
- * can return with all the rest.
+ * The record of a volume that was taken offline by command: its state at that time, and the keys changed since. With it
+ * the volume can return with the rest of its content.
  *
- * <p>Thread-safe: {@link #missed} from any thread; the rest is confined to who holds the store's life cycle lock.
+ * <p>Thread-safe: {@link #missed} may be called from any thread; the other methods require the store's life cycle lock.
  */
 public final class OfflineVolume {
-    /** Changed keys that are remembered; after more of them the volume starts empty. */
+    /** Limit of recorded keys; above it the volume starts empty. */
     public static final int KEYS_MAX = 1 << 16;
-    /** Keys of which the volume may be told in the moment of its return, while changes wait for that. */
+    /** Limit of keys processed at the moment of return, while changes of keys wait. */
     private static final int LAST_KEYS_MAX = 1 << 10;
 
     private final String reason;
@@ -28,33 +28,35 @@ public final class OfflineVolume {
     private boolean over;
     private @Nullable Superblock left;
 
-    /** An absence that begins now. */
+    /** Creates the record at the time the volume goes offline. */
     public OfflineVolume(String reason) {
         this.reason = reason;
     }
 
-    /** Why it is out. */
+    /** Returns the reason of the command. */
     public String reason() {
         return reason;
     }
 
-    /** The superblock with which it left; null when nobody knows what it holds. */
+    /** Returns the superblock at the time the volume went offline; null if its content cannot be trusted. */
     @Nullable
     Superblock left() {
         return left;
     }
 
-    /** It left in order. */
+    /** Records that the volume was closed in order with this superblock. */
     void left(Superblock superblock) {
         left = superblock;
     }
 
-    /** What it holds is not known any more: it starts empty. */
+    /** Discards the recorded superblock, because the content cannot be trusted any more: the volume starts empty. */
     void forgetLeft() {
         left = null;
     }
 
-    /** Notes that what the key holds changed; false when the volume is back, and so is to be told itself. */
+    /**
+     * Records a change of the key; false if the volume has returned, so that the caller must apply the change to it.
+     */
     boolean missed(StoreKey key) {
         lock.lock();
         try {
@@ -73,7 +75,7 @@ public final class OfflineVolume {
         }
     }
 
-    /** Whether it cannot be told any more what the volume missed. */
+    /** Returns true if too many keys changed to record them all. */
     boolean isTooMany() {
         lock.lock();
         try {
@@ -83,7 +85,7 @@ public final class OfflineVolume {
         }
     }
 
-    /** The keys noted since this was last asked. */
+    /** Returns the keys recorded since the last call. */
     List<StoreKey> take() {
         lock.lock();
         try {
@@ -95,15 +97,16 @@ public final class OfflineVolume {
         }
     }
 
-    /** Ends it in one step with the return of the volume, who is given the keys that are left. */
+    /** Makes the volume a member with the remaining keys, in one atomic step with the end of the record. */
     interface Return {
         void with(List<StoreKey> keys);
     }
 
     /**
-     * Ends the absence, unless there is more to tell than can be told while changes wait; whether it did.
+     * Ends the offline time, unless too many keys are left to process while changes wait.
      *
-     * @param empty whether the volume returns empty, and has missed nothing that matters
+     * @param empty whether the volume returns empty, so that it missed no relevant change
+     * @return whether it ended
      */
     boolean end(boolean empty, Return returning) {
         lock.lock();

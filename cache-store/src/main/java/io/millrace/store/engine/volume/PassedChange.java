@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * The bytes of a change that a store passes on to its successor.
+ * The encoding of a change that a store passes to its successor.
  *
  * <pre>
  * removal:        1 (1), the key
@@ -19,7 +19,7 @@ public final class PassedChange {
 
     private PassedChange() {}
 
-    /** Encodes the removal of the key with those bytes. */
+    /** Encodes the removal of a key. */
     public static byte[] removal(byte[] key) {
         return ByteBuffer.allocate(1 + key.length).put(REMOVAL).put(key).array();
     }
@@ -32,22 +32,22 @@ public final class PassedChange {
                 .array();
     }
 
-    /** Whether the change is a removal. */
+    /** Returns true if the change is a removal. */
     public static boolean isRemoval(byte[] change) {
         return change.length > 0 && change[0] == REMOVAL;
     }
 
-    /** Whether the change is an entry of the journal. */
+    /** Returns true if the change is a journal entry. */
     public static boolean isEntry(byte[] change) {
         return change.length >= ENTRY_HEADER && change[0] == ENTRY;
     }
 
-    /** The key of a removal. */
+    /** Returns the key of a removal. */
     public static byte[] key(byte[] change) {
         return Arrays.copyOfRange(change, 1, change.length);
     }
 
-    /** The entry of a change that is one. */
+    /** Decodes the journal entry of a change for which {@link #isEntry} is true. */
     public static Journal.Entry entryOf(byte[] change) {
         long stamp = ByteBuffer.wrap(change).getLong(1);
         return new Journal.Entry(stamp, Arrays.copyOfRange(change, ENTRY_HEADER, change.length));

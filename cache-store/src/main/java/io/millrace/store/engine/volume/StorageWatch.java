@@ -13,10 +13,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes out volumes whose file was deleted or replaced while the store runs. Reads and writes go on in a deleted file
- * without any error, and nothing of it is found after a restart.
+ * Takes volumes offline whose file was deleted or replaced while the store runs. Reads and writes of a deleted file
+ * continue without an error, but its content is lost after a restart.
  *
- * <p>Volumes on devices are not watched. Thread-safe; a check blocks on the disk, and one runs at a time.
+ * <p>Does not check volumes on devices. Thread-safe; a check blocks on the disk, and only one runs at a time.
  */
 public final class StorageWatch {
     private static final Logger LOG = LoggerFactory.getLogger(StorageWatch.class);
@@ -28,7 +28,7 @@ public final class StorageWatch {
 
     private final ReentrantLock checking = new ReentrantLock();
 
-    /** Watches the storage paths of those volumes. */
+    /** Creates the check of these volumes' storage paths. */
     public StorageWatch(FileIo io, VolumeGroup volumes) {
         this.io = io;
         this.volumes = volumes;
@@ -37,7 +37,7 @@ public final class StorageWatch {
     /** Compares the file at each working volume's path with the one that was opened. */
     public void check() {
         if (!checking.tryLock()) {
-            // A device hangs, and the check before this one with it.
+            // The previous check still blocks on a device.
             return;
         }
         try {

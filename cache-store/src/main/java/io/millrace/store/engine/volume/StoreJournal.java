@@ -21,10 +21,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The journals of all storage paths as one. What is found at the opening is put together, since each path that kept its content
- * has all that it must know; from then on every volume writes its own file, on its own thread.
+ * The journals of all storage paths as one journal. When the store opens, it merges the entries of all paths, because
+ * each path that kept its content has all entries that concern it. Afterwards each volume writes its own file on its
+ * own thread.
  *
- * <p>Thread-safe; {@link #found}, {@link #heal} and {@link #takeOver} are for who opens the store or holds its life cycle lock.
+ * <p>Thread-safe; {@link #found}, {@link #heal} and {@link #takeOver} are confined to the thread that opens the store
+ * or holds its life cycle lock.
  */
 public final class StoreJournal implements Journal {
     private static final Logger LOG = LoggerFactory.getLogger(StoreJournal.class);
@@ -39,13 +41,17 @@ public final class StoreJournal implements Journal {
     private volatile @Nullable Successor successor;
     private volatile CompletionStage<?> repliesAfter = CompletableFuture.completedStage(null);
 
-    /** Of a store that has volumes, or has none configured. */
+    /**
+     * Creates the journal.
+     *
+     * @param configured whether the store has volumes
+     */
     public StoreJournal(FileIo io, boolean configured) {
         this.io = io;
         this.configured = configured;
     }
 
-    /** Reads the journals of volumes that were opened and are not read from yet. */
+    /** Reads the journals of the opened volumes. Call before any object is read from them. */
     void found(List<OpenedVolume> volumes) {
         journals.clear();
         List<JournalFile> kept = new ArrayList<>();
@@ -110,7 +116,7 @@ public final class StoreJournal implements Journal {
         heal();
     }
 
-    /** Gives every path all that is in force, where they may differ: once the volumes run. */
+    /** Writes all entries in force to every path if the paths may differ. Call after the volumes have started. */
     void heal() {
         entries = List.of();
         if (owner == null || same) {
@@ -121,7 +127,10 @@ public final class StoreJournal implements Journal {
         }
     }
 
-    /** Gives a volume that joins all that is in force: it may have missed any of it. Before it is found anything in. */
+    /**
+     * Writes all entries in force to a joining volume, which may have missed some. Call before any object is looked up
+     * in the volume.
+     */
     void takeOver(Volume volume) {
         journals.removeIf(journal -> journal.isOf(volume));
         VolumeJournal journal = new VolumeJournal(volume, JournalFile.read(io, volume.directory()), this::inForce);
@@ -131,7 +140,7 @@ public final class StoreJournal implements Journal {
         }
     }
 
-    /** Whether a volume's journal does not have all that is in force. */
+    /** Returns true if a volume's journal lacks entries in force because its last write failed. */
     boolean isBehind(Volume volume) {
         for (VolumeJournal journal : journals) {
             if (journal.isOf(volume) && journal.isBehind()) {
@@ -141,12 +150,15 @@ public final class StoreJournal implements Journal {
         return false;
     }
 
-    /** Sends every later entry to the store that has taken the volumes over, and appends none here. */
+    /** Sends all later entries to the successor, which owns the volumes, and appends none here. */
     public void passOnTo(Successor next) {
         successor = next;
     }
 
-    /** The volumes are back, and may not have what was passed on. Holding the life cycle lock. */
+    /**
+     * Resumes writing after the volumes were taken back. They may lack the entries that were passed on, so all entries
+     * are rewritten. Call with the life cycle lock held.
+     */
     public void takeBack() {
         boolean passedOn = successor != null;
         successor = null;
@@ -156,12 +168,12 @@ public final class StoreJournal implements Journal {
         }
     }
 
-    /** Replies to entries wait for {@code stage}. */
+    /** Delays the replies to entries until {@code stage} completes. */
     public void replyAfter(CompletionStage<?> stage) {
         repliesAfter = stage;
     }
 
-    /** An entry of the store before: in force here, and appended. */
+    /** Appends an entry from the predecessor and passes it to the owner. */
     public void append(Entry entry, Consumer<@Nullable IOException> reply) {
         Owner known = owner;
         if (known == null) {

@@ -29,14 +29,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The volumes of a store: which of them a key goes to, and which may hold it.
+ * The volumes of a store. Selects the volume of a new object, and the volumes that may hold a key.
  *
- * <p>Each key has a home among the volumes that work: by rendezvous hashing weighted with the volumes' sizes, so that
- * when one is lost only its keys move. What was stored while another set of volumes worked, or under another name, is found
- * all the same, as a lookup asks every index.
+ * <p>Each key has a home among the working volumes, by rendezvous hashing weighted with the volumes' sizes. If a volume
+ * is lost, only its keys get another home. A lookup searches every index. It therefore also finds objects stored under
+ * another name or with another set of volumes.
  *
- * <p>Thread-safe; {@link #open()}, {@link #reopen} and what changes a slot are confined to who opens the
- * store and to who holds its life cycle lock.
+ * <p>Thread-safe; {@link #open()}, {@link #reopen} and changes of a slot are confined to the thread that opens the
+ * store or holds its life cycle lock.
  */
 public final class VolumeGroup {
     private static final Logger LOG = LoggerFactory.getLogger(VolumeGroup.class);
@@ -47,7 +47,7 @@ public final class VolumeGroup {
     private final VolumeListener listener;
     private final VolumePolicies policies;
     private final StoreJournal journal;
-    /** Held while generation and members change. */
+    /** Held while the generation and the members change. */
     private final ReentrantLock membership = new ReentrantLock();
 
     private final List<Volume> handedOver = new CopyOnWriteArrayList<>();
@@ -56,14 +56,14 @@ public final class VolumeGroup {
     private volatile long generation;
     private long openCount = 1;
 
-    /** One configured volume: exactly one of volume, failure and absence is there. */
+    /** A configured volume with exactly one of volume, failure and absence. */
     public record Slot(
             int number,
             VolumeConfig config,
             @Nullable Volume volume,
             @Nullable IOException failure,
             @Nullable OfflineVolume absence) {
-        /** Bytes for segments, 0 while that of a whole device is not known. */
+        /** Returns the bytes for segments; 0 while the size of a whole device is not known. */
         public long sizeBytes() {
             long configured = config.sizeBytes();
             return configured != 0 || volume == null
@@ -75,13 +75,13 @@ public final class VolumeGroup {
             return new Slot(number, config, returned, null, null);
         }
 
-        /** The slot while its volume is out. */
+        /** Returns this slot with its volume offline. */
         public Slot without(OfflineVolume out) {
             return new Slot(number, config, null, null, out);
         }
     }
 
-    /** The volumes of a configuration, not opened yet. */
+    /** Creates the volumes of a configuration without opening them. */
     public VolumeGroup(
             FileIo io, StoreConfig config, ByteBufAllocator allocator, StoreJournal journal, VolumeListener listener) {
         this.io = io;
@@ -105,9 +105,9 @@ public final class VolumeGroup {
     }
 
     /**
-     * Takes the volumes back after they were handed over.
+     * Takes the volumes back after a handover.
      *
-     * @return whether nobody else had them meanwhile
+     * @return true if no other store opened them in the meantime
      */
     public boolean reopen() throws IOException {
         VolumeSet set = VolumeSet.open(io, specs(), allocator, listener);
@@ -182,27 +182,27 @@ public final class VolumeGroup {
                         pins);
     }
 
-    /** Seed of the store's key hash. */
+    /** Returns the seed of the store's key hash. */
     public long hashSeed() {
         return storeId.getLeastSignificantBits() ^ storeId.getMostSignificantBits();
     }
 
-    /** How often the store was opened, for object ids. */
+    /** Returns the number of times the store was opened; part of object ids. */
     public long openCount() {
         return openCount;
     }
 
-    /** Whether volumes are configured at all. */
+    /** Returns true if any volume is configured. */
     public boolean isConfigured() {
         return !config.volumes().isEmpty();
     }
 
-    /** All slots by number. The array is shared and never changed. */
+    /** Returns all slots by number. The array is shared and never changed. */
     public Slot[] slots() {
         return slots;
     }
 
-    /** The volume of that number if it works now. */
+    /** Returns the volume with that number if it works now. */
     @Nullable
     public Volume working(int number) {
         Slot[] now = slots;
@@ -213,7 +213,7 @@ public final class VolumeGroup {
         return volume != null && volume.isWorking() ? volume : null;
     }
 
-    /** The volume of that number if records can be read from it now. */
+    /** Returns the volume with that number if records can be read from it now. */
     @Nullable
     public Volume readable(int number) {
         Slot[] now = slots;
@@ -222,8 +222,8 @@ public final class VolumeGroup {
     }
 
     /**
-     * Number of the volume that a new object of the key goes to, {@link StoreObject#NO_VOLUME} when none works. Volumes of
-     * other names are not for it, however empty: they are somebody's share.
+     * Returns the number of the volume for a new object of the key, {@link StoreObject#NO_VOLUME} if none works.
+     * Volumes with another name are not used even if they are empty, because they are reserved for their name.
      */
     public int home(StoreKey key, String name) {
         int own = homeAmong(key, name);
@@ -247,7 +247,7 @@ public final class VolumeGroup {
         return best;
     }
 
-    /** Part of the new objects of its name that go to the volume, as things are now. */
+    /** Returns the fraction of new objects of the volume's name that it currently receives. */
     public double placement(Slot slot) {
         double all = 0;
         double own = 0;
@@ -271,17 +271,17 @@ public final class VolumeGroup {
         return slot.sizeBytes() / -Math.log(unit);
     }
 
-    /** What the volumes take and keep. */
+    /** Returns the admission and retention policies of the volumes. */
     public VolumePolicies policies() {
         return policies;
     }
 
-    /** The key was asked for and may be asked for again. */
+    /** Counts a request for the key. */
     public void requested(StoreKey key) {
         policies.requested(key);
     }
 
-    /** Whether any volume's index may know the key. */
+    /** Returns true if the index of any volume may contain the key. */
     public boolean mayHold(StoreKey key) {
         for (Slot slot : slots) {
             if (slot.volume() != null && slot.volume().mayHold(key.hashHigh(), key.hashLow())) {
@@ -291,7 +291,7 @@ public final class VolumeGroup {
         return false;
     }
 
-    /** Whether an index is still being rebuilt, so that what is not found may be there all the same. */
+    /** Returns true if an index is being rebuilt, so that a lookup may miss stored objects. */
     public boolean isOpening() {
         for (Slot slot : slots) {
             if (slot.volume() != null && slot.volume().state() == VolumeState.OPENING) {
@@ -302,8 +302,8 @@ public final class VolumeGroup {
     }
 
     /**
-     * Whether the key has another home among the volumes of that one's name, whose index is being rebuilt: what it holds
-     * of the key may be newer, if a power failure took the tombstone.
+     * Returns true if the key's home is another volume of the same name whose index is being rebuilt. The home may then
+     * hold a newer object of the key, if a power failure lost the tombstone on this volume.
      */
     public boolean isHomeOpening(StoreKey key, Volume volume) {
         for (Slot slot : slots) {
@@ -316,7 +316,10 @@ public final class VolumeGroup {
         return false;
     }
 
-    /** A member was lost: tells the others, so that its removals are known to be missing when it returns. */
+    /**
+     * Records the loss of a member in the superblocks of the other volumes, so that it is known to lack removals when
+     * it returns.
+     */
     public void lost(Volume volume) {
         membership.lock();
         try {
@@ -328,7 +331,10 @@ public final class VolumeGroup {
         }
     }
 
-    /** Queues generation and members for every volume that works, but for one that goes, and with one that comes. */
+    /**
+     * Queues a write of generation and members on every working volume. Excludes a leaving member and includes a
+     * joining one.
+     */
     private void tellMembers(@Nullable Volume gone, @Nullable Volume comes) {
         List<UUID> members = new ArrayList<>();
         List<Volume> told = new ArrayList<>();
@@ -350,9 +356,9 @@ public final class VolumeGroup {
     }
 
     /**
-     * Opens a volume that was out, and starts it; it is no member yet. Holding the life cycle lock; blocks.
+     * Opens an offline volume and starts it; it is not a member yet. Call with the life cycle lock held. Blocks.
      *
-     * @param left the superblock with which it left, null when it is to start empty
+     * @param left the superblock at the time the volume went offline, null to start empty
      */
     public VolumeReturn open(Slot slot, @Nullable Superblock left) throws IOException {
         VolumeReturn.Store store = new VolumeReturn.Store(storeId, generation, openCount);
@@ -375,7 +381,10 @@ public final class VolumeGroup {
         return returned;
     }
 
-    /** A volume that is about to be a member: told to the others, so that they know of it should it be missing next. */
+    /**
+     * Records a joining volume in the superblocks of the other members, so that they know if it is missing at the next
+     * start.
+     */
     void announce(Volume volume) {
         membership.lock();
         try {
@@ -385,7 +394,7 @@ public final class VolumeGroup {
         }
     }
 
-    /** A volume that was announced is a member from now on. */
+    /** Makes an announced volume a member. */
     void enter(Slot slot) {
         membership.lock();
         try {
@@ -396,7 +405,7 @@ public final class VolumeGroup {
         }
     }
 
-    /** Waits until all that is queued for the volumes that work is done. */
+    /** Waits until all queued tasks of the working volumes are done. */
     void drain() {
         for (Slot slot : slots) {
             Volume volume = slot.volume();
@@ -410,7 +419,7 @@ public final class VolumeGroup {
         }
     }
 
-    /** Replaces the slot of that number. Holding the life cycle lock. */
+    /** Replaces the slot with that number. Call with the life cycle lock held. */
     public void put(Slot slot) {
         Slot[] next = slots.clone();
         next[slot.number()] = slot;
@@ -418,11 +427,11 @@ public final class VolumeGroup {
     }
 
     /**
-     * What the key holds changed, and one volume could not be told: noted for the volumes that are out, and for the one that
-     * has taken its place meanwhile, which holds nothing of the key from now on.
+     * Records a change of the key that one volume could not accept: for the offline volumes, and for the volume that
+     * has replaced it in the meantime. The replacement removes its object of the key.
      *
-     * @param number of the volume that could not be told
-     * @param asked what it was then; null when none worked
+     * @param number number of the volume that did not accept the change
+     * @param asked that volume; null if none worked
      */
     public void missed(StoreKey key, int number, @Nullable Volume asked) {
         for (int i = 0; i < slots.length; i++) {
@@ -430,7 +439,10 @@ public final class VolumeGroup {
         }
     }
 
-    /** What the key holds changed: noted for the volumes that are out; those that came back since hold nothing of it. */
+    /**
+     * Records a change of the key for the offline volumes. Volumes that returned since {@code looked} remove their
+     * object of the key.
+     */
     public void missed(StoreKey key, Slot[] looked) {
         missed(key, looked, volume -> hide(volume, key));
     }
@@ -440,10 +452,10 @@ public final class VolumeGroup {
     }
 
     /**
-     * What the key holds changed: noted for the volumes that are out.
+     * Records a change of the key for the offline volumes.
      *
-     * @param looked the slots as they were when the others were told
-     * @param tell for those that came back since; false when the volume takes nothing
+     * @param looked the slots at the time the working volumes received the change
+     * @param tell applies the change to a volume that returned since; false if the volume does not accept it
      */
     public void missed(StoreKey key, Slot[] looked, Predicate<Volume> tell) {
         for (int i = 0; i < slots.length; i++) {
@@ -457,7 +469,7 @@ public final class VolumeGroup {
             Slot slot = slots[number];
             OfflineVolume absence = slot.absence();
             Volume now = slot.volume();
-            // One that takes nothing and is still there is being handed over or closed.
+            // A current volume that does not accept tasks is being released or closed.
             noted = absence != null
                     ? absence.missed(key)
                     : now == null
@@ -468,7 +480,10 @@ public final class VolumeGroup {
         }
     }
 
-    /** Whether the volume is a member no more: it was taken out, so that what it does not take is noted for it. */
+    /**
+     * Returns true if the volume is not a member any more. Changes that it does not accept are then recorded for its
+     * return.
+     */
     public boolean isOut(Volume volume) {
         for (Slot slot : slots) {
             if (slot.volume() == volume) {
@@ -478,17 +493,19 @@ public final class VolumeGroup {
         return true;
     }
 
-    /** Volumes that were handed over and taken back, and are still open. */
+    /**
+     * Returns the number of volumes that were released and taken back as new instances, and are still open for readers.
+     */
     int handedOver() {
         return handedOver.size();
     }
 
-    /** Gives the leases back; records are still found and read until {@link #endReads}. */
+    /** Releases the leases. Records can still be found and read until {@link #endReads}. */
     public void release() throws IOException {
         endAll(Volume::release);
     }
 
-    /** Finds no more records on the released volumes; handles held stay readable. Blocks on the disk. */
+    /** Ends lookups on the released volumes; existing handles stay readable. Blocks on the disk. */
     public void endReads() {
         for (Slot slot : slots) {
             if (slot.volume() != null) {
@@ -498,8 +515,8 @@ public final class VolumeGroup {
     }
 
     /**
-     * Tells the next owners of what was handed over which readers have ended, and closes what was taken back as another
-     * volume and is read no more. Blocks on the disk.
+     * Updates the reader lists of released volumes, so that the next owner knows which readers have ended. Closes old
+     * instances without readers. Blocks on the disk.
      */
     public void shortenReaderLists() {
         for (Volume volume : List.copyOf(handedOver)) {
@@ -521,7 +538,7 @@ public final class VolumeGroup {
         }
     }
 
-    /** Closes everything. */
+    /** Closes all volumes. */
     public void close(boolean suspended) throws IOException {
         endAll(suspended ? Volume::closeFile : Volume::close);
         for (Volume volume : handedOver) {

@@ -14,12 +14,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The journal of one volume. Entries that wait together are forced together.
+ * The journal of one volume. Waiting entries are written and forced as one batch.
  *
- * <p>The file is confined to the volume's thread; entries come from any.
+ * <p>The file is confined to the volume's thread; entries may be added from any thread.
  */
 final class VolumeJournal {
-    /** A file is rewritten when it has more than twice the bytes that it began with, and more than this many. */
+    /** A file is rewritten if it exceeds twice its length after the last rewrite plus this number of bytes. */
     private static final int BYTES_SPARED = 16 << 10;
 
     private static final Logger LOG = LoggerFactory.getLogger(VolumeJournal.class);
@@ -64,7 +64,7 @@ final class VolumeJournal {
         }
     }
 
-    /** Writes all that is in force. */
+    /** Queues a rewrite with all entries in force. */
     void rewriteSoon() {
         volume.executeRemoval(() -> {
             try {
@@ -82,13 +82,16 @@ final class VolumeJournal {
         lengthMax = lengthMax(file.length());
     }
 
-    /** Not counted against the volume, whose content may lie elsewhere: who asked is told. */
+    /**
+     * Records a failed write. It does not count as an error of the volume, whose content may be on another device. The
+     * caller of the append receives the error.
+     */
     private void failed(IOException e) {
         behind = true;
         LOG.error("{}: could not be written, and is tried again with the next entry: {}", file.path(), e.toString());
     }
 
-    /** Whether it could not be written when it was last tried. */
+    /** Returns true if the last write failed. */
     boolean isBehind() {
         return behind;
     }
@@ -125,7 +128,7 @@ final class VolumeJournal {
 
     private void write(List<JournalAppend> batch) throws IOException {
         if (!file.isAppendable() || file.length() >= lengthMax) {
-            // What waits is in force already.
+            // The waiting entries are already in force, so the rewrite contains them.
             rewrite();
             return;
         }

@@ -12,7 +12,7 @@ import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What each volume takes and keeps; remembered while a volume is handed over and taken back.
+ * The admission and retention policies of the volumes. They keep their state while a volume is released and taken back.
  *
  * <p>Thread-safe.
  */
@@ -31,7 +31,7 @@ public final class VolumePolicies {
         policies = new AtomicReferenceArray<>(volumes);
     }
 
-    /** Says which pinned objects are still to be kept, by the bytes of key and head. */
+    /** Sets the check, by the bytes of key and head, whether a pinned object keeps its pin. */
     public void pinCheck(BiPredicate<byte[], ByteBuf> check) {
         pins.check = check;
     }
@@ -55,7 +55,7 @@ public final class VolumePolicies {
         }
     }
 
-    /** Makes a volume that is not started yet ask its policy. */
+    /** Sets the policies of a volume that has not started yet. */
     void attach(int number, Volume volume) {
         int segments = volume.superblock().segmentCount();
         SpacePolicy policy = policies.get(number);
@@ -70,14 +70,14 @@ public final class VolumePolicies {
         return number < 0 || number >= policies.length() ? null : policies.get(number);
     }
 
-    /** The key was asked for; which volume is or will be its home is not known. */
+    /** Counts a request for the key on every volume, because its home is not known. */
     public void requested(StoreKey key) {
         for (int number = 0; number < policies.length(); number++) {
             requested(number, key.hashLow());
         }
     }
 
-    /** The key of that hash, which the volume holds or will hold, was asked for. */
+    /** Counts a request for the key with that hash, which the volume holds or may store. */
     public void requested(int number, long hashLow) {
         SpacePolicy policy = policy(number);
         if (policy != null) {
@@ -86,8 +86,8 @@ public final class VolumePolicies {
     }
 
     /**
-     * Whether the volume takes a new object of the key. One that it may hold already is always replaced, one that is pinned
-     * always taken.
+     * Returns true if the volume admits a new object of the key. A key that the volume may already hold and a pinned
+     * object are always admitted.
      */
     public boolean admits(int number, Volume volume, StoreKey key, long pinnedUntilSeconds) {
         SpacePolicy policy = policy(number);
@@ -101,7 +101,7 @@ public final class VolumePolicies {
         return pins.isHonoured() && untilSeconds > 0 && untilSeconds > System.currentTimeMillis() / 1000;
     }
 
-    /** New objects that the volume did not take. */
+    /** Returns the number of new objects that the volume did not admit. */
     public long refused(int number) {
         SpacePolicy policy = policy(number);
         return policy == null ? 0 : policy.refused();

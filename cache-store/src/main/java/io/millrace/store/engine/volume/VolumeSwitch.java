@@ -17,37 +17,40 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes volumes out of the store that is at work, and brings them back.
+ * Takes volumes of a running store offline and brings them back.
  *
- * <p>Confined to who holds the store's life cycle lock.
+ * <p>Confined to the holder of the store's life cycle lock.
  */
 public final class VolumeSwitch {
-    /** How often a volume that returns is told of changes before it is taken to be slower than they come. */
+    /**
+     * Limit of rounds in which a returning volume applies missed changes. Beyond it changes arrive faster than the
+     * volume applies them.
+     */
     private static final int CATCH_UP_ROUNDS = 10;
 
     private static final Logger LOG = LoggerFactory.getLogger(VolumeSwitch.class);
 
     private final VolumeGroup group;
 
-    /** Takes volumes of that group out and brings them back. */
+    /** Creates the switch for the volumes of that group. */
     public VolumeSwitch(VolumeGroup group) {
         this.group = group;
     }
 
     /**
-     * Takes the path's volume out, and the shares below it that are not out: what is queued for them is written and
-     * synced, the others are told that they will miss removals, their leases are given back and their files closed.
-     * Holding the life cycle lock; blocks.
+     * Takes the path's volume offline, and the shares below it that are not offline. Writes and syncs their queued
+     * records, records in the other volumes that they miss removals, releases their leases and closes their files. Call
+     * with the life cycle lock held. Blocks.
      *
-     * @return the paths of those that are out now and were not
-     * @throws IOException when there is no such volume, or all are out already
+     * @return the paths of the volumes that this call took offline
+     * @throws IOException if there is no such volume, or all are already offline
      */
     public List<Path> takeOut(Path path, String reason) throws IOException {
         List<Slot> found = withShares(path);
         List<Path> taken = new ArrayList<>();
         for (Slot slot : found) {
             if (slot.absence() == null) {
-                // As it is now: one before it may have been its last companion.
+                // Reads the current slot, since the previous step may have changed it.
                 takeOut(group.slots()[slot.number()], reason);
                 taken.add(slot.config().path());
             }
@@ -69,7 +72,7 @@ public final class VolumeSwitch {
         }
         boolean inOrder = volume.isWorking();
         if (inOrder) {
-            // Before it misses the first one: whenever the process dies from here on, the volume starts empty.
+            // Before the first missed change: if the process dies from here on, the volume starts empty.
             volume.leaveSoon();
             group.lost(volume);
             group.drain();
@@ -88,12 +91,12 @@ public final class VolumeSwitch {
     }
 
     /**
-     * Brings the path's volume back, and the shares below it, that were taken out, were given up, or could not be
-     * opened. Each keeps what it held if that can be trusted, less what changed meanwhile; else it starts empty. Holding
-     * the life cycle lock; blocks.
+     * Brings back the path's volume and the shares below it that were taken offline, failed, or could not be opened. A
+     * volume keeps trusted content without the objects changed in the meantime; otherwise it starts empty. Call with
+     * the life cycle lock held. Blocks.
      *
-     * @return the paths of those that are back
-     * @throws IOException when all work already, or one cannot be opened; the others are back then all the same
+     * @return the paths of the volumes brought back
+     * @throws IOException if all work already, or if one cannot be opened; the others are then still brought back
      */
     public List<Path> bringBack(Path path) throws IOException {
         List<Slot> found = withShares(path);
@@ -130,7 +133,7 @@ public final class VolumeSwitch {
             }
         }
         OfflineVolume absence = slot.absence() == null ? new OfflineVolume("given up") : slot.absence();
-        // What changes from here on is noted, also for a volume that nothing was noted for before.
+        // From here on changes are recorded, even if none were recorded for this volume before.
         group.put(slot.without(absence));
         VolumeReturn returned = group.open(slot, absence.isTooMany() ? null : absence.left());
         boolean joined = joinOrClose(slot, returned, absence);
@@ -146,7 +149,10 @@ public final class VolumeSwitch {
         LOG.info("{}: back by command, {}", path, returned.kept() ? "with its content" : "empty");
     }
 
-    /** As {@link #join}; one that fails is closed, and starts empty: what it was told of what it missed is not certain. */
+    /**
+     * Like {@link #join}, but closes a volume that fails. It starts empty the next time, because it may lack some of
+     * the missed changes.
+     */
     private boolean joinOrClose(Slot slot, VolumeReturn returned, OfflineVolume absence) throws IOException {
         boolean failed = true;
         try {
@@ -169,10 +175,10 @@ public final class VolumeSwitch {
         }
     }
 
-    /** Tells a volume what it missed and makes it a member; false when that cannot be done. */
+    /** Applies the missed changes to a volume and makes it a member; false if that is not possible. */
     private boolean join(Slot slot, VolumeReturn returned, OfflineVolume absence) throws IOException {
         Volume volume = returned.volume();
-        // The others first: should it be missing at the next start, they know that it was there.
+        // Announce it to the others first: if it is missing at the next start, they know of it.
         group.announce(volume);
         group.drain();
         boolean empty = !returned.kept();
@@ -188,13 +194,13 @@ public final class VolumeSwitch {
         return false;
     }
 
-    /** Tells the volume what it missed so far; false when nobody knows that. */
+    /** Applies the changes recorded so far; false if too many keys changed to record them. */
     private static boolean catchUp(Volume volume, OfflineVolume absence) throws IOException {
         for (List<StoreKey> keys = absence.take(); !keys.isEmpty(); keys = absence.take()) {
             volume.changedMeanwhile(diskKeys(keys));
             volume.drain();
         }
-        // The removals are to be on the device before the superblock that says there are none missing.
+        // The removals must be on the device before the superblock that declares the volume complete.
         volume.force();
         return !absence.isTooMany();
     }
@@ -203,7 +209,7 @@ public final class VolumeSwitch {
         try {
             volume.changedMeanwhile(diskKeys(keys));
         } catch (IOException e) {
-            // Given up this very moment: it finds nothing any more.
+            // The volume has just failed, so it serves no lookups.
             LOG.warn("{}: failed while returning: {}", volume.directory(), e.toString());
         }
         group.enter(slot.with(volume));
@@ -217,7 +223,9 @@ public final class VolumeSwitch {
         return diskKeys;
     }
 
-    /** The volume of that path and the shares below it, which are directories of the shares' names; at least one. */
+    /**
+     * Returns the volume with that path and the shares below it, in directories with the shares' names; at least one.
+     */
     private List<Slot> withShares(Path path) throws IOException {
         Path wanted = path.toAbsolutePath().normalize();
         List<Slot> found = new ArrayList<>();

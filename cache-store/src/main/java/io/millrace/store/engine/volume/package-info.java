@@ -1,6 +1,4 @@
-/**
- * The volumes of a store: choice by key, admission, loss and return, and the journal that all volumes keep.
- */
+/** The volumes of a store: selection by key, admission, offline and return, and the journal kept on all volumes. */
 @NullMarked
 package io.millrace.store.engine.volume;
 

@@ -12,25 +12,54 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.snakeyaml.engine.v2.nodes.Node;
 import org.snakeyaml.engine.v2.nodes.NodeTuple;
 
-/** ssl_multicert.config or .yaml: certificates of the addresses with TLS. Confined to one thread. */
+/** Imports ssl_multicert.config or .yaml: the certificates of the addresses with TLS. Confined to one thread. */
 public final class Certificates {
-    private record Certificate(Entry entry, String file, String key, boolean general) {}
+    /**
+     * A certificate.
+     *
+     * @param general whether the certificate is for clients that send no server name
+     * @param names the names for which the certificate is used; empty for the names in the file
+     */
+    record Certificate(Entry entry, String file, String key, boolean general, List<String> names) {
+        /** Writes the certificate into an element of {@code tls.certificates}. */
+        void write(DraftNode element) {
+            element.put("certificate", file);
+            if (!key.equals(file)) {
+                element.put("key", key);
+            }
+        }
+    }
+
+    /** Fields of a line that have no equivalent, and what to do instead. */
+    private static final Map<String, String> MISSING = Map.of(
+            "ssl_ca_name", "put the chain into the certificate's file",
+            "ssl_ocsp_name", "Millrace asks the responder that the certificate names: tls.ocsp_stapling",
+            "ssl_key_dialog", "keys are read without a passphrase; remove it with: openssl pkey",
+            "ticket_key_name", "write tls.ticket_keys_file, which holds for all certificates",
+            "action", "connections are not passed on without ending TLS; a proxy for TCP in front can do it");
+
+    private static final Set<String> KNOWN =
+            Set.of("dest_ip", "dest_fqdn", "ssl_cert_name", "ssl_key_name", "ssl_ticket_enabled", "ssl_ticket_number");
 
     private final Input input;
     private final List<Certificate> all = new ArrayList<>();
+    private final List<DraftNode> single = new ArrayList<>();
 
-    /** Reads the certificates of that input. */
+    /** Creates an import from {@code input}; {@link #read} does the work. */
     public Certificates(Input input) {
         this.input = input;
     }
 
-    /** Reads the file, if there is one. */
+    /** Imports the file, if it exists. */
     public void read() {
-        SourceFile yaml = input.read("ssl_multicert.yaml");
-        SourceFile lines = input.read("ssl_multicert.config");
+        String named = input.named("ssl.server.multicert.filename", "ssl_multicert.config");
+        boolean other = !named.equals("ssl_multicert.config");
+        SourceFile yaml = input.read(other && named.endsWith(".yaml") ? named : "ssl_multicert.yaml");
+        SourceFile lines = input.read(other && !named.endsWith(".yaml") ? named : "ssl_multicert.config");
         if (yaml != null) {
             readYaml(yaml);
         }
@@ -38,7 +67,7 @@ public final class Certificates {
             readLines(lines);
         }
         readRecords();
-        // The first one is that of clients that name no host.
+        // The first certificate is the default for clients that send no server name.
         all.sort(Comparator.comparing(each -> !each.general));
     }
 
@@ -46,16 +75,36 @@ public final class Certificates {
         return !all.isEmpty();
     }
 
-    /** Gives an address the certificate, or all of them where there are several. */
+    /** All certificates, the general ones first. */
+    List<Certificate> all() {
+        return all;
+    }
+
+    /** Assigns the certificate to an address, or all certificates if there are several. */
     void use(DraftNode listener) {
-        if (all.size() > 1) {
+        if (all.size() > 1 || all.stream().anyMatch(each -> !each.names.isEmpty())) {
             listener.put("tls.enabled", "true");
             writeAll();
         } else if (!all.isEmpty()) {
             Certificate only = all.get(0);
             listener.put("tls.certificate", only.file).from(only.entry);
             listener.put("tls.key", only.key);
+            single.add(listener);
         }
+    }
+
+    /** Moves certificates from single addresses to {@code tls.certificates}, where settings for names are possible. */
+    void share() {
+        for (DraftNode listener : single) {
+            DraftNode tls = listener.find("tls");
+            if (tls != null) {
+                tls.clear("certificate");
+                tls.clear("key");
+                tls.put("enabled", "true");
+            }
+        }
+        single.clear();
+        writeAll();
     }
 
     private void writeAll() {
@@ -64,17 +113,17 @@ public final class Certificates {
         }
         for (Certificate each : all) {
             DraftNode element = input.draft().element("tls.certificates", each.entry);
-            element.put("certificate", each.file);
-            if (!each.key.equals(each.file)) {
-                element.put("key", each.key);
+            each.write(element);
+            if (!each.names.isEmpty()) {
+                element.putWords("names", each.names);
             }
-            if (!each.general) {
+            if (!each.general && each.names.isEmpty()) {
                 each.entry.note("dest_ip: chosen by the name that a client asks for, not by the address");
             }
         }
     }
 
-    /** Says of certificates that no address has. */
+    /** Adds a note to the certificates if no address has TLS. */
     public void finish() {
         if (input.draft().elements("listen").stream().noneMatch(node -> node.find("tls") != null)) {
             all.forEach(each -> each.entry.note("no port has ssl, so it is not needed"));
@@ -85,7 +134,7 @@ public final class Certificates {
         Rec certificate = input.records().take("ssl.server.cert.filename");
         Rec key = input.records().take("ssl.server.private_key.filename");
         if (certificate != null && certificate.value() != null) {
-            add(certificate.entry(), certificate.value(), key == null ? "" : key.text(), true);
+            add(certificate.entry(), certificate.value(), key == null ? "" : key.text(), true, List.of());
             if (key != null) {
                 key.entry()
                         .note("taken into account with " + certificate.entry().place());
@@ -124,43 +173,47 @@ public final class Certificates {
     }
 
     private void add(Entry entry, Map<String, String> fields) {
-        String names = fields.getOrDefault("ssl_cert_name", "");
-        if (names.isEmpty()) {
+        String certificates = fields.getOrDefault("ssl_cert_name", "");
+        if (certificates.isEmpty()) {
             entry.notMapped("names no certificate");
             return;
         }
-        for (String other : List.of("ssl_ca_name", "ssl_ocsp_name", "ssl_key_dialog", "action")) {
-            if (fields.containsKey(other)) {
-                entry.notMapped(other
-                        + (other.equals("ssl_ca_name")
-                                ? ": put the chain into the certificate's file"
-                                : " has no equal"));
+        for (String field : fields.keySet().stream().sorted().toList()) {
+            String instead = MISSING.get(field);
+            if (instead != null) {
+                entry.notMapped(field + ": " + instead);
+            } else if (!KNOWN.contains(field)) {
+                entry.notMapped(field + " is not understood");
             }
         }
-        for (String ticket : List.of("ssl_ticket_enabled", "ssl_ticket_number")) {
-            if (fields.containsKey(ticket)) {
-                entry.note(ticket + ": tickets are as BoringSSL makes them");
-            }
+        if (fields.getOrDefault("ssl_ticket_enabled", "1").equals("0")) {
+            entry.notMapped("ssl_ticket_enabled: session tickets are issued for all names");
+        } else if (fields.containsKey("ssl_ticket_enabled") || fields.containsKey("ssl_ticket_number")) {
+            entry.note("ssl_ticket_enabled, ssl_ticket_number: tickets are as BoringSSL makes them");
         }
-        // Several files are certificates with other kinds of keys for the same names.
-        String[] files = names.split(",", -1);
+        String names = fields.getOrDefault("dest_fqdn", "").strip();
+        // Several files are certificates with different key types for the same names.
+        String[] files = certificates.split(",", -1);
         String[] keys = fields.getOrDefault("ssl_key_name", "").split(",", -1);
         for (int i = 0; i < files.length; i++) {
             String key = i < keys.length ? keys[i].strip() : "";
+            boolean general = fields.getOrDefault("dest_ip", "*").equals("*") && names.isEmpty();
             add(
                     entry,
                     files[i].strip(),
                     key,
-                    fields.getOrDefault("dest_ip", "*").equals("*"));
+                    general,
+                    names.isEmpty() ? List.of() : List.of(names.split("[,\\s]+", -1)));
         }
     }
 
-    private void add(Entry entry, String certificate, String key, boolean general) {
+    private void add(Entry entry, String certificate, String key, boolean general, List<String> names) {
         String file = path("ssl.server.cert.path", certificate);
-        all.add(new Certificate(entry, file, key.isEmpty() ? file : path("ssl.server.private_key.path", key), general));
+        String keyFile = key.isEmpty() ? file : path("ssl.server.private_key.path", key);
+        all.add(new Certificate(entry, file, keyFile, general, names));
     }
 
-    /** Without the record they lie in the configuration directory. */
+    /** Returns the path of a file. Without the record, the file is in the configuration directory. */
     private String path(String record, String name) {
         Rec at = input.records().take(record);
         if (at != null) {

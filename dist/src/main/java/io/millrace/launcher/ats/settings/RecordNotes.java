@@ -5,15 +5,17 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Records that no key says: why, and from which value on something is missing. The longest beginning of a name counts. */
+/**
+ * Explanations of Traffic Server records without a key in Millrace. The note with the longest matching prefix applies.
+ */
 final class RecordNotes {
     /**
-     * What is known of records whose names begin so.
+     * An explanation of the records with a name or prefix.
      *
-     * @param off the value at which Traffic Server does what Millrace does, or several between bars; {@code *} for every value; null for
-     *     none
-     * @param why it has no effect, where it is off
-     * @param instead what is missing otherwise, and what to do
+     * @param off the value with which Traffic Server behaves like Millrace, or several separated by bars; {@code *} for
+     *     every value; null for none
+     * @param why why the record has no effect with that value
+     * @param instead what is missing with other values, and what to do
      */
     private record Note(String name, @Nullable String off, String why, String instead) {}
 
@@ -30,7 +32,7 @@ final class RecordNotes {
 
     private RecordNotes() {}
 
-    /** Says of a record what is known of it. */
+    /** Adds the explanation of a record to its entry. */
     static void explain(String name, @Nullable String value, Entry entry) {
         Note best = null;
         for (Note note : NOTES) {
@@ -144,7 +146,7 @@ final class RecordNotes {
                 "1",
                 "reverse_proxy.enabled",
                 "Millrace is a reverse proxy; without rules of remap it forwards what forward_proxy allows");
-        never("url_remap.filename", "remap.yaml stands beside it, and that counts");
+        never("url_remap.filename", "not used: remap.yaml exists and takes precedence");
         never(
                 "url_remap.min_rules_required",
                 "a configuration with any fault is refused whole, and the one in use stays");
@@ -275,8 +277,9 @@ final class RecordNotes {
                 "0",
                 "http.auth_server_session_private",
                 "a connection to an origin is used for one request after the other, whosever they are");
-        missing("http2.", "Millrace speaks HTTP/1.1 with clients");
-        missing("quic.", "Millrace speaks HTTP/1.1 with clients");
+        never("http2.", "HTTP/2 has limits of its own; see section http2 in docs/reference/configuration.md");
+        unless("1", "http2.enabled", "write http2: false at each address of listen with tls");
+        missing("quic.", "HTTP/3 is not offered");
         unless("-1", "http.websocket.max_number_of_connections", "tunnels count as connections: limits.connections");
     }
 
@@ -358,25 +361,36 @@ final class RecordNotes {
                 "ssl.server.multicert.")) {
             never(name, "taken into account where listen has tls");
         }
-        missing("ssl.server.cipher_suite", "TLS offers what BoringSSL holds good: versions 1.2 and 1.3");
-        missing("ssl.server.TLSv1_3.", "TLS offers what BoringSSL holds good: versions 1.2 and 1.3");
-        never("ssl.server.honor_cipher_order", "TLS offers what BoringSSL holds good: versions 1.2 and 1.3");
+        missing("ssl.server.TLSv1_3.", "the cipher suites of TLS 1.3 are always the same");
+        never("ssl.server.honor_cipher_order", "the order of tls.ciphers counts");
+        never("ssl.server.dhparams_file", "no cipher suite that is offered uses it");
+        missing("ssl.server.cert_chain.filename", "put the chain into the certificate's file");
+        unless("1", "ssl.server.session_ticket.enable", "session tickets are issued for all names");
+        never("ssl.server.session_ticket.", "tickets are as BoringSSL makes them");
+        never("ssl.server.ticket_key.filename", "keys of session tickets are made, and renewed every 12 hours");
+        never("ssl.server.cert_compression.", "certificates go compressed (zlib) to clients that ask for that");
         for (String version : List.of("SSLv2", "SSLv3", "TLSv1", "TLSv1_1")) {
             unless("0", "ssl." + version, "TLS below 1.2 is not spoken");
             unless("0", "ssl." + version + ".enabled", "TLS below 1.2 is not spoken");
         }
         for (String version : List.of("TLSv1_2", "TLSv1_3", "TLSv1_2.enabled", "TLSv1_3.enabled")) {
-            unless("1", "ssl." + version, "TLS 1.2 and 1.3 are always spoken");
+            unless("1", "ssl." + version, "no address of listen has tls");
         }
         never("ssl.session_cache", "sessions are taken up again as BoringSSL does it");
         never("ssl.session_cache.", "sessions are taken up again as BoringSSL does it");
         missing("ssl.client.verify.server.", "set origin.tls.verify: on, off, name, chain or warn");
         missing("ssl.client.CA.", "set origin.tls.ca_file");
-        unless("0", "ssl.ocsp.enabled", "no OCSP answers are stapled");
-        never("ssl.ocsp.", "no OCSP answers are stapled");
+        never("ssl.ocsp.", "responders are asked at half of an answer's validity, see docs/guide/https.md");
+        missing("ssl.ocsp.response.path", "answers are asked for by the proxy, and kept in its state directory");
         unless("0", "ssl.server.max_early_data", "early data is not accepted");
-        unless("0", "ssl.client.certification_level", "clients are not asked for certificates");
-        never("http.host_sni_policy", "the name in TLS decides nothing but what filters of rules say, see sni.yaml");
+        unless("0", "ssl.server.allow_early_data_params", "early data is not accepted");
+        unless("0", "ssl.allow_client_renegotiation", "clients cannot renegotiate");
+        unless("0", "ssl.ktls.enabled", "TLS is done in the process");
+        unless("0", "ssl.client.certification_level", "no address of listen has tls");
+        unless(
+                "2",
+                "http.host_sni_policy",
+                "a Host whose policy for client certificates is stricter than that of the name in TLS is always refused");
         missing("ssl.client.sni_policy", "set origin.tls.sni or origin.tls.name");
     }
 

@@ -18,10 +18,10 @@ public interface InvalidationService {
     CompletionStage<InvalidationReport> invalidate(Scope scope);
 
     /**
-     * As the other.
+     * Invalidates a scope for a client.
      *
      * @param caller the client, for the record of the purge
-     * @param counts whether the objects that it covers are counted
+     * @param counts whether to count the objects that it covers
      */
     default CompletionStage<InvalidationReport> invalidate(Scope scope, AdminCaller caller, boolean counts) {
         return invalidate(scope);
@@ -74,10 +74,10 @@ public interface InvalidationService {
      * @param stamp what was asked of an origin under a lower one is outdated
      * @param detail a sentence for people
      * @param objects objects covered, -1 when not counted
-     * @param counting whether they are being counted
+     * @param counting whether the count is in progress
      */
     record InvalidationReport(String scope, String target, long stamp, String detail, long objects, boolean counting) {
-        /** Without a count. */
+        /** Creates a report without a count. */
         public InvalidationReport(String scope, String target, long stamp, String detail) {
             this(scope, target, stamp, detail, -1, false);
         }

@@ -24,7 +24,7 @@ public final class PurgeResource implements AdminResource {
 
     private static final List<String> MEMBERS =
             List.of("url", "prefix", "host", "group", "scope", "tags", "site", "mode", "count");
-    /** Members beside those that say what is purged. */
+    /** Members that do not belong to the scope of the purge. */
     private static final List<String> OPTIONS = List.of("mode", "count");
 
     /** The states of a purge that is in force on every event loop and durable. */
@@ -71,9 +71,9 @@ public final class PurgeResource implements AdminResource {
     }
 
     /**
-     * The scope that a request's body asks for.
+     * Reads the scope of a purge from the body of a request.
      *
-     * @throws AdminException when it asks for none, or for several
+     * @throws AdminException if the body has no scope, or several
      */
     public static Scope scope(byte[] body) throws AdminException {
         Map<String, Object> members = Json.members(body);

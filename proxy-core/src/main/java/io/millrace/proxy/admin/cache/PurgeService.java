@@ -16,10 +16,10 @@ public interface PurgeService {
     CompletionStage<PurgeReport> purge(String url);
 
     /**
-     * As the other.
+     * Purges a URL for a client.
      *
      * @param caller the client, for the record of the purge
-     * @param counts whether the objects that it covers are counted, before they are purged
+     * @param counts whether to count the covered objects before they are purged
      */
     default CompletionStage<PurgeReport> purge(String url, AdminCaller caller, boolean counts) {
         return purge(url);
@@ -35,7 +35,7 @@ public interface PurgeService {
      * @param objects objects covered, -1 when not counted
      */
     record PurgeReport(String url, boolean purged, String detail, String id, long objects) {
-        /** Counted only where there was nothing. */
+        /** Creates a report whose count is known only if nothing was stored. */
         public PurgeReport(String url, boolean purged, String detail, String id) {
             this(url, purged, detail, id, purged ? -1 : 0);
         }

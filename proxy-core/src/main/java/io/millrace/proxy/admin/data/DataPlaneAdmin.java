@@ -126,7 +126,8 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
                 .resource(PurgeChangeResource.cancel(purgeAdmin))
                 .resource(new LookupResource(inspection))
                 .resource(new ExplainResource(new RequestExplanation(proxy)))
-                .resource(new ListResource(new CacheListing(proxy::store)))
+                .resource(new ListResource(
+                        new CacheListing(proxy::store, proxy.shared().clock()::millis)))
                 .resource(new StorageResource(storage))
                 .resource(StorageChangeResource.offline(storage))
                 .resource(StorageChangeResource.online(storage))
@@ -167,13 +168,13 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
         if (!counts) {
             return purge(target, caller, null);
         }
-        // A removal leaves nothing to be counted.
+        // The count comes first, because removed objects cannot be counted.
         PurgeCount count = PurgeCount.ofDryRun(
                 proxy.store(),
                 proxy.shared().invalidator().invalidations(),
                 InvalidationScopes.urls(List.of(target), proxy.settings().remap()));
         count.start();
-        // A purge does not wait for longer than a slice.
+        // The purge waits for one slice at most.
         count.firstSlice().thenAccept(PurgeCount::cancel);
         return count.end().thenCompose(counted -> purge(target, caller, counted.isWhole() ? counted.count() : null));
     }

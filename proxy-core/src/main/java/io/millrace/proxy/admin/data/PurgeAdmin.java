@@ -23,7 +23,7 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records of purges, undo, and counts for the admin API.
+ * Lists purges, undoes them and counts their objects for the admin API.
  *
  * <p>Thread-safe.
  */
@@ -37,7 +37,7 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
         this.scoped = new ScopedPurges(proxy, counts);
     }
 
-    /** Makes the purges that are counted here. */
+    /** Returns the service for purges of scopes; it shares the counts. */
     public ScopedPurges scoped() {
         return scoped;
     }
@@ -82,7 +82,9 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
 
     private static AdminException unknown(String id) {
         return new AdminException(
-                404, "unknown-purge", "no purge has the identifier " + id + "; purge.history says how many are kept");
+                404,
+                "unknown-purge",
+                "no purge has the identifier " + id + "; purge.history limits the number of records");
     }
 
     @Override
@@ -158,7 +160,7 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
         });
         if (!begun) {
             throw new AdminException(
-                    409, "not-undoable", "another undo of purge " + id + " came first; nothing was changed");
+                    409, "not-undoable", "another undo of purge " + id + " was faster; nothing was changed");
         }
         return view;
     }
@@ -170,7 +172,7 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
         }
         if (!record.soft()) {
             throw new AdminException(
-                    409, "not-undoable", "purge " + id + " was hard: what it covered is gone; nothing was changed");
+                    409, "not-undoable", "purge " + id + " is hard and cannot be undone; nothing was changed");
         }
         if (invalidator().isUndoable(stamp)) {
             return;
@@ -186,7 +188,7 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
         throw new AdminException(
                 409,
                 "not-undoable",
-                "purge " + id + " cannot be undone any more, since many others came after it; nothing was changed");
+                "purge " + id + " cannot be undone any more, because too many purges followed; nothing was changed");
     }
 
     private static String text(long millis) {
@@ -201,7 +203,7 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
             throw new AdminException(
                     409,
                     "not-in-progress",
-                    "purge " + id + " is " + view.record().state().text() + ": nothing of it is in progress");
+                    "purge " + id + " is " + view.record().state().text() + ": no count is in progress");
         }
         counted.count().cancel();
         return view(counted.record());
@@ -235,6 +237,6 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
         return obstacle == null
                 ? CompletableFuture.completedFuture(view(record))
                 : CompletableFuture.failedFuture(new AdminException(
-                        409, "no-inventory", "nothing can be counted, as there is no inventory: " + obstacle));
+                        409, "no-inventory", "objects cannot be counted without an inventory: " + obstacle));
     }
 }

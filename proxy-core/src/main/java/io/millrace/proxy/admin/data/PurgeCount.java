@@ -25,18 +25,18 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts the stored objects that a purge covers, in the inventory. It goes through it in slices on the inventory's thread, which
- * takes changes of the store in between.
+ * Counts the objects of the inventory that a purge covers. The count runs in slices on the inventory's thread, which
+ * applies changes of the store between them.
  *
- * <p>Thread-safe; changed on the inventory's thread.
+ * <p>Thread-safe; written only by the inventory's thread.
  */
 final class PurgeCount implements ListVisitor {
-    /** URLs that are kept. */
+    /** Limit of collected URLs. */
     static final int URLS_MAX = 20;
 
     private static final long SLICE_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long MILLIS_PER_SECOND = 1000;
-    /** Tags that the inventory keeps of an object. */
+    /** Limit of tags of an object in the inventory. */
     private static final int TAGS_KEPT = 64;
 
     private final CacheStore<StoredHead> store;
@@ -74,17 +74,17 @@ final class PurgeCount implements ListVisitor {
         this.ofTags = scopes.stream().anyMatch(scope -> scope.tag() != null);
     }
 
-    /** A count for a dry run. */
+    /** Creates a count for a dry run. */
     static PurgeCount ofDryRun(
             CacheStore<StoredHead> store, Invalidations invalidations, List<InvalidationScope> scopes) {
         return new PurgeCount(store, invalidations, scopes, Long.MAX_VALUE, new long[scopes.size()]);
     }
 
     /**
-     * A count for a purge that is in force.
+     * Creates a count for a purge that is in force.
      *
-     * @param stamp of the purge
-     * @param previous of each scope the hard stamp that was in force before
+     * @param stamp stamp of the purge
+     * @param previous the earlier hard stamp of each scope; 0 for none
      */
     static PurgeCount of(
             CacheStore<StoredHead> store,
@@ -95,7 +95,7 @@ final class PurgeCount implements ListVisitor {
         return new PurgeCount(store, invalidations, scopes, stamp, previous);
     }
 
-    /** Begins; never blocks. */
+    /** Starts the count; never blocks. */
     void start() {
         slice(null);
     }
@@ -125,12 +125,12 @@ final class PurgeCount implements ListVisitor {
             notes.add("the inventory is being written from the segments");
         }
         if (hasManyTags) {
-            notes.add("of an object with more than " + TAGS_KEPT + " tags the inventory has the first");
+            notes.add("the inventory has only the first " + TAGS_KEPT + " tags of an object");
         }
         return notes.isEmpty() ? null : String.join("; ", notes);
     }
 
-    /** Stops soon; does nothing when it has ended. */
+    /** Stops the count soon; does nothing after its end. */
     void cancel() {
         cancelled = !end.isDone();
     }
@@ -143,28 +143,28 @@ final class PurgeCount implements ListVisitor {
         return end.isDone();
     }
 
-    /** Whether everything was counted. */
+    /** Returns whether all objects were counted. */
     boolean isWhole() {
         return end.isDone() && !cancelled && obstacle == null;
     }
 
-    /** Why nothing can be counted; null when it can. */
+    /** The reason why objects cannot be counted; null for none. */
     @Nullable
     String obstacle() {
         return obstacle;
     }
 
-    /** Completes within about a second. */
+    /** Completes with the first slice, after about one second at most. */
     CompletionStage<PurgeCount> firstSlice() {
         return firstSlice;
     }
 
-    /** Completes when everything is counted, or it was cancelled. */
+    /** Completes when all objects are counted or the count was cancelled. */
     CompletionStage<PurgeCount> end() {
         return end;
     }
 
-    /** The count so far. */
+    /** Returns the present count. */
     Count count() {
         return new Count(
                 objects,
@@ -201,11 +201,11 @@ final class PurgeCount implements ListVisitor {
         byte[] key = object.key();
         int primaryLength = lengthBefore(key, key.length, 0);
         boolean isVariant = primaryLength < key.length;
-        // A marker is no response, and without its marker a variant is never found again.
+        // A marker is not a response. A variant without its marker cannot be found by a lookup.
         if (summary.status() == 0 || (isVariant && !store.contains(store.key(key, 0, primaryLength)))) {
             return true;
         }
-        // A rule adds parts to its keys after a space.
+        // A space separates the URL from other parts of the key.
         int urlLength = lengthBefore(key, primaryLength, ' ');
         String text = new String(key, 0, urlLength, StandardCharsets.ISO_8859_1);
         if (TargetUri.parseAbsolute(text) instanceof TargetUri url && covers(url, object, summary)) {
@@ -248,13 +248,13 @@ final class PurgeCount implements ListVisitor {
         return false;
     }
 
-    /** By another purge: its space is given back in time. */
+    /** Returns whether another hard purge covers the object; its space is reclaimed later. */
     private boolean isGone(TargetUri url, long stamp, Labels labels) {
         Outdated outdated = invalidations.of(url, stamp, labels);
         return outdated != null && !outdated.isSoft() && invalidations.purgeStamp(url, stamp, labels, outdated) != own;
     }
 
-    /** The highest stamp of the second in which something was stored. */
+    /** Returns the highest stamp of the second in which an object was stored. */
     private static long stampOf(long seconds) {
         return ((seconds + 1) * MILLIS_PER_SECOND) << PurgeId.TIME_SHIFT;
     }

@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
 
 /** The latest counts of purges and dry runs in this process. Thread-safe. */
 final class PurgeCounts {
-    /** Counts that may run at a time; a listing of the cache needs the inventory as well. */
+    /** Limit of running counts; listings of the cache use the same thread. */
     static final int RUNNING_MAX = 4;
 
-    /** Counts whose result can still be asked for. */
+    /** Limit of counts whose results are kept. */
     static final int KEPT_MAX = 64;
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -22,9 +22,9 @@ final class PurgeCounts {
     record Counted(PurgeRecord record, PurgeCount count) {}
 
     /**
-     * Begins a count.
+     * Starts a count.
      *
-     * @throws AdminException when too many run
+     * @throws AdminException if too many counts run
      */
     void start(PurgeRecord record, PurgeCount count) throws AdminException {
         lock.lock();
@@ -34,7 +34,7 @@ final class PurgeCounts {
                     .count();
             if (running >= RUNNING_MAX) {
                 throw new AdminException(
-                        429, "too-many-counts", "counts that run: actual=" + running + ", limit=" + RUNNING_MAX);
+                        429, "too-many-counts", "running counts: actual=" + running + ", limit=" + RUNNING_MAX);
             }
             counts.put(record.id(), new Counted(record, count));
             if (counts.size() > KEPT_MAX) {

@@ -47,11 +47,11 @@ public final class ScopedPurges implements InvalidationService {
     }
 
     /**
-     * A purge, ready to be carried out. Immutable.
+     * A purge before its execution. Immutable.
      *
-     * @param scopes what is to be invalidated
-     * @param counter what it counts as
-     * @param target what was asked for, for people
+     * @param scopes the scopes to invalidate
+     * @param counter the counter of such purges
+     * @param target description of the requested target
      */
     record Plan(List<InvalidationScope> scopes, Counter counter, String target) {}
 
@@ -69,7 +69,7 @@ public final class ScopedPurges implements InvalidationService {
         }
     }
 
-    /** The purge that a scope stands for under the present rules. */
+    /** Returns the purge of a scope under the present remap rules. */
     Plan plan(Scope scope) throws AdminException {
         boolean isOfUrl = scope.kind() == Kind.PREFIX || scope.kind() == Kind.URL;
         String asked = String.valueOf(isOfUrl ? scope.text() : scope.host());
@@ -189,7 +189,7 @@ public final class ScopedPurges implements InvalidationService {
         return report;
     }
 
-    /** Answers with the count, or with what was counted so far. */
+    /** Completes the report with the count, or with the count so far. */
     private void count(
             PurgeRecord record,
             Plan plan,
@@ -215,17 +215,17 @@ public final class ScopedPurges implements InvalidationService {
         try {
             this.counts.start(record, count);
         } catch (AdminException e) {
-            // The purge is in force; it is not counted.
+            // The purge is in force without a count.
             report.complete(done);
         }
     }
 
-    /** The kind as records have it. */
+    /** Returns the name of a kind in records. */
     static String word(Kind kind) {
         return kind.name().toLowerCase(Locale.ROOT);
     }
 
-    /** The client as records have it. */
+    /** Returns the client for records. */
     static PurgeClient client(AdminCaller caller) {
         return new PurgeClient("admin", caller.uid(), caller.token(), caller.address());
     }

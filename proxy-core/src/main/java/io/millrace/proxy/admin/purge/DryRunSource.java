@@ -5,13 +5,13 @@ import io.millrace.proxy.admin.purge.PurgeControl.PurgeView;
 import io.millrace.proxy.admin.resource.AdminCaller;
 import java.util.concurrent.CompletionStage;
 
-/** Counts what a purge would cover. Thread-safe; never blocks. */
+/** Counts the objects that a purge would cover. Thread-safe; never blocks. */
 @FunctionalInterface
 public interface DryRunSource {
     /**
-     * Begins to count.
+     * Starts a count.
      *
-     * @return completes within about a second: with the whole count, or with what was counted so far
+     * @return completes after about one second at most, with the whole count or the count so far
      */
     CompletionStage<PurgeView> dryRun(Scope scope, AdminCaller caller);
 }

@@ -27,12 +27,12 @@ public final class PurgeChangeResource implements AdminResource {
         this.change = change;
     }
 
-    /** Makes fresh again what a soft purge made stale. */
+    /** Creates the resource that undoes soft purges. */
     public static PurgeChangeResource undo(PurgeControl purges) {
         return new PurgeChangeResource("/v1/cache/purge/undo", purges::undo);
     }
 
-    /** Stops a count. */
+    /** Creates the resource that stops counts. */
     public static PurgeChangeResource cancel(PurgeControl purges) {
         return new PurgeChangeResource(
                 "/v1/cache/purge/cancel", (id, caller) -> CompletableFuture.completedFuture(purges.cancel(id, caller)));
@@ -48,7 +48,7 @@ public final class PurgeChangeResource implements AdminResource {
         return path;
     }
 
-    /** The records are in a file. */
+    /** True, because the records are in a file. */
     @Override
     public boolean isBlocking() {
         return true;

@@ -7,44 +7,44 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** Purges that were made, and dry runs. Thread-safe. */
+/** Queries and changes of earlier purges and dry runs. Thread-safe. */
 public interface PurgeControl {
     /**
-     * The latest purges, newest first. Blocks.
+     * Returns the latest purges, newest first. Blocks.
      *
      * @param before only purges older than the one with this identifier; null for all
-     * @param limit at most this many
-     * @throws AdminException when none has that identifier, or the records cannot be read
+     * @param limit limit of the result
+     * @throws AdminException if no purge has that identifier, or the records cannot be read
      */
     List<PurgeView> latest(@Nullable String before, int limit) throws AdminException;
 
     /**
-     * One purge or dry run. Blocks.
+     * Returns one purge or dry run. Blocks.
      *
-     * @throws AdminException when none has that identifier, or the records cannot be read
+     * @throws AdminException if no purge has that identifier, or the records cannot be read
      */
     PurgeView find(String id) throws AdminException;
 
     /**
-     * Undoes a soft purge. Blocks until it is found; the stage completes when the undo is durable.
+     * Undoes a soft purge. Blocks while it reads the records; the stage completes when the undo is durable.
      *
-     * @throws AdminException when there is no such purge, or it cannot be undone
+     * @throws AdminException if there is no such purge, or it cannot be undone
      */
     CompletionStage<PurgeView> undo(String id, AdminCaller caller) throws AdminException;
 
     /**
      * Stops the count of a purge or a dry run. Blocks.
      *
-     * @throws AdminException when there is no such purge, or nothing of it is in progress
+     * @throws AdminException if there is no such purge, or no count is in progress
      */
     PurgeView cancel(String id, AdminCaller caller) throws AdminException;
 
     /**
-     * A purge as it is now. Immutable.
+     * The present state of a purge. Immutable.
      *
-     * @param record what was asked for
-     * @param undoUntilMillis until when it can be undone, epoch milliseconds; 0 when it cannot
-     * @param count the count of its objects; null when there is none in this process
+     * @param record the record
+     * @param undoUntilMillis end of the undo window in epoch milliseconds; 0 if it cannot be undone
+     * @param count the count of its objects; null if this process has none
      */
     record PurgeView(
             PurgeRecord record,
@@ -54,13 +54,13 @@ public interface PurgeControl {
     /**
      * A count. Immutable.
      *
-     * @param objects objects that are covered, as far as the inventory was read
+     * @param objects covered objects in the entries read so far
      * @param bytes their body bytes
      * @param urls the first of their URLs
      * @param examined inventory entries read so far
-     * @param entries inventory entries in all, about
+     * @param entries approximate number of inventory entries
      * @param isOver whether it has ended
-     * @param note why the count may be too low, for people; null when it is exact
+     * @param note reason why the count may be too low; null if it is exact
      */
     record Count(
             long objects,

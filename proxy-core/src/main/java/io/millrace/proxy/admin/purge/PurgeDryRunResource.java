@@ -8,7 +8,7 @@ import io.millrace.proxy.admin.resource.AdminRequest;
 import io.millrace.proxy.admin.resource.AdminResource;
 import io.millrace.proxy.admin.resource.AdminResponder;
 
-/** {@code POST /v1/cache/purge/dry-run}: counts what a purge would cover. Thread-safe. */
+/** {@code POST /v1/cache/purge/dry-run}: counts the objects that a purge would cover. Thread-safe. */
 public final class PurgeDryRunResource implements AdminResource {
     private final DryRunSource source;
 

@@ -10,7 +10,7 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
-/** A purge as JSON: every member is always there. Thread-safe: no state. */
+/** Writes purges as JSON; no member is ever omitted. Thread-safe: no state. */
 public final class PurgeJson {
     private PurgeJson() {}
 

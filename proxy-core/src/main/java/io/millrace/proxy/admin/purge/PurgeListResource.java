@@ -31,7 +31,7 @@ public final class PurgeListResource implements AdminResource {
         return PATH;
     }
 
-    /** The records are in a file. */
+    /** True, because the records are in a file. */
     @Override
     public boolean isBlocking() {
         return true;
@@ -62,7 +62,7 @@ public final class PurgeListResource implements AdminResource {
                 return limit;
             }
         } catch (NumberFormatException e) {
-            // The answer is the same.
+            // Handled like a number out of range.
         }
         throw new AdminException(400, "bad-request", "limit: " + text + " is not a number from 1 to " + LIMIT_MAX);
     }

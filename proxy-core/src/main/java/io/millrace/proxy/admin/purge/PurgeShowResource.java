@@ -25,7 +25,7 @@ public final class PurgeShowResource implements AdminResource {
         return "/v1/cache/purge";
     }
 
-    /** The records are in a file. */
+    /** True, because the records are in a file. */
     @Override
     public boolean isBlocking() {
         return true;

@@ -1,4 +1,4 @@
-/** Resources of the admin API about purges that were made: records, undo, counts. */
+/** Resources of the admin API for earlier purges: records, undo, counts. */
 @NullMarked
 package io.millrace.proxy.admin.purge;
 

@@ -5,25 +5,25 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The client of an admin request, as far as it is known. Immutable.
+ * The client of an admin request. Unknown parts are missing. Immutable.
  *
  * @param uid user of the process at the other end of the Unix domain socket; -1 when not known
- * @param token name of the token that the request had, null without one
+ * @param token name of the token in the request; null without one
  * @param address client address, null on a Unix domain socket
  */
 public record AdminCaller(
         long uid, @Nullable String token, @Nullable String address) {
-    /** The field in which a launcher tells its worker of the client. */
+    /** The field that passes the client from the launcher to its worker. */
     public static final String FIELD_NAME = "Millrace-Admin-Caller";
 
-    /** Nothing is known. */
+    /** An unknown client. */
     public static final AdminCaller UNKNOWN = new AdminCaller(-1, null, null);
 
     private static final String UID = "uid=";
     private static final String TOKEN = "token=";
     private static final String ADDRESS = "address=";
 
-    /** The value of {@link #FIELD_NAME}. */
+    /** Returns the value for {@link #FIELD_NAME}. */
     public String text() {
         List<String> parts = new ArrayList<>(3);
         if (uid >= 0) {
@@ -38,7 +38,7 @@ public record AdminCaller(
         return String.join(" ", parts);
     }
 
-    /** Reads what {@link #text} wrote; parts of a later version are skipped. */
+    /** Parses the result of {@link #text}; unknown parts are skipped. */
     public static AdminCaller parse(String text) {
         long uid = -1;
         String token = null;

@@ -21,7 +21,7 @@ public record AdminRequest(
     /** A bound on parameters; a lookup takes one URL and some header fields. */
     private static final int MAX_PARAMETERS = 128;
 
-    /** A request of an unknown client. */
+    /** Creates a request of an unknown client. */
     public AdminRequest(String method, String target, String path, byte[] body, boolean overTcp) {
         this(method, target, path, body, overTcp, AdminCaller.UNKNOWN);
     }

@@ -14,22 +14,21 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The directives of one head's Cache-Control (RFC 9111 s5.2, RFC 5861), or of the targeted field that stands in its place
- * (RFC 9213). In Cache-Control names count without regard to case. Where a
- * directive is repeated the first counts (s4.2.1). Arguments may be tokens or quoted strings. Unknown directives are
- * passed over.
+ * The directives of one head: those of Cache-Control (RFC 9111 s5.2, RFC 5861), or of the targeted field that replaces
+ * it (RFC 9213). In Cache-Control, names are case-insensitive. Of a repeated directive the first counts (s4.2.1).
+ * Arguments may be tokens or quoted strings. Unknown directives are ignored.
  *
- * <p>Malformed forms are read so that less is reused: a response's {@code max-age} or {@code s-maxage} that is no
- * number is 0; {@code no-cache} and {@code private} whose argument is not a list of field names count as without
- * argument. A request's {@code max-age} that is no number, a negative one among them, is 0 too: it has the stored
- * response validated. Its other malformed numbers are as if absent. Immutable.
+ * <p>Malformed directives are interpreted conservatively. In a response, an invalid {@code max-age} or {@code s-maxage}
+ * counts as 0. {@code no-cache} and {@code private} with an invalid list of field names count as without argument. In a
+ * request, an invalid or negative {@code max-age} counts as 0, so that the stored response is validated. Other invalid
+ * numbers of a request count as absent. Immutable.
  */
 public final class CacheControl {
 
-    /** Stands for a directive that is absent. */
+    /** Value of an absent directive. */
     public static final long ABSENT = -1;
 
-    /** A {@code max-stale} without argument: any staleness (RFC 9111 s5.2.1.2). */
+    /** Value of {@code max-stale} without argument: any staleness (RFC 9111 s5.2.1.2). */
     public static final long ANY_STALENESS = Long.MAX_VALUE;
 
     /** No directives. */
@@ -61,7 +60,7 @@ public final class CacheControl {
 
     private CacheControl() {}
 
-    /** The directives of a request; Pragma counts as no-cache where Cache-Control is absent (RFC 9111 s5.4). */
+    /** Parses the directives of a request. Pragma counts as no-cache if Cache-Control is absent (RFC 9111 s5.4). */
     public static CacheControl ofRequest(FieldSection fields) {
         if (fields.contains(FieldName.CACHE_CONTROL)) {
             return parse(fields, FieldName.CACHE_CONTROL);
@@ -72,8 +71,8 @@ public final class CacheControl {
     }
 
     /**
-     * The directives of a response: those of the first targeted field that is present and well formed (RFC 9213 s2.2),
-     * else those of Cache-Control.
+     * Parses the directives of a response: those of the first targeted field that is present and well-formed
+     * (RFC 9213 s2.2), else those of Cache-Control.
      *
      * @param targets names of targeted fields in the order of their priority
      */
@@ -87,7 +86,7 @@ public final class CacheControl {
         return fields.contains(FieldName.CACHE_CONTROL) ? parse(fields, FieldName.CACHE_CONTROL) : NONE;
     }
 
-    /** The directives of a targeted field; null when it is empty or malformed and so to be ignored (RFC 9213 s2.1). */
+    /** Parses a targeted field. Returns null when it is empty or malformed, and therefore ignored (RFC 9213 s2.1). */
     private static @Nullable CacheControl targeted(FieldSection fields, FieldName name) {
         Map<String, Member> members = StructuredFields.dictionary(fields, name);
         if (members == null || members.isEmpty()) {
@@ -101,8 +100,8 @@ public final class CacheControl {
     }
 
     /**
-     * One member of a targeted field. A value of another type than the directive's is not used (RFC 9213 s2.1): a
-     * lifetime is then 0, as one that is no number is; what restricts does so without argument; what permits does not.
+     * Applies one member of a targeted field. A value of the wrong type is not used (RFC 9213 s2.1): a lifetime becomes
+     * 0, a restriction applies without argument, and a permission does not apply.
      */
     private void readTargeted(String key, BareItem value) {
         if (value instanceof BareItem.SfBoolean flag && !flag.value()) {
@@ -128,7 +127,7 @@ public final class CacheControl {
             case "public" -> isPublic = flag;
             case "must-understand" -> mustUnderstand = flag;
             default -> {
-                // A directive that this cache does not know (RFC 9111 s5.2.3).
+                // Unknown directives are ignored (RFC 9111 s5.2.3).
             }
         }
     }
@@ -147,7 +146,10 @@ public final class CacheControl {
         return List.copyOf(names(b, 0, b.length));
     }
 
-    /** Whether these come from a targeted field, beside which Cache-Control and Expires are ignored (RFC 9213 s2.2). */
+    /**
+     * Whether the directives come from a targeted field, which makes a cache ignore Cache-Control and Expires
+     * (RFC 9213 s2.2).
+     */
     public boolean isTargeted() {
         return targeted;
     }
@@ -156,12 +158,12 @@ public final class CacheControl {
         return noStore;
     }
 
-    /** Whether {@code no-cache} stands without field names. */
+    /** Whether {@code no-cache} is present without field names. */
     public boolean isNoCache() {
         return noCache;
     }
 
-    /** Whether {@code private} stands without field names. */
+    /** Whether {@code private} is present without field names. */
     public boolean isPrivate() {
         return isPrivate;
     }
@@ -216,22 +218,22 @@ public final class CacheControl {
         return staleIfError;
     }
 
-    /** The field names of {@code no-cache="..."}; empty also when it stands without names. */
+    /** The field names of {@code no-cache="..."}; also empty without names. */
     public List<FieldName> noCacheFields() {
         return noCacheFields;
     }
 
-    /** The field names of {@code private="..."}; empty also when it stands without names. */
+    /** The field names of {@code private="..."}; also empty without names. */
     public List<FieldName> privateFields() {
         return privateFields;
     }
 
-    /** Whether {@code no-cache="..."} or {@code private="..."} names the line's field (RFC 9111 s5.2.2.4, s5.2.2.7). */
+    /** Whether {@code no-cache="..."} or {@code private="..."} lists the line's field (RFC 9111 s5.2.2.4, s5.2.2.7). */
     public boolean names(FieldSection fields, int line) {
         return isAmong(noCacheFields, fields, line) || isAmong(privateFields, fields, line);
     }
 
-    /** Whether a line's field is one of those. */
+    /** Whether the line's field is in the list. */
     public static boolean isAmong(List<FieldName> names, FieldSection fields, int line) {
         for (int i = 0; i < names.size(); i++) {
             if (fields.isNamed(line, names.get(i))) {
@@ -262,7 +264,7 @@ public final class CacheControl {
             from++;
             to--;
         }
-        // Every comparison looks at the length first, so the chain costs one byte comparison or two.
+        // Every comparison checks the length first, so the chain costs one or two byte comparisons.
         if (is(b, start, nameEnd, "max-age")) {
             maxAge = first(maxAge, b, from, to, 0);
         } else if (is(b, start, nameEnd, "s-maxage")) {
@@ -314,7 +316,9 @@ public final class CacheControl {
         return seconds == FieldLexer.NOT_A_NUMBER ? malformed : seconds;
     }
 
-    /** The field names of an argument; none when one is malformed, which makes the directive count without argument. */
+    /**
+     * Parses the field names of an argument. Empty if one is malformed: the directive then counts as without argument.
+     */
     private static List<FieldName> names(byte[] b, int from, int to) {
         List<FieldName> names = new ArrayList<>();
         int position = from;

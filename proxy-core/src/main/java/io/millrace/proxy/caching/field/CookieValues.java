@@ -4,12 +4,12 @@ import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import java.io.ByteArrayOutputStream;
 
-/** Reads single cookies out of Cookie fields (RFC 6265 s4.2.1, s5.4). No state. */
+/** Extracts single cookies from Cookie fields (RFC 6265 s4.2.1, s5.4). Thread-safe: no state. */
 public final class CookieValues {
     private CookieValues() {}
 
     /**
-     * Appends the values of all cookies of that name, as they stand, each with a semicolon after it.
+     * Appends the unchanged values of all cookies of that name, each followed by a semicolon.
      *
      * @return whether there is one
      */
@@ -22,7 +22,7 @@ public final class CookieValues {
                 int pairEnd = indexOf(bytes, (byte) ';', start, end);
                 int nameStart = skip(bytes, start, pairEnd);
                 int equals = indexOf(bytes, (byte) '=', nameStart, pairEnd);
-                // Some who read cookies pass over white space after the name.
+                // Some recipients ignore white space after the name.
                 if (isNamed(bytes, nameStart, trimmedEnd(bytes, nameStart, equals), name)) {
                     int valueStart = Math.min(equals + 1, pairEnd);
                     to.write(bytes, valueStart, pairEnd - valueStart);

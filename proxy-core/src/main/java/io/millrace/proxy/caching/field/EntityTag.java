@@ -3,7 +3,7 @@ package io.millrace.proxy.caching.field;
 import java.util.Arrays;
 
 /**
- * Comparison of entity tags in place (RFC 9110 s8.8.3.2). An opaque tag is compared byte for byte, quotes included; one
+ * Compares entity tags in place (RFC 9110 s8.8.3.2). Opaque tags are compared byte for byte, including quotes; one
  * without quotes equals only one without quotes. Thread-safe: no state.
  */
 public final class EntityTag {
@@ -14,12 +14,12 @@ public final class EntityTag {
         return to - from >= 2 && b[from] == 'W' && b[from + 1] == '/';
     }
 
-    /** Both strong and the same. */
+    /** Whether both tags are strong and equal. */
     public static boolean matchesStrongly(byte[] a, int aFrom, int aTo, byte[] b, int bFrom, int bTo) {
         return !isWeak(a, aFrom, aTo) && !isWeak(b, bFrom, bTo) && isSame(a, aFrom, aTo, b, bFrom, bTo);
     }
 
-    /** The same opaque tag, weak or not. */
+    /** Whether the opaque tags are equal, weak or not. */
     public static boolean matchesWeakly(byte[] a, int aFrom, int aTo, byte[] b, int bFrom, int bTo) {
         int aStart = isWeak(a, aFrom, aTo) ? aFrom + 2 : aFrom;
         int bStart = isWeak(b, bFrom, bTo) ? bFrom + 2 : bFrom;

@@ -10,10 +10,10 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * One spelling for all values of Accept-Encoding, Accept-Language or Accept-Charset that mean the same (RFC 9111 s4.1):
- * lower case, no white space, members by falling weight and then by name, since only the weight tells what is preferred
- * (RFC 9110 s12.4.2, s12.5.4), and no weight of 1. What is not of that form stays as it is, in lower case, after the
- * rest. No state.
+ * Normalizes values of Accept-Encoding, Accept-Language and Accept-Charset, so that equivalent values become equal
+ * (RFC 9111 s4.1). The result is in lower case, without white space and without weights of 1. Members are sorted by
+ * falling weight, then by name, since only the weight expresses preference (RFC 9110 s12.4.2, s12.5.4). Members with an
+ * invalid weight follow unchanged, in lower case. Thread-safe: no state.
  */
 public final class WeightedList {
 
@@ -67,7 +67,7 @@ public final class WeightedList {
         return new Entry(weight, text.toString());
     }
 
-    /** The weight after the semicolon in thousandths, or -1 when what stands there is no weight (RFC 9110 s12.4.2). */
+    /** Returns the weight after the semicolon in thousandths, or -1 when it is invalid (RFC 9110 s12.4.2). */
     private static int weight(CharSequence text, int semicolon) {
         int at = semicolon + 1;
         int length = text.length();

@@ -1,4 +1,4 @@
-/** Parsers of the fields that steer caching: Cache-Control, entity tags, cookies, weighted lists. No state. */
+/** Parsers of the fields that control caching: Cache-Control, entity tags, cookies, weighted lists. Stateless. */
 @NullMarked
 package io.millrace.proxy.caching.field;
 

@@ -7,8 +7,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The primary cache key of a URL (RFC 9111 s2): the client's own URL in normal form, readable as it stands. GET and
- * HEAD share it.
+ * The primary cache key of a URL (RFC 9111 s2): the client's URL in normal form, as readable text. GET and HEAD share
+ * it.
  *
  * <pre>
  * http://example.com/a%2Fb/~c?x=%7e
@@ -17,10 +17,9 @@ import org.jspecify.annotations.Nullable;
  *        +- host in lower case, port unless it is the scheme's default
  * </pre>
  *
- * Where a rule makes keys of its own ({@code KeyRules}), the URL is the one that the rule makes of the client's, and a generation,
- * or the rule for a host that stands for others, follows after a space, which no URL contains.
- *
- * Dot segments and encoded dots stay as they are: what an origin may tell apart keeps apart keys. Immutable.
+ * If a rule has its own keys ({@code KeyRules}), the URL is the result of the rule. A suffix follows after a space,
+ * which no URL contains: the generation, or the mapping of a rule that shares stored responses among hosts. Dot
+ * segments and encoded dots stay unchanged: URLs that an origin may distinguish have different keys. Immutable.
  */
 public final class CacheKey {
 
@@ -32,13 +31,13 @@ public final class CacheKey {
         this.bytes = bytes;
     }
 
-    /** The key of the URL. */
+    /** Returns the key of the URL. */
     public static CacheKey of(TargetUri target) {
         return of(target, NOTHING);
     }
 
     /**
-     * The key of the URL with something after it that no URL contains.
+     * Returns the key of the URL with a suffix that no URL contains.
      *
      * @param suffix begins with a space, or is empty; borrowed
      */
@@ -50,7 +49,7 @@ public final class CacheKey {
         return new CacheKey(length == scratch.length ? scratch : Arrays.copyOf(scratch, length));
     }
 
-    /** The most bytes that {@link #encode} writes for the URL. */
+    /** Returns the maximum number of bytes that {@link #encode} writes for the URL. */
     public static int lengthMax(TargetUri target) {
         return "https://".length()
                 + target.hostBytes().length
@@ -59,7 +58,10 @@ public final class CacheKey {
                 - target.pathStart();
     }
 
-    /** The length of the key where the path is in normal form already, which may make it shorter and never longer. */
+    /**
+     * Returns the length of the key if the path is already in normal form. Normalization may shorten it, but never
+     * makes it longer.
+     */
     private static int lengthAsItStands(TargetUri target) {
         int scheme = target.isSecure() ? "https://".length() : "http://".length();
         int port = target.isDefaultPort() ? 0 : 1 + digits(target.port());
@@ -75,7 +77,7 @@ public final class CacheKey {
     }
 
     /**
-     * Writes the key of the URL without allocating.
+     * Writes the key of the URL without allocation.
      *
      * @param to has room for {@link #lengthMax} bytes at {@code at}
      * @return the position after the last byte written
@@ -96,7 +98,7 @@ public final class CacheKey {
         return position + queryLength;
     }
 
-    /** The key's bytes; borrowed, and never to be changed. */
+    /** The key's bytes. Borrowed: do not modify. */
     public byte[] bytes() {
         return bytes;
     }

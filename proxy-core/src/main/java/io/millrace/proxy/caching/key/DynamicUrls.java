@@ -3,14 +3,14 @@ package io.millrace.proxy.caching.key;
 import io.millrace.proxy.http.FieldLexer;
 import io.millrace.proxy.http.TargetUri;
 
-/** Which URLs look as if a program made the answer again each time, as Traffic Server has it. No state. */
+/** Recognizes URLs of dynamic content by Traffic Server's rules. Thread-safe: no state. */
 public final class DynamicUrls {
 
     private static final byte[] CGI = {'c', 'g', 'i'};
 
     private DynamicUrls() {}
 
-    /** Whether it has a query or a semicolon, its path ends in {@code .asp} or contains {@code cgi}. */
+    /** Whether the URL has a query or a semicolon, or its path ends in {@code .asp} or contains {@code cgi}. */
     public static boolean looksDynamic(TargetUri target) {
         if (target.hasQuery()) {
             return true;

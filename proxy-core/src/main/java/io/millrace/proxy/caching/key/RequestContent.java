@@ -3,7 +3,7 @@ package io.millrace.proxy.caching.key;
 import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 
-/** Whether a request has content (RFC 9112 s6): such a GET is neither stored nor answered from the cache. */
+/** Detects requests with content (RFC 9112 s6). A GET with content is neither stored nor answered from the cache. */
 public final class RequestContent {
 
     private RequestContent() {}

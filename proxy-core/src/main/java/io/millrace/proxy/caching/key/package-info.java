@@ -1,4 +1,4 @@
-/** Identity of a request in the cache: its key, and whether it may have one. */
+/** The cache key of a request, and whether the request may have one. */
 @NullMarked
 package io.millrace.proxy.caching.key;
 

@@ -18,37 +18,41 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether the response that one request, the leader, is receiving may also answer another that waited for it (RFC 9111
- * s4, collapsed requests). Stricter than reuse of a stored response: Set-Cookie keeps it to the leader. Immutable.
+ * Whether the response to a leader's request may also answer a follower that waited for it (RFC 9111 s4, collapsed
+ * requests). Stricter than reuse of a stored response: one with Set-Cookie is not shared. In names, {@code waiter} is
+ * the follower. Immutable.
  */
 public sealed interface FollowerReuse {
 
-    /** It may answer the waiter. */
+    /** The response may answer the follower. */
     record Shared() implements FollowerReuse {}
 
-    /** It must not: the waiter goes to the origin itself. */
+    /** The response must not answer the follower, which sends its own request to the origin. */
     record NotShared(NotSharedReason reason) implements FollowerReuse {}
 
-    /** Why a response is not shared with a waiter. */
+    /** The reason why a response is not shared with a follower. */
     enum NotSharedReason {
-        /** The waiter's method is neither GET nor HEAD, or it has content. */
+        /** The follower's method is neither GET nor HEAD, or its request has content. */
         METHOD("method"),
-        /** The response is not stored (see {@link Storability}), private among the reasons. */
+        /** The response is not storable (see {@link Storability}), for example because of {@code private}. */
         NOT_STORABLE("not-storable"),
         /**
-         * It says {@code private} or {@code no-cache} for some of its fields, or {@code no-cache} for all; or it has a field that
-         * an operator does not share ({@link StoringRules#unsharedFields}).
+         * The response has {@code no-cache}, or {@code private} or {@code no-cache} with field names; or it has a field
+         * that the operator excludes from sharing ({@link StoringRules#unsharedFields}).
          */
         RESTRICTED("restricted"),
-        /** It sets a cookie, which may be the leader's own. */
+        /** The response sets a cookie, which may belong to the leader. */
         SET_COOKIE("set-cookie"),
-        /** The waiter has Authorization, and nothing in the response lets it answer then ({@link RequestRules#authorized}). */
+        /**
+         * The follower has Authorization, and the response does not permit reuse then
+         * ({@link RequestRules#authorized}).
+         */
         AUTHORIZATION("authorization"),
-        /** The waiter's values of the Vary fields differ from the leader's. */
+        /** The follower's values of the Vary fields differ from the leader's. */
         VARY("vary"),
-        /** It was stale when it arrived. */
+        /** The response was stale on arrival. */
         STALE("stale"),
-        /** The waiter's Cache-Control asks for an answer of its own, or a fresher one. */
+        /** The follower's Cache-Control requires a response of its own, or a fresher one. */
         WAITER_CACHE_CONTROL("waiter-cache-control");
 
         private final String text;
@@ -63,13 +67,13 @@ public sealed interface FollowerReuse {
         }
     }
 
-    /** The instance that is given. */
+    /** The shared instance. */
     Shared SHARED = new Shared();
 
     /**
-     * Decides for one waiter, when the head of the leader's response has arrived.
+     * Decides for one follower, when the head of the leader's response has arrived.
      *
-     * @param responseTimeMillis when it arrived, in epoch milliseconds
+     * @param responseTimeMillis time of the arrival, in epoch milliseconds
      */
     static FollowerReuse of(
             RequestHead waiter,

@@ -19,50 +19,52 @@ import io.millrace.proxy.http.RequestHead;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a stored response may answer a request without asking the origin (RFC 9111 s4). A hit allocates
- * nothing where the request has no Cache-Control and the response no Vary. Immutable.
+ * Whether a stored response may answer a request without contacting the origin (RFC 9111 s4). A hit allocates nothing
+ * if the request has no Cache-Control and the response no Vary. Immutable.
  */
 public sealed interface Reuse {
 
-    /** It is fresh: serve it. */
+    /** The response is fresh: serve it. */
     record Fresh() implements Reuse {}
 
-    /** It is stale, and the client's {@code max-stale} takes it (RFC 9111 s5.2.1.2): serve it. */
+    /** The response is stale, but within the client's {@code max-stale} (RFC 9111 s5.2.1.2): serve it. */
     record ServeStale() implements Reuse {}
 
-    /** It is stale, and may be served while it is validated in the background (RFC 5861 s3). */
+    /** The response is stale, but may be served while it is validated in the background (RFC 5861 s3). */
     record ServeStaleWhileRevalidating() implements Reuse {}
 
-    /** It is stale, and may be served because the origin, or this proxy, has more to do than it can: serve it. */
+    /** The response is stale, but may be served because the origin, or this proxy, is overloaded. */
     record ServeStaleUnderLoad() implements Reuse {}
 
-    /** It must be validated first, or fetched again when it has no validator. */
+    /** The response must be validated first, or fetched again if it has no validator. */
     record Validate(ValidateReason reason) implements Reuse {}
 
-    /** It is no answer to this request: go on as if nothing were stored. */
+    /** The response cannot answer this request: continue as if nothing were stored. */
     record NotUsable(NotUsableReason reason) implements Reuse {}
 
     /**
-     * An invalidation of more than its URL has outdated it: where that was a soft one it may be validated, else it counts as not
-     * there.
+     * A wide invalidation has outdated the response. After a soft one it may be validated; after a hard one it counts
+     * as absent.
      */
     record Invalidated(Outdated by) implements Reuse {}
 
-    /** Why a stored response must be validated. */
+    /** The reason why a stored response must be validated. */
     enum ValidateReason {
-        /** Its age has reached its lifetime (s4.2). */
+        /** The age has reached the lifetime (s4.2). */
         STALE("stale"),
-        /** It says {@code no-cache} (s5.2.2.4). */
+        /** The response has {@code no-cache} (s5.2.2.4). */
         NO_CACHE("no-cache"),
-        /** The request says {@code no-cache} (s5.2.1.4). */
+        /** The request has {@code no-cache} (s5.2.1.4). */
         REQUEST_NO_CACHE("request-no-cache"),
-        /** It is older than the request's {@code max-age} (s5.2.1.1). */
+        /** The age exceeds the request's {@code max-age} (s5.2.1.1). */
         REQUEST_MAX_AGE("request-max-age"),
-        /** It stays fresh for less than the request's {@code min-fresh} (s5.2.1.3). */
+        /** The remaining lifetime is shorter than the request's {@code min-fresh} (s5.2.1.3). */
         REQUEST_MIN_FRESH("request-min-fresh"),
-        /** An operator wants it validated ({@link LifetimeRules#whenToRevalidate}). */
+        /** The configuration requires validation ({@link LifetimeRules#whenToRevalidate}). */
         WHEN_TO_REVALIDATE("when-to-revalidate"),
-        /** The request has Authorization, and the response must be validated then ({@link RequestRules#authorized}). */
+        /**
+         * The request has Authorization, and the response requires validation then ({@link RequestRules#authorized}).
+         */
         AUTHORIZATION("authorization");
 
         private final String text;
@@ -77,9 +79,9 @@ public sealed interface Reuse {
         }
     }
 
-    /** Why a stored response is no answer to a request. */
+    /** The reason why a stored response cannot answer a request. */
     enum NotUsableReason {
-        /** Caching is off by configuration. */
+        /** Caching is disabled by configuration. */
         DISABLED("disabled"),
         /** The method is neither GET nor HEAD. */
         METHOD("method"),
@@ -87,11 +89,16 @@ public sealed interface Reuse {
         REQUEST_CONTENT("request-content"),
         /** The request's values of the Vary fields differ (s4.1). */
         VARY("vary"),
-        /** Cookies keep it from being used ({@link StoringRules#cookies}). */
+        /** The cookie policy excludes reuse ({@link StoringRules#cookies}). */
         COOKIES("cookies"),
-        /** The request has Authorization, and nothing in the response lets it answer then ({@link RequestRules#authorized}). */
+        /**
+         * The request has Authorization, and the response does not permit reuse then ({@link RequestRules#authorized}).
+         */
         AUTHORIZATION("authorization"),
-        /** The request says {@code no-cache} and is to be fetched again ({@link RequestRules#imsOnNoCache}). */
+        /**
+         * The request has {@code no-cache}, and the configuration requires a new fetch
+         * ({@link RequestRules#imsOnNoCache}).
+         */
         REQUEST_NO_CACHE("request-no-cache");
 
         private final String text;
@@ -106,27 +113,27 @@ public sealed interface Reuse {
         }
     }
 
-    /** The instance that is given. */
+    /** The shared instance. */
     Fresh FRESH = new Fresh();
 
-    /** The instance that is given. */
+    /** The shared instance. */
     ServeStale SERVE_STALE = new ServeStale();
 
-    /** The instance that is given. */
+    /** The shared instance. */
     ServeStaleWhileRevalidating SERVE_STALE_WHILE_REVALIDATING = new ServeStaleWhileRevalidating();
 
-    /** The instance that is given. */
+    /** The shared instance. */
     ServeStaleUnderLoad SERVE_STALE_UNDER_LOAD = new ServeStaleUnderLoad();
 
-    /** As the other, of a response that nothing but time outdates. */
+    /** Decides for a stored response that no invalidation has outdated. */
     static Reuse of(RequestHead request, StoredHead stored, long nowMillis, CacheSettings settings) {
         return of(request, stored, nowMillis, settings, null);
     }
 
     /**
-     * Decides for a stored response; a vary marker is no response and must not be given.
+     * Decides for a stored response. Must not be called with a Vary marker.
      *
-     * @param outdated what {@link Invalidations} say of it
+     * @param outdated the result of {@link Invalidations} for the response
      */
     static Reuse of(
             RequestHead request,
@@ -194,13 +201,13 @@ public sealed interface Reuse {
         if (!mustBeValidated(stored) && !isForAnybody(stored) && isRestricted(request, settings)) {
             return new NotUsable(NotUsableReason.AUTHORIZATION);
         }
-        // Stored before an operator had it selected by more than its Vary: nobody can tell whom it is for.
+        // Stored before the operator added a selector: its value for the stored response is unknown.
         Variance selectors = settings.key().selectors();
         boolean selectable = selectors.isNone() || selectors.isWithin(stored.variance());
         return selectable && stored.selects(request.fields()) ? null : new NotUsable(NotUsableReason.VARY);
     }
 
-    /** Whether the request has Authorization and gets only what a stored response allows then. */
+    /** Whether the request has Authorization and is restricted to responses that permit reuse then. */
     private static boolean isRestricted(RequestHead request, CacheSettings settings) {
         return settings.requests().authorized() == RequestRules.AuthorizedReuse.IF_ALLOWED
                 && request.fields().contains(FieldName.AUTHORIZATION);
@@ -214,7 +221,9 @@ public sealed interface Reuse {
         return stored.isPublic() || stored.lifetimeSource() == LifetimeSource.SHARED_MAX_AGE;
     }
 
-    /** Whether a response that is about to be stored is no answer to a request with Authorization without asking the origin. */
+    /**
+     * Whether a response that is about to be stored needs the origin's confirmation for a request with Authorization.
+     */
     static boolean isAuthorizationInTheWay(RequestHead request, CacheControl control, CacheSettings settings) {
         boolean allowed = control.isPublic() || control.sharedMaxAgeSeconds() != CacheControl.ABSENT;
         return isRestricted(request, settings)
@@ -237,7 +246,7 @@ public sealed interface Reuse {
         boolean limitsAge = control.maxAgeSeconds() != CacheControl.ABSENT
                 && !settings.requests().ignoreMaxAge();
         boolean wantsFresh = control.minFreshSeconds() != CacheControl.ABSENT;
-        // s-maxage means proxy-revalidate too (s5.2.2.10); only what the origin itself grants goes beyond it.
+        // s-maxage implies proxy-revalidate (s5.2.2.10); only directives of the origin itself override it.
         boolean banned = stored.lifetimeSource() == LifetimeSource.SHARED_MAX_AGE
                 && !settings.stale().despiteSharedMaxAge();
         boolean clientTakesIt = !banned
@@ -249,13 +258,13 @@ public sealed interface Reuse {
         }
         StaleRules.UnderLoad load = settings.stale().underLoad();
         long lifetime = settings.lifetimes().lifetimeSeconds(stored);
-        // A cookie without a lifetime is for the one who was answered.
+        // A cookie in a response without a lifetime is meant for one client.
         boolean ofOneClient = lifetime <= 0 && stored.hasSetCookie();
         boolean underLoad = !banned && !wantsFresh && !limitsAge && !ofOneClient;
         if (underLoad && load.covers(lifetime, staleSeconds)) {
             return SERVE_STALE_UNDER_LOAD;
         }
-        // A client that names a max-age without max-stale wants nothing stale (s5.2.1.1).
+        // A client with max-age but without max-stale accepts no stale response (s5.2.1.1).
         boolean granted = staleSeconds < stored.staleWhileRevalidateSeconds() && !wantsFresh && !limitsAge;
         return granted ? SERVE_STALE_WHILE_REVALIDATING : new Validate(ValidateReason.STALE);
     }

@@ -12,33 +12,36 @@ import org.jspecify.annotations.Nullable;
 /** Whether a stale response may be served because the origin fails (RFC 9111 s4.2.4, RFC 5861 s4). Immutable. */
 public sealed interface StaleServing {
 
-    /** It may be served. */
+    /** The response may be served. */
     record Allowed() implements StaleServing {}
 
-    /** It must not be served: answer with the origin's error, or 502 or 504. */
+    /** The response must not be served: answer with the origin's error, or 502 or 504. */
     record Refused(RefusalReason reason) implements StaleServing {}
 
-    /** Why a stale response must not be served. */
+    /** The reason why a stale response must not be served. */
     enum RefusalReason {
-        /** The client insists on {@code no-cache}. */
+        /** The request has {@code no-cache}. */
         REQUEST_NO_CACHE("request-no-cache"),
-        /** The client takes no older response: its {@code max-age}, or {@code min-fresh}. */
+        /** The response is too old for the request's {@code max-age} or {@code min-fresh}. */
         REQUEST_AGE("request-age"),
-        /** The response says {@code no-cache}. */
+        /** The response has {@code no-cache}. */
         NO_CACHE("no-cache"),
-        /** The response says {@code must-revalidate} (s5.2.2.2). */
+        /** The response has {@code must-revalidate} (s5.2.2.2). */
         MUST_REVALIDATE("must-revalidate"),
-        /** The response says {@code proxy-revalidate} (s5.2.2.8). */
+        /** The response has {@code proxy-revalidate} (s5.2.2.8). */
         PROXY_REVALIDATE("proxy-revalidate"),
-        /** The response's lifetime is an {@code s-maxage}, which means {@code proxy-revalidate} (s5.2.2.10). */
+        /** The lifetime is an {@code s-maxage}, which implies {@code proxy-revalidate} (s5.2.2.10). */
         SHARED_MAX_AGE("s-maxage"),
-        /** It may be about one user, and has no lifetime for that reason ({@link LifetimeRules#guessedWithCookies}). */
+        /**
+         * The response may be specific to one user, and has no lifetime for that reason
+         * ({@link LifetimeRules#guessedWithCookies}).
+         */
         COOKIES("cookies"),
-        /** It is an error itself that an operator had stored ({@link LifetimeRules.NegativeCaching}). */
+        /** The response is itself an error, stored by negative caching ({@link LifetimeRules.NegativeCaching}). */
         NEGATIVE("negative"),
-        /** It has been stale for longer than is allowed. */
+        /** The response has been stale for longer than permitted. */
         TOO_STALE("too-stale"),
-        /** It does not answer this request at all. */
+        /** The response cannot answer this request. */
         NOT_USABLE("not-usable");
 
         private final String text;
@@ -53,43 +56,42 @@ public sealed interface StaleServing {
         }
     }
 
-    /** The instance that is given. */
+    /** The shared instance. */
     Allowed ALLOWED = new Allowed();
 
     /**
-     * Whether a response with that status counts as a failure of the origin: 500, 502, 503 and 504 unless an operator
-     * says otherwise (RFC 5861 s4; RFC 9111 s4.3.3).
+     * Whether a response with that status counts as a failure of the origin: 500, 502, 503 and 504 by default
+     * (RFC 5861 s4; RFC 9111 s4.3.3).
      */
     static boolean isErrorStatus(int status, CacheSettings settings) {
         return settings.stale().onError().covers(status);
     }
 
     /**
-     * The head to answer with because the origin fails: the stored one, or with an Expires that lies a while ahead,
-     * where an operator wants later caches to hold on to it.
+     * Returns the head to serve while the origin fails: the stored head, with an Expires in the near future if
+     * configured, so that downstream caches keep the response.
      */
     static StoredHead answer(StoredHead stored, long nowMillis, CacheSettings settings) {
         long seconds = settings.stale().onError().lifetimeSeconds();
         return seconds == 0 ? stored : stored.withExpires(Math.floorDiv(nowMillis, 1000L) + seconds);
     }
 
-    /** Whether a response that is served stale is so although it has s-maxage, which RFC 9111 s5.2.2.10 forbids by itself. */
+    /** Whether a response is served stale although it has s-maxage, which RFC 9111 s5.2.2.10 forbids by default. */
     static boolean isDespiteSharedMaxAge(StoredHead stored, CacheSettings settings) {
         return settings.stale().despiteSharedMaxAge() && stored.lifetimeSource() == LifetimeSource.SHARED_MAX_AGE;
     }
 
-    /** As the other, of a response that nothing but time has made stale. */
+    /** Decides for a stored response that is stale by its age only. */
     static StaleServing of(RequestHead request, StoredHead stored, long nowMillis, CacheSettings settings) {
         return of(request, stored, nowMillis, settings, -1);
     }
 
     /**
-     * Decides for a stored response that would answer the request if it were fresh. The origin's {@code
-     * stale-if-error} sets the limit where it is present, even beside {@code s-maxage}; else {@link
-     * StaleRules#maxStaleSeconds} does.
+     * Decides for a stored response that would answer the request if it were fresh. The limit is the response's
+     * {@code stale-if-error} if present, even with {@code s-maxage}; else {@link StaleRules#maxStaleSeconds}.
      *
-     * @param staleSinceMillis when a soft invalidation made it stale, -1 when none did: what counts is the longer of that and
-     *     what its age says
+     * @param staleSinceMillis time since which it is stale by a soft invalidation, -1 for none; the longer of this and
+     *     the staleness by age counts
      */
     static StaleServing of(
             RequestHead request, StoredHead stored, long nowMillis, CacheSettings settings, long staleSinceMillis) {
@@ -120,9 +122,9 @@ public sealed interface StaleServing {
     }
 
     /**
-     * Why the stored response by itself must not be served, whatever a request wants.
+     * Returns the reason why the stored response must not be served, independent of the request's directives.
      *
-     * @param takenSeconds what the request's {@code stale-if-error} allows, {@link CacheControl#ABSENT} without
+     * @param takenSeconds the request's {@code stale-if-error}, {@link CacheControl#ABSENT} for none
      */
     private static @Nullable RefusalReason refusal(
             StoredHead stored, long takenSeconds, long nowMillis, CacheSettings settings, long staleSinceMillis) {
@@ -153,9 +155,9 @@ public sealed interface StaleServing {
     }
 
     /**
-     * Whether an answer to a validation counts as a failure of the origin while the stored response may still be served to
-     * somebody: fresh, stale because of the failure, or stale while it is validated. Such an answer is not stored: it would
-     * replace the response that stands in for it.
+     * Whether a response to a validation counts as a failure of the origin while the stored response may still be
+     * served to some request: fresh, stale because of the failure, or stale during validation. Such an error is not
+     * stored, since it would replace the stored response.
      *
      * @param staleSinceMillis as in {@link #of}
      */
@@ -176,10 +178,10 @@ public sealed interface StaleServing {
         return !stored.isNoCache() && (staleSeconds < 0 || validatedAside);
     }
 
-    /** For how long it has been stale, as of {@link #of}; negative while it is fresh. */
+    /** Returns how long the response has been stale, as in {@link #of}; negative while it is fresh. */
     static long staleSeconds(StoredHead stored, long nowMillis, CacheSettings settings, long staleSinceMillis) {
         long byAge = -settings.lifetimes().ttlSeconds(stored, nowMillis);
-        // At once: where nothing stale is to be served, this is not either.
+        // At least 1 from the start: settings that permit no stale serving also exclude this response.
         return staleSinceMillis < 0
                 ? byAge
                 : Math.max(byAge, Math.max(1, Math.floorDiv(nowMillis - staleSinceMillis, 1000L)));

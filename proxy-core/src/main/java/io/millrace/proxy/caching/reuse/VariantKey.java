@@ -6,8 +6,8 @@ import io.millrace.proxy.http.FieldSection;
 import java.nio.ByteBuffer;
 
 /**
- * The key of one variant of a URL whose responses vary (RFC 9111 s4.1), found by way of the marker stored under the
- * primary key.
+ * Builds the key of one variant of a URL whose responses vary (RFC 9111 s4.1). The Vary marker under the primary key
+ * leads to the variants.
  *
  * <pre>
  * +-------------+---+---------------+--------------------------------------------------+
@@ -15,27 +15,28 @@ import java.nio.ByteBuffer;
  * +-------------+---+---------------+--------------------------------------------------+
  * </pre>
  *
- * No primary key contains a NUL, so none is a variant's. A new nonce in the marker orphans all variants at once.
+ * No primary key contains a NUL, so no primary key equals a variant's key. A new nonce in the marker makes all variants
+ * unreachable at once.
  */
 public final class VariantKey {
 
     private VariantKey() {}
 
     /**
-     * The bytes of the variant's key.
+     * Returns the bytes of the variant's key.
      *
      * @param primary the bytes of the primary key, borrowed
-     * @param marker what is stored under the primary key
-     * @param requestFields the fields of the request that asks
+     * @param marker the Vary marker stored under the primary key
+     * @param requestFields the fields of the request
      */
     public static byte[] of(byte[] primary, StoredHead marker, FieldSection requestFields) {
         return of(primary, marker, marker.variance().valuesOf(requestFields));
     }
 
     /**
-     * The same for values that are known.
+     * Returns the bytes of the variant's key for known values.
      *
-     * @param values as {@link Variance#valuesOf} gives them, borrowed
+     * @param values the result of {@link Variance#valuesOf}, borrowed
      */
     public static byte[] of(byte[] primary, StoredHead marker, byte[] values) {
         return ByteBuffer.allocate(primary.length + 1 + Long.BYTES + values.length)

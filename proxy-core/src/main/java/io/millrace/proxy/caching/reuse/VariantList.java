@@ -9,8 +9,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The variants of a URL that its marker lists, oldest first, so that their number can be bounded. Each is an entry of the
- * marker's Vary values:
+ * The list of variants in the Vary marker of a URL, oldest first. It serves to limit the number of variants. Encoded in
+ * the marker's Vary values, one entry per variant:
  *
  * <pre>
  * +------------+--------------------------------------------+
@@ -18,24 +18,25 @@ import org.jspecify.annotations.Nullable;
  * +------------+--------------------------------------------+
  * </pre>
  *
- * No state.
+ * Thread-safe: no state.
  */
 public final class VariantList {
 
-    /** Longest list; oldest variants leave before it gets longer. */
+    /** Limit of the encoded list in bytes; the oldest variants are dropped beyond it. */
     static final int BYTES_MAX = 16 * 1024;
 
     /**
-     * A marker that lists one more variant.
+     * The result of adding a variant.
      *
-     * @param marker to be stored in place of the old one
-     * @param dropped values of the variants that are no longer listed, and are to be removed
-     * @param guilty the field or cookie of which the listed variants have the most different values; null where none was dropped
+     * @param marker the marker to store in place of the old one
+     * @param dropped values of the variants that are no longer listed and must be removed
+     * @param mostVaried the field or cookie with the most distinct values among the listed variants; null when none was
+     *     dropped
      */
     public record Added(
             StoredHead marker,
             List<byte[]> dropped,
-            @Nullable String guilty) {}
+            @Nullable String mostVaried) {}
 
     private VariantList() {}
 
@@ -58,24 +59,24 @@ public final class VariantList {
     }
 
     /**
-     * Lists a variant that is not yet listed; the oldest make room for it.
+     * Adds a variant that is not listed yet. Drops the oldest ones beyond a limit.
      *
-     * @param max how many may be listed; 0 for any number
+     * @param max limit of listed variants; 0 for none
      */
     public static Added add(StoredHead marker, byte[] values, int max) {
         List<byte[]> listed = read(marker);
         listed.add(values);
         List<byte[]> dropped = new ArrayList<>();
-        String guilty = null;
+        String mostVaried = null;
         while (listed.size() > 1 && ((max > 0 && listed.size() > max) || length(listed) > BYTES_MAX)) {
-            guilty = guilty == null ? mostVaried(marker.variance(), listed) : guilty;
+            mostVaried = mostVaried == null ? mostVaried(marker.variance(), listed) : mostVaried;
             dropped.add(listed.remove(0));
         }
         ByteBuffer out = ByteBuffer.allocate(length(listed));
         for (byte[] each : listed) {
             out.putInt(each.length).put(each);
         }
-        return new Added(marker.withVariants(out.array()), List.copyOf(dropped), guilty);
+        return new Added(marker.withVariants(out.array()), List.copyOf(dropped), mostVaried);
     }
 
     private static List<byte[]> read(StoredHead marker) {

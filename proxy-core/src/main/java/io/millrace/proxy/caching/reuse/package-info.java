@@ -1,5 +1,6 @@
 /**
- * Whether a stored response may answer a request (RFC 9111 section 4), stale responses, and choice among variants.
+ * Decisions whether a stored response may answer a request (RFC 9111 section 4), stale serving, and selection among
+ * variants.
  */
 @NullMarked
 package io.millrace.proxy.caching.reuse;

@@ -1,6 +1,6 @@
 package io.millrace.proxy.caching.settings;
 
-/** Checks of settings. No state. */
+/** Checks of the bounds of settings. Thread-safe: no state. */
 public final class Bounds {
 
     private Bounds() {}

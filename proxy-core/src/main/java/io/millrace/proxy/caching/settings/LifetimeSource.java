@@ -1,6 +1,6 @@
 package io.millrace.proxy.caching.settings;
 
-/** What decided a response's freshness lifetime (RFC 9111 s4.2.1). */
+/** The source of a response's freshness lifetime (RFC 9111 s4.2.1). */
 public enum LifetimeSource {
     /** {@code s-maxage}. */
     SHARED_MAX_AGE(1, "s-maxage"),
@@ -8,13 +8,13 @@ public enum LifetimeSource {
     MAX_AGE(2, "max-age"),
     /** Expires minus Date. */
     EXPIRES(3, "expires"),
-    /** A share of Date minus Last-Modified (s4.2.2). */
+    /** A fraction of Date minus Last-Modified (s4.2.2). */
     HEURISTIC(4, "heuristic"),
-    /** An operator's lifetime for answers that have none ({@code LifetimeRules.NegativeCaching}). */
+    /** The configured lifetime for responses without one ({@code LifetimeRules.NegativeCaching}). */
     NEGATIVE(5, "negative"),
-    /** A guess that is not made, as cookies or credentials are involved ({@code LifetimeRules.GuessedWithCookies}): 0. */
+    /** No heuristic because of cookies or credentials ({@code LifetimeRules.GuessedWithCookies}): 0. */
     WITHHELD(6, "withheld"),
-    /** Nothing: the lifetime is 0, or the least that an operator guarantees. */
+    /** No source: the lifetime is 0, or the configured minimum. */
     NONE(0, "none");
 
     private static final LifetimeSource[] VALUES = values();
@@ -32,7 +32,7 @@ public enum LifetimeSource {
         return text;
     }
 
-    /** Whether the origin said it, rather than this cache guessing. */
+    /** Whether the lifetime is explicit in the response, and not a heuristic or configured. */
     public boolean isExplicit() {
         return this == SHARED_MAX_AGE || this == MAX_AGE || this == EXPIRES;
     }

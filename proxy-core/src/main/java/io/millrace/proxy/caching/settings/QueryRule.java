@@ -6,39 +6,43 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Which parameters of a query a cache key holds, and in which order. A parameter is what stands between two ampersands; its name
- * ends at the first equals sign and is compared percent-decoded. A semicolon separates nothing: {@code a=1;b=2} is one
- * parameter {@code a}. Of one name all parameters count alike, however often it comes. Immutable.
+ * Determines which query parameters a cache key contains, and their order. Parameters are separated by ampersands. A
+ * parameter's name ends at the first equals sign and is compared percent-decoded. A semicolon is no separator:
+ * {@code a=1;b=2} is one parameter {@code a}. All parameters of one name are treated alike. Immutable.
  *
- * @param ignored whether the whole query is left out
- * @param included names of the only parameters that are kept; none for all; {@code utm_*} stands for every name that begins so
- * @param excluded names of parameters that are left out all the same
- * @param sorted whether the parameters are put in the order of their names; those of one name stay in theirs. A query with a
- *     semicolon stays as it is, since some origins separate by it
+ * @param ignored whether the whole query is omitted
+ * @param included names of the only parameters to keep; empty for all; {@code utm_*} matches every name with that
+ *     prefix
+ * @param excluded names of parameters to omit nevertheless
+ * @param sorted whether the parameters are sorted by name; those of one name keep their order. A query with a semicolon
+ *     stays unsorted, since some origins use it as a separator
  */
 public record QueryRule(boolean ignored, List<String> included, List<String> excluded, boolean sorted) {
-    /** The query as it came. */
+    /** The unchanged query. */
     public static final QueryRule WHOLE = new QueryRule(false, List.of(), List.of(), false);
 
     private static final byte[] NOTHING = {};
 
-    /** Names are of characters that stand for one byte each, see {@link #nameOf}. */
+    /** Each character of a name represents one byte; see {@link #nameOf}. */
     public QueryRule {
         included = List.copyOf(included);
         excluded = List.copyOf(excluded);
     }
 
-    /** A configured name as parameters spell it: one character for each byte of UTF-8. */
+    /** Converts a configured name to the form of parameters: one character for each byte of UTF-8. */
     public static String nameOf(String configured) {
         return UriBytes.asBytes(configured);
     }
 
-    /** Whether every query stays as it is. */
+    /** Whether every query stays unchanged. */
     public boolean isWhole() {
         return !ignored && included.isEmpty() && excluded.isEmpty() && !sorted;
     }
 
-    /** The URL with what is kept of its query, without question mark where that is nothing; the same instance if nothing changes. */
+    /**
+     * Returns the URL with the kept parameters, without a question mark if there are none; the same instance if nothing
+     * changes.
+     */
     public TargetUri apply(TargetUri url) {
         if (isWhole() || !url.hasQuery()) {
             return url;
@@ -66,7 +70,7 @@ public record QueryRule(boolean ignored, List<String> included, List<String> exc
         return kept.in(url);
     }
 
-    /** Whether all parameters are kept, and stand in order where they are to. */
+    /** Whether all parameters are kept and, if required, sorted. */
     private boolean isInForm(byte[] bytes, int from, int to, boolean sorts) {
         int before = -1;
         for (int start = from; start <= to; ) {
@@ -124,7 +128,7 @@ public record QueryRule(boolean ignored, List<String> included, List<String> exc
         return i;
     }
 
-    /** What is kept of one query. */
+    /** The kept parameters of one query. */
     private static final class Parameters {
         private final byte[] bytes;
         private final int lengthMax;
@@ -143,7 +147,9 @@ public record QueryRule(boolean ignored, List<String> included, List<String> exc
             ranges[count++] = (long) start << 32 | end;
         }
 
-        /** By name; those of one name keep their order. All do where one has a semicolon. */
+        /**
+         * Sorts by name; parameters of one name keep their order. Does nothing if any parameter contains a semicolon.
+         */
         void sort() {
             Long[] boxed = new Long[count];
             for (int i = 0; i < count; i++) {

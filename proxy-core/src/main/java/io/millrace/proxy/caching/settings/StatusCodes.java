@@ -1,11 +1,11 @@
 package io.millrace.proxy.caching.settings;
 
-/** What status codes say about caching (RFC 9110 s15.1; RFC 9111 s3, s5.2.2.3). */
+/** Properties of status codes for caching (RFC 9110 s15.1; RFC 9111 s3, s5.2.2.3). */
 public final class StatusCodes {
 
     private StatusCodes() {}
 
-    /** Whether a response without explicit lifetime may be stored and reused on a guess (RFC 9110 s15.1). */
+    /** Whether a response without explicit lifetime may get a heuristic one (RFC 9110 s15.1). */
     public static boolean isHeuristicallyCacheable(int status) {
         return switch (status) {
             case 200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501 -> true;
@@ -13,7 +13,7 @@ public final class StatusCodes {
         };
     }
 
-    /** Whether this cache knows the code's caching requirements, as {@code must-understand} asks. */
+    /** Whether this cache implements the code's caching requirements, as {@code must-understand} requires. */
     public static boolean isUnderstood(int status) {
         return switch (status) {
             case 200, 201, 202, 203, 204, 205 -> true;

@@ -4,7 +4,7 @@ import java.util.BitSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Some status codes. Immutable. */
+/** A set of status codes. Immutable. */
 public final class StatusSet {
 
     private final BitSet codes = new BitSet();
@@ -17,7 +17,7 @@ public final class StatusSet {
     }
 
     /**
-     * A set of those codes.
+     * Returns a set of those codes.
      *
      * @throws IllegalArgumentException when one is not within 200 to 999
      */
@@ -25,7 +25,7 @@ public final class StatusSet {
         return new StatusSet(statuses);
     }
 
-    /** A set of those codes. */
+    /** Returns a set of those codes. */
     public static StatusSet of(Integer... statuses) {
         return new StatusSet(List.of(statuses));
     }
@@ -44,7 +44,7 @@ public final class StatusSet {
         return codes.hashCode();
     }
 
-    /** Such as {@code {500, 502}}. */
+    /** Returns a text such as {@code {500, 502}}. */
     @Override
     public String toString() {
         return codes.toString();

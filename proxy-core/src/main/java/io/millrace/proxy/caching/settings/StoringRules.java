@@ -4,22 +4,22 @@ import io.millrace.proxy.http.FieldName;
 import java.util.List;
 
 /**
- * What may be stored, besides what RFC 9111 says. Immutable.
+ * The settings for storing responses, in addition to RFC 9111. Immutable.
  *
  * @param targets targeted cache control fields in the order of their priority (RFC 9213 s2.2)
- * @param requiredHeaders what a 200 response must carry to be stored
- * @param maxObjectBytes the longest content that is stored; 0 for no limit of its own
- * @param storageShareMax part of its storage that one object may take, above 0 and at most 1
+ * @param requiredHeaders fields that a 200 response must have to be stored
+ * @param maxObjectBytes limit of stored content in bytes; 0 for none
+ * @param storageShareMax fraction of its storage that one object may occupy, above 0 and at most 1
  * @param ignoreServerNoCache whether the response's no-cache and no-store are ignored
  * @param ignoreAuthentication whether a response with WWW-Authenticate is stored like any other
- * @param cookies which answers that have to do with cookies are stored
- * @param dynamicUrls whether answers to URLs that look dynamic are stored
- * @param variantsMax how many variants of a URL are kept; 0 for any number
- * @param post whether an answer to POST is stored for later GETs where it says that it is what GET would bring
- * @param unsharedFields response fields that are for the client that asked alone, as though every response named them in
+ * @param cookies which responses with cookies are stored
+ * @param dynamicUrls whether responses from URLs that look dynamic are stored
+ * @param variantsMax limit of variants per URL; 0 for none
+ * @param post whether a response to POST is stored for later GETs if its fields permit it
+ * @param unsharedFields response fields for the requesting client only, as if every response listed them in
  *     {@code private="..."}
- * @param pinSeconds how long the disk keeps what is stored whether it is asked for or not, counted from its receipt or its
- *     last validation; 0 for as long as it is worth it
+ * @param pinSeconds time for which the disk keeps a response even if nobody requests it, from its receipt or last
+ *     validation; 0 for no pin
  */
 public record StoringRules(
         List<FieldName> targets,
@@ -35,9 +35,9 @@ public record StoringRules(
         List<FieldName> unsharedFields,
         long pinSeconds) {
 
-    /** What a 200 response must carry to be stored; the ordinals are Traffic Server's numbers. */
+    /** Determines the fields that a 200 response must have to be stored. The ordinals are Traffic Server's numbers. */
     public enum RequiredHeaders {
-        /** Nothing: what RFC 9111 allows is stored. */
+        /** None: everything that RFC 9111 permits is stored. */
         NONE("none"),
         /** Last-Modified, Expires, max-age or s-maxage. */
         LAST_MODIFIED("last_modified"),
@@ -50,33 +50,33 @@ public record StoringRules(
             this.text = text;
         }
 
-        /** The word that stands for it in a configuration file. */
+        /** The value in a configuration file. */
         public String text() {
             return text;
         }
     }
 
     /**
-     * Which answers that have to do with cookies, a Cookie in the request or a Set-Cookie in the response, are stored;
-     * the ordinals are Traffic Server's numbers.
+     * Determines which responses are stored when the request has Cookie or the response has Set-Cookie. The ordinals
+     * are Traffic Server's numbers.
      */
     public enum CookiePolicy {
-        /** None. */
+        /** No such response. */
         NONE,
-        /** All: cookies say nothing about caching (RFC 9111 s7.3). */
+        /** All: cookies do not affect caching (RFC 9111 s7.3). */
         ALL,
-        /** Those with an image. */
+        /** Images only. */
         IMAGES,
-        /** All but text. */
+        /** All except text. */
         NOT_TEXT,
-        /** All but text; text too, where the response has no Set-Cookie or says {@code public}. */
+        /** All except text; text too if the response has no Set-Cookie, or has {@code public}. */
         NOT_TEXT_UNLESS_PUBLIC
     }
 
     /**
      * Checks the bounds.
      *
-     * @throws IllegalArgumentException when one is crossed
+     * @throws IllegalArgumentException when a value is out of its bounds
      */
     public StoringRules {
         targets = List.copyOf(targets);
@@ -89,12 +89,12 @@ public record StoringRules(
         Bounds.notNegative(pinSeconds, "pinSeconds");
     }
 
-    /** Whether content of that length may be stored; a length not yet known, -1, may. */
+    /** Whether content of that length may be stored; true for an unknown length, -1. */
     public boolean allowsLength(long length) {
         return maxObjectBytes == 0 || length <= maxObjectBytes;
     }
 
-    /** Bytes of content that may be stored where its storage takes this many. */
+    /** Returns the limit of stored content, given the limit of its storage. */
     public long storedBytesMax(long storageBytes) {
         return maxObjectBytes == 0 ? storageBytes : Math.min(maxObjectBytes, storageBytes);
     }

@@ -1,6 +1,6 @@
 /**
- * The parts of {@link io.millrace.proxy.caching.CacheSettings} that need no stored response, and tables of status
- * codes.
+ * The parts of {@link io.millrace.proxy.caching.CacheSettings} that do not depend on stored responses, and tables of
+ * status codes.
  */
 @NullMarked
 package io.millrace.proxy.caching.settings;

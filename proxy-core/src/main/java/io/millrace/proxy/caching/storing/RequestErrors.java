@@ -5,33 +5,33 @@ import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.RequestHead;
 
 /**
- * Errors that are about one client's request and not about its URL. Stored, they would deny the page to everybody: the client
- * chooses the fields that provoke them, and these are in no key. RFC 6585 forbids to store some, and RFC 9111 s3 obliges to store
- * none. Thread-safe: no state.
+ * Recognizes errors that concern one client's request and not its URL. If stored, they would deny the URL to all
+ * clients: the client chooses the fields that provoke them, and no cache key contains these fields. RFC 6585 forbids
+ * storing some of them, and RFC 9111 s3 requires storing none. Thread-safe: no state.
  */
 final class RequestErrors {
     /**
-     * Bytes of fields up to which a request is an ordinary one. 4 KiB: servers in use begin to refuse at that much, most at 8 KiB,
-     * and browsers send less.
+     * Limit in bytes of the fields of an ordinary request. 4 KiB: some servers refuse larger ones, most refuse above 8
+     * KiB, and browsers send less.
      */
     static final int ORDINARY_BYTES_MAX = 4096;
 
-    /** Field lines up to which a request is an ordinary one; servers in use begin to refuse at 100. */
+    /** Limit of field lines of an ordinary request; some servers refuse 100 and more. */
     static final int ORDINARY_LINES_MAX = 64;
 
     private RequestErrors() {}
 
     /**
-     * Whether an answer is one: its status code speaks of what the request has beside its URL, and no operator says otherwise; or
-     * it is any error, to a request with fields that some servers refuse.
+     * Whether a response is such an error. Either its status code concerns the request's fields and is not configured
+     * for negative caching. Or it is any error, and the request has fields that some servers refuse.
      *
-     * @param named the status codes that an operator has stored
+     * @param named the configured negative caching
      */
     static boolean isOne(RequestHead request, int status, LifetimeRules.NegativeCaching named) {
         return status >= 400 && ((isAboutFields(status) && !named.covers(status)) || !isOrdinary(request.fields()));
     }
 
-    /** Not 400: that many an application says of a URL too, with a lifetime. */
+    /** Excludes 400, which applications often use for a URL, with a lifetime. */
     private static boolean isAboutFields(int status) {
         return switch (status) {
             case 406, 408, 411, 412, 413, 415, 416, 417, 421, 425, 426 -> true;

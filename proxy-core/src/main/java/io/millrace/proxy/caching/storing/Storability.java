@@ -21,22 +21,22 @@ import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.http.TargetUri;
 import org.jspecify.annotations.Nullable;
 
-/** Whether a response may be stored by this shared cache (RFC 9111 s3). Immutable. */
+/** Whether this shared cache may store a response (RFC 9111 s3). Immutable. */
 public sealed interface Storability {
 
-    /** It may be stored. */
+    /** The response may be stored. */
     record Storable() implements Storability {}
 
-    /** It must or shall not be stored. */
+    /** The response must not be stored. */
     record NotStorable(NoStoreReason reason) implements Storability {}
 
-    /** The only instance needed of {@link Storable}. */
+    /** The shared instance. */
     Storable STORABLE = new Storable();
 
     /**
      * Decides for the response to a request.
      *
-     * @param responseTimeMillis when the response's head arrived, in epoch milliseconds
+     * @param responseTimeMillis time when the response's head arrived, in epoch milliseconds
      */
     static Storability of(RequestHead request, ResponseHead response, long responseTimeMillis, CacheSettings settings) {
         NoStoreReason reason = ofRequest(request, settings);
@@ -49,7 +49,7 @@ public sealed interface Storability {
         return reason == null ? STORABLE : new NotStorable(reason);
     }
 
-    /** Why answers to the request are not stored whatever they say, or null: known before the origin answers. */
+    /** Returns the reason why no response to the request is stored, or null. Known before the origin responds. */
     static @Nullable NoStoreReason ofRequest(RequestHead request, CacheSettings settings) {
         if (!settings.enabled()) {
             return NoStoreReason.DISABLED;
@@ -70,8 +70,8 @@ public sealed interface Storability {
     }
 
     /**
-     * An answer to POST is what a later GET would bring only where it says so: a Content-Location with the request's own
-     * URL, and an explicit lifetime (RFC 9110 s9.3.3).
+     * Returns null if a response to POST may answer later GETs: it needs a Content-Location with the request's own URL
+     * and an explicit lifetime (RFC 9110 s9.3.3).
      */
     private static @Nullable NoStoreReason ofPost(
             RequestHead request, ResponseHead response, long responseTimeMillis, CacheSettings settings) {
@@ -85,7 +85,7 @@ public sealed interface Storability {
         return answersGet ? null : NoStoreReason.METHOD;
     }
 
-    /** Why the response is not stored, or null. */
+    /** Returns the reason why the response is not stored, or null. */
     static @Nullable NoStoreReason ofResponse(
             RequestHead request, ResponseHead response, long responseTimeMillis, CacheSettings settings) {
         NoStoreReason reason = ofStatus(response.status());
@@ -170,7 +170,8 @@ public sealed interface Storability {
         }
         boolean modified = fields.contains(FieldName.LAST_MODIFIED);
         boolean validated = control.isNoCache() && !settings.storing().ignoreServerNoCache();
-        // Without a lifetime: what a guess would keep for hours is not stored for the sake of a moment.
+        // Only without any lifetime: a response with a heuristic lifetime would be kept for hours, and must still
+        // satisfy requiredHeaders.
         boolean servesStale = settings.stale().underLoad().microSeconds() > 0
                 && freshness.lifetimeSeconds() == 0
                 && !validated

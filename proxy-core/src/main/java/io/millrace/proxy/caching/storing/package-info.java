@@ -1,4 +1,4 @@
-/** Whether a response may be stored (RFC 9111 section 3). */
+/** Decisions whether a response may be stored (RFC 9111 section 3). */
 @NullMarked
 package io.millrace.proxy.caching.storing;
 

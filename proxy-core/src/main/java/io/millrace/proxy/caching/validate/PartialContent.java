@@ -11,15 +11,16 @@ import io.millrace.proxy.http.ResponseHead;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a 206 with one part says of the whole representation, and whether the part may be stored (RFC 9111 s3, s3.3). A 206 is
- * storable where a 200 with the same fields would be. Immutable.
+ * A 206 with one part, interpreted as a part of the whole representation (RFC 9111 s3, s3.3). A 206 is storable if a
+ * 200 with the same fields would be. Immutable.
  *
- * @param range which part it is
+ * @param range the position of the part
  * @param representation the head that a 200 with the whole would have
  * @param whole the stored head of the whole
  * @param part the stored head of the part: status 206 with its Content-Range
- * @param storable whether it may be stored
- * @param asTold whether the content is as long as its Content-Range says; else the field is not to be relied on for others
+ * @param storable whether the part may be stored
+ * @param asTold whether the content has the length of its Content-Range; else the field must not be used for other
+ *     clients
  */
 public record PartialContent(
         ContentRange range,
@@ -30,10 +31,10 @@ public record PartialContent(
         boolean asTold) {
 
     /**
-     * Reads the head of a 206.
+     * Interprets the head of a 206.
      *
      * @param contentLength bytes of its content, -1 when unknown
-     * @return null when it has several parts, or says nothing that can be relied on: it is then passed on as it is
+     * @return null when it has several parts or is unreliable: it is then passed on unchanged
      */
     public static @Nullable PartialContent of(
             RequestHead request,
@@ -70,9 +71,9 @@ public record PartialContent(
     }
 
     /**
-     * The part that field and content agree on. Content that is shorter than its field says is believed in one case: the request
-     * asked for this many bytes at the end, and there is no strong validator, so that it is never put together with other parts.
-     * Then it counts from the field's first position, and ends the representation.
+     * Returns the part on which field and content agree. Content shorter than its field is accepted in one case only.
+     * The request asked for this many bytes at the end, and there is no strong validator, so the part is never combined
+     * with others. Then the content starts at the field's first position and ends the representation.
      */
     private static @Nullable ContentRange agreed(
             RequestHead request, ContentRange told, long contentLength, boolean combinable) {
@@ -91,7 +92,7 @@ public record PartialContent(
         return new ContentRange(told.first(), end - 1, end);
     }
 
-    /** The part that a stored head of status 206 stands for. */
+    /** Returns the position of the part of a stored head with status 206. */
     public static ContentRange rangeOf(StoredHead part) {
         ContentRange range = ContentRange.of(part.fields());
         if (range == null) {
@@ -101,8 +102,8 @@ public record PartialContent(
     }
 
     /**
-     * The stored head of the whole, put together of a stored part and this one: this one's fields win, except those that are for
-     * the client that asked (RFC 9111 s3.4).
+     * Returns the stored head of the whole, combined from a stored part and this one. The fields of this part take
+     * precedence, except those for the requesting client only (RFC 9111 s3.4).
      */
     public StoredHead combinedWith(
             RequestHead request,

@@ -10,18 +10,21 @@ import io.millrace.proxy.http.Method;
 import io.millrace.proxy.http.RequestHead;
 
 /**
- * The preconditions of a client's request, evaluated against a stored response in the order of RFC 9110 s13.2.2.
+ * Evaluates the preconditions of a client's request against a stored response, in the order of RFC 9110 s13.2.2.
  * Thread-safe: no state.
  */
 public final class Preconditions {
 
-    /** What to answer. */
+    /** The result of the evaluation. */
     public enum Outcome {
-        /** No precondition stands in the way: the stored response, or the range that is asked for. */
+        /** All preconditions hold: send the stored response, or the requested range. */
         PROCEED("proceed"),
         /** 304: the client's copy is this representation. */
         NOT_MODIFIED("not-modified"),
-        /** 412: If-Match or If-Unmodified-Since is false. A cache may as well ask the origin (RFC 9110 s13.1.1). */
+        /**
+         * 412: If-Match or If-Unmodified-Since is false. A cache may also forward the request to the origin
+         * (RFC 9110 s13.1.1).
+         */
         FAILED("failed");
 
         private final String text;
@@ -39,8 +42,8 @@ public final class Preconditions {
     private Preconditions() {}
 
     /**
-     * Evaluates If-Match or If-Unmodified-Since, then If-None-Match or If-Modified-Since. Only for GET and HEAD, and
-     * only where the stored status is successful: otherwise preconditions are ignored (s13.2.1).
+     * Evaluates If-Match or If-Unmodified-Since, then If-None-Match or If-Modified-Since. Only for GET and HEAD with a
+     * successful stored status; otherwise preconditions are ignored (s13.2.1).
      */
     public static Outcome evaluate(RequestHead request, StoredHead stored) {
         boolean applies = (request.method() == Method.GET || request.method() == Method.HEAD)
@@ -66,8 +69,8 @@ public final class Preconditions {
     }
 
     /**
-     * Whether a Range field may be honoured: there is no If-Range, or it names this very representation: the same
-     * strong entity tag, or the same Last-Modified where that is a strong validator (s13.1.5, s8.8.2.2).
+     * Whether a Range field may be honoured. True without If-Range, or if If-Range identifies this representation: by
+     * the same strong entity tag, or by the same Last-Modified if that is a strong validator (s13.1.5, s8.8.2.2).
      */
     public static boolean allowsRange(RequestHead request, StoredHead stored) {
         FieldSection fields = request.fields();
@@ -114,13 +117,13 @@ public final class Preconditions {
         return false;
     }
 
-    /** False as well when the date cannot be read or the stored response has none: the field is then ignored. */
+    /** Also false when the date is invalid or the stored response has no Last-Modified: the field is then ignored. */
     private static boolean isModifiedSince(FieldSection fields, StoredHead stored) {
         long since = date(fields, FieldName.IF_UNMODIFIED_SINCE, stored);
         return since != HttpDates.INVALID && stored.hasLastModified() && stored.lastModifiedSeconds() > since;
     }
 
-    /** Without Last-Modified the stored Date decides (RFC 9111 s4.3.2). */
+    /** Without Last-Modified the stored Date is compared (RFC 9111 s4.3.2). */
     private static boolean isUnmodified(FieldSection fields, StoredHead stored) {
         long since = date(fields, FieldName.IF_MODIFIED_SINCE, stored);
         long modified = stored.hasLastModified() ? stored.lastModifiedSeconds() : stored.dateSeconds();
@@ -134,7 +137,7 @@ public final class Preconditions {
                 : HttpDates.parse(fields, line, referenceSeconds(stored));
     }
 
-    /** Which century a two-digit year means is told well enough by the time of receipt. */
+    /** The time of receipt is accurate enough to determine the century of a two-digit year. */
     private static long referenceSeconds(StoredHead stored) {
         return Math.floorDiv(stored.responseTimeMillis(), 1000L);
     }

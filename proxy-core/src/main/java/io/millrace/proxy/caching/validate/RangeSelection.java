@@ -10,16 +10,18 @@ import io.millrace.proxy.http.RequestHead;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Which part of a stored response's content a request asks for (RFC 9110 s14). Immutable. */
+/** The part of a stored response's content that a request selects by Range (RFC 9110 s14). Immutable. */
 public sealed interface RangeSelection {
 
-    /** No range, or a Range field that is ignored: answer 200 with everything. */
+    /** No range, or an ignored Range field: answer 200 with the whole content. */
     record Whole() implements RangeSelection {}
 
-    /** One range: answer 206. */
+    /** A single range: answer 206. */
     record Single(ByteRange range) implements RangeSelection {}
 
-    /** Several ranges in the order asked for: answer 206 as multipart/byteranges, or 200 with everything. */
+    /**
+     * Several ranges in the order of the request: answer 206 as multipart/byteranges, or 200 with the whole content.
+     */
     record Multi(List<ByteRange> ranges) implements RangeSelection {
 
         /** Copies the list. */
@@ -28,7 +30,7 @@ public sealed interface RangeSelection {
         }
     }
 
-    /** None of the ranges lies within the content: answer 416 with {@code Content-Range: bytes *}{@code /length}. */
+    /** No range lies within the content: answer 416 with {@code Content-Range: bytes *}{@code /length}. */
     record Unsatisfiable() implements RangeSelection {}
 
     /**
@@ -45,17 +47,20 @@ public sealed interface RangeSelection {
         }
     }
 
-    /** The instance that is given. */
+    /** The shared instance. */
     Whole WHOLE = new Whole();
 
-    /** The instance that is given. */
+    /** The shared instance. */
     Unsatisfiable UNSATISFIABLE = new Unsatisfiable();
 
-    /** A request for more ranges gets everything: each costs a part with fields of its own (s14.2, s17.15). */
+    /**
+     * Limit of ranges. A request for more gets the whole content: each range costs a part with its own fields (s14.2,
+     * s17.15).
+     */
     int RANGES_MAX = 16;
 
     /**
-     * What a request asks of a stored response: considers method, stored status and If-Range too.
+     * Selects for a request, considering method, stored status and If-Range.
      *
      * @param length length of the whole content, known
      */
@@ -67,7 +72,7 @@ public sealed interface RangeSelection {
         return applies ? of(request.fields(), length) : WHOLE;
     }
 
-    /** What the Range field alone asks of content of that length. Malformed fields and other units are ignored. */
+    /** Selects by the Range field alone, for content of that length. Malformed fields and other units are ignored. */
     static RangeSelection of(FieldSection fields, long length) {
         int line = fields.find(FieldName.RANGE);
         if (line < 0 || fields.next(FieldName.RANGE, line) >= 0) {
@@ -94,7 +99,7 @@ public sealed interface RangeSelection {
         return result(ranges, count);
     }
 
-    /** How many bytes at the end a Range field asks for, whatever the length; -1 when it asks for another range, or none. */
+    /** Returns the number of bytes of a suffix range, independent of the length; -1 for another range or none. */
     static long lastBytes(FieldSection fields) {
         boolean ends = of(fields, Long.MAX_VALUE) instanceof Single one
                 && of(fields, Long.MAX_VALUE - 1) instanceof Single other
@@ -115,7 +120,7 @@ public sealed interface RangeSelection {
         };
     }
 
-    /** Adds the range of one spec where it lies within the content; false when the whole field is to be ignored. */
+    /** Adds one range if it lies within the content. Returns false when the whole field must be ignored. */
     private static boolean read(byte[] b, int from, int to, long length, List<ByteRange> ranges) {
         int dash = from;
         while (dash < to && b[dash] != '-') {
@@ -132,7 +137,7 @@ public sealed interface RangeSelection {
             return false;
         }
         if (isSuffix && length == 0 && second > 0) {
-            // Satisfiable (s14.1.2), yet no Content-Range can say so.
+            // Satisfiable (s14.1.2), but not expressible by Content-Range.
             return false;
         }
         if (isSuffix) {

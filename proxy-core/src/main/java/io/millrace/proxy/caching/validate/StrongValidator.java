@@ -6,18 +6,19 @@ import io.millrace.proxy.http.FieldName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The validator that tells whether two parts are of one representation: a strong entity tag, or a Last-Modified that is strong
- * because the origin's Date is at least a second later (RFC 9110 s8.8.1, s8.8.2.2). Thread-safe: no state.
+ * The validator that proves that two parts belong to the same representation: a strong entity tag, or a strong
+ * Last-Modified, which is at least a second earlier than the origin's Date (RFC 9110 s8.8.1, s8.8.2.2). Thread-safe: no
+ * state.
  */
 public final class StrongValidator {
     private StrongValidator() {}
 
-    /** Whether a response has one. */
+    /** Whether a response has a strong validator. */
     public static boolean isPresent(StoredHead head) {
         return head.hasEntityTag() ? hasStrongTag(head) : hasStrongDate(head);
     }
 
-    /** Whether both have one and it is the same (RFC 9111 s3.4). */
+    /** Whether both responses have an equal strong validator (RFC 9111 s3.4). */
     public static boolean isSame(StoredHead one, StoredHead other) {
         if (one.hasEntityTag() || other.hasEntityTag()) {
             return one.hasEntityTag()
@@ -33,7 +34,7 @@ public final class StrongValidator {
         return hasStrongDate(one) && hasStrongDate(other) && one.lastModifiedSeconds() == other.lastModifiedSeconds();
     }
 
-    /** The value of If-Range that names the representation (RFC 9110 s13.1.5), null without a strong validator. */
+    /** Returns the value of If-Range for the representation (RFC 9110 s13.1.5); null without a strong validator. */
     public static @Nullable String ifRange(StoredHead head) {
         if (!isPresent(head)) {
             return null;

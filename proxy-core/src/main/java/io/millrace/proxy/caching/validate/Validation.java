@@ -16,39 +16,42 @@ import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.http.forward.HopByHop;
 import org.jspecify.annotations.Nullable;
 
-/** Validation of stored responses with the origin, and what its answers do to them (RFC 9111 s4.3). No state. */
+/** Validates stored responses with the origin and applies the results (RFC 9111 s4.3). Thread-safe: no state. */
 public final class Validation {
 
-    /** What a 304, or the response to a HEAD, does to a stored response. Immutable. */
+    /** The effect of a 304, or of the response to a HEAD, on a stored response. Immutable. */
     public sealed interface Outcome {}
 
     /**
-     * It is freshened.
+     * The stored response is freshened.
      *
-     * @param head to be stored in place of the old one, and for every client but the one that asked
-     * @param answer for the client on whose behalf the origin was asked, with the fields that are for no other
+     * @param head the head to store in place of the old one, and for all other clients
+     * @param answer the head for the client whose request was sent, with the fields for that client only
      */
     public record Freshened(StoredHead head, StoredHead answer) implements Outcome {}
 
-    /** It is valid and answers this request, and no other, with this head: the origin does not allow to store the head. */
+    /**
+     * The stored response is valid and may answer this request only, with this head: the origin does not permit storing
+     * the head.
+     */
     public record Unstorable(StoredHead head, NoStoreReason reason) implements Outcome {
 
         /**
-         * Whether the stored response must go. It stays as it was, stale, when only this answer cannot be stored
-         * because the request had Authorization (RFC 9111 s3.5).
+         * Whether to remove the stored response. It stays, stale, if this response cannot be stored only because the
+         * request had Authorization (RFC 9111 s3.5).
          */
         public boolean isRemoved() {
             return reason != NoStoreReason.AUTHORIZATION;
         }
     }
 
-    /** The answer is about another representation: do not use it, fetch without conditions. */
+    /** The response concerns another representation: do not use it, and fetch without conditions. */
     public record Mismatched(MismatchReason reason) implements Outcome {}
 
-    /** The answer says nothing about it. */
+    /** The response has no effect on the stored one. */
     public record Unaffected() implements Outcome {}
 
-    /** What differs between a stored response and the answer. */
+    /** The difference between a stored response and the update. */
     public enum MismatchReason {
         /** The entity tag (RFC 9111 s4.3.4). */
         ENTITY_TAG("etag"),
@@ -69,7 +72,7 @@ public final class Validation {
         }
     }
 
-    /** The instance that is given. */
+    /** The shared instance. */
     public static final Unaffected UNAFFECTED = new Unaffected();
 
     private static final FieldName[] CLIENT_CONDITIONS = {
@@ -81,7 +84,7 @@ public final class Validation {
         FieldName.RANGE
     };
 
-    /** Describe the stored bytes themselves, which a 304 does not change (RFC 9111 s3.2). */
+    /** Fields that describe the stored bytes, which a 304 does not change (RFC 9111 s3.2). */
     private static final FieldName[] NOT_UPDATED = {
         FieldName.CONTENT_LENGTH,
         FieldName.CONTENT_ENCODING,
@@ -93,10 +96,10 @@ public final class Validation {
     private Validation() {}
 
     /**
-     * Makes a request to the origin conditional on the stored response's validators (RFC 9111 s4.3.1), in place of the
+     * Makes a request to the origin conditional on the stored response's validators (RFC 9111 s4.3.1). Replaces the
      * client's own conditions and range.
      *
-     * @return whether there is a validator; without one the request has become unconditional
+     * @return whether there is a validator; without one the request is unconditional
      */
     public static boolean replaceConditions(StoredHead stored, FieldSection.Builder requestFields) {
         removeConditions(requestFields);
@@ -105,7 +108,7 @@ public final class Validation {
             requestFields.add(FieldName.IF_NONE_MATCH, tag);
         }
         if (stored.hasLastModified()) {
-            // As it came: an origin may compare the text and not the date.
+            // Unchanged: an origin may compare the text instead of the date.
             String lastModified = stored.fields().get(FieldName.LAST_MODIFIED);
             if (lastModified != null) {
                 requestFields.add(FieldName.IF_MODIFIED_SINCE, lastModified);
@@ -114,7 +117,7 @@ public final class Validation {
         return stored.hasValidator();
     }
 
-    /** Removes the client's conditions and range, for a request whose whole response shall be stored. */
+    /** Removes the client's conditions and range, for a request whose whole response is to be stored. */
     public static void removeConditions(FieldSection.Builder requestFields) {
         for (FieldName name : CLIENT_CONDITIONS) {
             requestFields.remove(name);
@@ -122,10 +125,10 @@ public final class Validation {
     }
 
     /**
-     * What the origin's 304 does to the stored response that was validated (RFC 9111 s4.3.4, s3.2): its fields replace
-     * the stored ones of the same name, except those that describe the stored bytes and those that are for one client.
+     * Applies the origin's 304 to the validated stored response (RFC 9111 s4.3.4, s3.2). Its fields replace the stored
+     * ones of the same name, except those that describe the stored bytes and those for one client only.
      *
-     * @param request the client's request, whose values of newly named Vary fields are kept
+     * @param request the client's request; its values of newly listed Vary fields are stored
      */
     public static Outcome freshen(
             RequestHead request,
@@ -141,8 +144,8 @@ public final class Validation {
     }
 
     /**
-     * What the origin's response to HEAD does to the stored response to GET (RFC 9111 s4.3.5): a 200 with the same
-     * validators and length freshens it, one with others makes it useless, any other status says nothing.
+     * Applies the origin's response to HEAD to the stored response to GET (RFC 9111 s4.3.5). A 200 with the same
+     * validators and length freshens it, a 200 with others outdates it, any other status has no effect.
      */
     public static Outcome ofHead(
             RequestHead request,
@@ -182,14 +185,14 @@ public final class Validation {
                 : new Unstorable(answer, reason);
     }
 
-    /** The stored fields after an update: its fields replace those of the same name (RFC 9111 s3.2). */
+    /** Returns the stored fields after an update, whose fields replace those of the same name (RFC 9111 s3.2). */
     static FieldSection updatedFields(FieldSection old, FieldSection update) {
         HopByHop hopByHop = HopByHop.of(update);
         FieldSection.Builder merged = FieldSection.builder();
         for (int line = 0; line < old.size(); line++) {
             FieldName name = FieldName.of(old.bytes(), old.nameStart(line), old.nameEnd(line));
             boolean replaced = name != null && update.contains(name) && !hopByHop.contains(name);
-            // The old Date must not make the new answer look old; a new one is made where the update has none.
+            // The old Date would make the updated response look old. A new Date is generated if the update has none.
             boolean dropped = old.isNamed(line, FieldName.DATE);
             if (!dropped && (!replaced || WireHeads.isOneOf(old, line, NOT_UPDATED))) {
                 merged.addLine(old, line);
@@ -204,12 +207,12 @@ public final class Validation {
     }
 
     /**
-     * The head for the client on whose behalf a response came: what is stored of it, with those of its fields that nobody else
-     * gets, Set-Cookie and what {@code private="..."}, {@code no-cache="..."} or an operator name.
+     * Returns the head for the client whose request was sent. It is the stored head plus the fields for this client
+     * only: Set-Cookie, and fields listed in {@code private="..."}, in {@code no-cache="..."} or in the configuration.
      *
      * @param shared the stored head, after the response
-     * @param response the response's fields as they came
-     * @return {@code shared} itself when there are none
+     * @param response the received fields of the response
+     * @return {@code shared} itself when there are no such fields
      */
     public static StoredHead forAsker(StoredHead shared, FieldSection response, CacheSettings settings) {
         FieldSection stored = shared.fields();
@@ -238,7 +241,9 @@ public final class Validation {
                 && !WireHeads.isNeverStored(response, line);
     }
 
-    /** Whether a validator of the answer says that it is about the stored representation; with none it says nothing. */
+    /**
+     * Whether a validator of the response proves that it concerns the stored representation. False without a validator.
+     */
     public static boolean isConfirmed(StoredHead stored, FieldSection answer) {
         int line = answer.find(FieldName.ETAG);
         if (line >= 0 && stored.hasEntityTag()) {
@@ -253,9 +258,9 @@ public final class Validation {
     }
 
     /**
-     * What tells that the answer is about another representation. Two strong tags must match strongly, others weakly:
-     * origins that compress send a weak tag with the content and the strong one with the 304. A date counts where there
-     * is no tag to compare.
+     * Returns the difference that proves another representation; null for none. Two strong tags must match strongly,
+     * others weakly: origins that compress send a weak tag with the content and the strong one with the 304. Dates
+     * count only without tags to compare.
      */
     private static @Nullable MismatchReason mismatch(StoredHead stored, FieldSection answer, long responseTimeMillis) {
         int line = answer.find(FieldName.ETAG);

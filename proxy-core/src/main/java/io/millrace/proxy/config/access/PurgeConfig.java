@@ -3,10 +3,10 @@ package io.millrace.proxy.config.access;
 import io.millrace.proxy.config.key.ConfigValues;
 
 /**
- * Records and undo of purges. Immutable.
+ * Settings of records and undo of purges. Immutable.
  *
- * @param historyMax records kept
- * @param undoWindowMillis time in which a soft purge can be undone, 0 for never
+ * @param historyMax limit of records
+ * @param undoWindowMillis time after a soft purge in which it can be undone; 0 for never
  */
 public record PurgeConfig(int historyMax, long undoWindowMillis) {
     public static PurgeConfig from(ConfigValues values) {

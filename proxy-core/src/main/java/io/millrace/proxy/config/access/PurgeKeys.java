@@ -1,21 +1,19 @@
 package io.millrace.proxy.config.access;
 
-import static io.millrace.proxy.config.key.ConfigKey.builder;
-
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ValueType;
 import java.time.Duration;
 
-/** The catalogue's entries for records and undo of purges. */
+/** Configuration keys of records and undo of purges. */
 public final class PurgeKeys {
-    public static final ConfigKey<Integer> HISTORY = builder("purge.history", ValueType.INTEGER)
+    public static final ConfigKey<Integer> HISTORY = ConfigKey.builder("purge.history", ValueType.INTEGER)
             .within(1, 1_000_000)
             .defaultsTo(10_000)
-            .description("Purges whose records are kept, for purge list and purge show, across restarts.");
-    public static final ConfigKey<Duration> UNDO_WINDOW = builder("purge.undo_window", ValueType.DURATION)
+            .description("Number of purges whose records are kept across restarts, for purge list and purge show.");
+    public static final ConfigKey<Duration> UNDO_WINDOW = ConfigKey.builder("purge.undo_window", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofDays(7))
             .defaultsTo(Duration.ofHours(1))
-            .description("Time in which a soft purge can be undone; 0 for never.");
+            .description("Time after a soft purge in which it can be undone; 0 for never.");
 
     private PurgeKeys() {}
 }

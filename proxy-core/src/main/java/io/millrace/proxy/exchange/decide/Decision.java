@@ -15,45 +15,48 @@ import io.millrace.store.StoredObject;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is to be done with one request, and what was found on the way to knowing it. Filled by {@link RequestDecider}, which both
- * lanes start with; the fast lane uses one for all that it answers.
+ * The decision about one request, with the objects found while making it. {@link RequestDecider} fills it for both
+ * lanes. The fast lane reuses one decision for all requests that it answers.
  *
  * <p>Confined to one event loop.
  */
 public final class Decision {
-    /** What is to be done. */
+    /** The action to take. */
     public enum Kind {
-        /** Refused; {@link #deniedStatus} says how. */
+        /** Refuse the request with {@link #deniedStatus}. */
         DENIED,
-        /** This proxy answers in the origin's place, since the request may go no further (RFC 9110 s7.6.2). */
+        /** Answer in the origin's place, since the request may not be forwarded further (RFC 9110 s7.6.2). */
         FINAL_RECIPIENT,
-        /** The request may ask for the answer to an ACME challenge: look for it, then decide again. */
+        /** The request may be for the answer to an ACME challenge: look the answer up, then decide again. */
         CHALLENGE,
-        /** No rule maps it. */
+        /** Answer 404: no rule maps the URL. */
         NOT_MAPPED,
-        /** The client is sent to {@link #location}, by {@link #redirectStatus}. */
+        /** Redirect the client to {@link #location} with {@link #redirectStatus}. */
         REDIRECTED,
-        /** Join the client to the host that it names. */
+        /** Join the client to the requested host by a tunnel. */
         TUNNEL,
-        /** Send it to the origin as it is; nothing is stored or reused. */
+        /** Send the request to the origin unchanged. Nothing is stored or reused. */
         PASS,
-        /** The disk knows the key: read it, then decide again. */
+        /** The disk index contains the key: read the object, then decide again. */
         OPEN,
-        /** The object answers as it is. */
+        /** Send the object, which is fresh. */
         FRESH,
-        /** The object answers although it is stale, as client or origin allow; it is validated aside where they ask for it. */
+        /**
+         * Send the object although it is stale, as the client, the origin or the configuration permits. It is validated
+         * in the background where required.
+         */
         SERVE_STALE,
-        /** The object must be validated first. */
+        /** Validate the object first. */
         VALIDATE,
-        /** The object has a part of what is wanted: fetch what is missing. */
+        /** The object contains only a part of the requested bytes: fetch the missing ones. */
         COMPLETE,
-        /** Nothing usable is stored: fetch it. */
+        /** No usable response is stored: fetch it. */
         MISS,
-        /** Nothing usable is stored, and the client wants nothing else (RFC 9111 s5.2.1.7). */
+        /** No usable response is stored, and the request has only-if-cached (RFC 9111 s5.2.1.7): answer 504. */
         UNAVAILABLE
     }
 
-    /** What a client is told whose request a filter refuses. */
+    /** Reason text for a client whose request a filter denies. */
     public static final String FILTERED = "a filter of this proxy refuses the request";
 
     private RequestHead request;
@@ -81,7 +84,7 @@ public final class Decision {
     private boolean readFromDisk;
     private boolean underLoad;
     private boolean pastChallenges;
-    /** Where objects are looked for without holding them; null when what is found is retained. */
+    /** Finds objects in RAM without a reference; null when each found object is retained. */
     private @Nullable UnretainedReader residents;
 
     public Decision(RequestHead request) {
@@ -90,7 +93,7 @@ public final class Decision {
         this.keyUrl = request.target();
     }
 
-    /** Forgets everything, for another request. */
+    /** Resets all fields for another request. */
     public void begin(RequestHead another) {
         request = another;
         kind = Kind.PASS;
@@ -120,12 +123,12 @@ public final class Decision {
         residents = null;
     }
 
-    /** Until {@link #hold} what is found is theirs, and good for as long as they say. */
+    /** Uses {@code borrowed} to find objects until {@link #hold}. Found objects are valid as long as it guarantees. */
     public void borrowFrom(UnretainedReader borrowed) {
         residents = borrowed;
     }
 
-    /** What was found is retained, if it was not: nothing is borrowed any more. */
+    /** Retains the found object, if that was not done yet. Nothing is borrowed after this call. */
     public void hold() {
         if (residents != null && object != null) {
             object.retain();
@@ -133,13 +136,16 @@ public final class Decision {
         residents = null;
     }
 
-    /** What is in RAM under the key; to be given to {@link #serve} or {@link #letGo}. */
+    /** Returns the object in RAM under the key. Pass it to {@link #serve} or {@link #letGo}. */
     @Nullable
     StoredObject<StoredHead> find(CacheStore<StoredHead> store, StoreKey wanted) {
         return residents == null ? store.get(wanted) : residents.find(store, wanted);
     }
 
-    /** Under the key lies a response that this request does not get as it is: should the origin fail, it may serve others. */
+    /**
+     * Notes a stored response that may not answer this request. It is kept if the origin fails, since it may still
+     * serve other requests.
+     */
     void standIn(StoredHead stored) {
         standIn = stored;
     }
@@ -150,14 +156,14 @@ public final class Decision {
         return standIn;
     }
 
-    /** What was found is of no use. */
+    /** Releases a found object that is not usable. */
     void letGo(StoredObject<StoredHead> found) {
         if (residents == null) {
             found.release();
         }
     }
 
-    /** The stamp of invalidations before anything was looked at. */
+    /** Sets the stamp of invalidations before the first lookup. */
     void stamp(long before) {
         stamp = before;
     }
@@ -170,21 +176,21 @@ public final class Decision {
     }
 
     /**
-     * Refused for a reason that has a name.
+     * Denies the request for a reason that has a name.
      *
-     * @param what the reason as the log names it
+     * @param what the name of the reason in the log
      */
     Decision denied(int status, String why, String what) {
         filter = what;
         return denied(status, why);
     }
 
-    /** Refused by a filter. */
+    /** Denies the request by a filter. */
     Decision filtered(String by) {
         return denied(403, FILTERED, by);
     }
 
-    /** The methods that the URL takes, for an answer that names them. */
+    /** Sets the methods that the URL supports, for the Allow field. */
     Decision allow(String methods) {
         allow = methods;
         return this;
@@ -195,7 +201,7 @@ public final class Decision {
         return allow(methods);
     }
 
-    /** The request is not for an ACME challenge that is known here. */
+    /** Notes that the request is not for an ACME challenge known to this proxy. */
     public Decision passChallenges() {
         pastChallenges = true;
         return this;
@@ -230,22 +236,22 @@ public final class Decision {
         return this;
     }
 
-    /** The URL that the origin is asked for instead of the client's. */
+    /** Sets the URL to request from the origin instead of the client's. */
     Decision originUrl(TargetUri url) {
         originUrl = url;
         return this;
     }
 
-    /** The URL that the key stands for. */
+    /** Sets the URL of the cache key. */
     Decision keyUrl(TargetUri url) {
         keyUrl = url;
         return this;
     }
 
     /**
-     * Something is stored that an invalidation has outdated.
+     * Notes that an invalidation has outdated the stored response.
      *
-     * @param stampOfPurge its stamp, 0 when not known
+     * @param stampOfPurge stamp of the invalidation; 0 when not known
      */
     Decision outdated(Outdated by, long stampOfPurge) {
         outdated = by;
@@ -253,7 +259,7 @@ public final class Decision {
         return this;
     }
 
-    /** The client offers these protocols for its connection, and the rule allows them. */
+    /** Sets the protocols that the client offers for its connection and the rule allows. */
     Decision upgrade(String protocols) {
         upgrade = protocols;
         return this;
@@ -277,7 +283,7 @@ public final class Decision {
         return this;
     }
 
-    /** Takes over the reference, where it is not borrowed. */
+    /** Serves the found object. Takes over the reference, unless the object is borrowed. */
     Decision serve(Kind what, StoredObject<StoredHead> found) {
         kind = what;
         object = found;
@@ -294,7 +300,7 @@ public final class Decision {
         return this;
     }
 
-    /** Whether the object that answers is served for longer than it should because of overload. */
+    /** Whether the object is served stale for longer than usual because of overload. */
     public boolean isUnderLoad() {
         return underLoad;
     }
@@ -304,12 +310,15 @@ public final class Decision {
         return this;
     }
 
-    /** Whether the object had to be read for this request: then it is no hit in RAM, whatever it is by now. */
+    /**
+     * Whether the object was read from disk for this request. If so, the request is no RAM hit, even if the object is
+     * in RAM now.
+     */
     public boolean isReadFromDisk() {
         return readFromDisk;
     }
 
-    /** Whether the object that answers is to be validated in the background (RFC 5861 s3). */
+    /** Whether the served object must be validated in the background (RFC 5861 s3). */
     public boolean isValidatingAside() {
         return validatingAside;
     }
@@ -333,27 +342,27 @@ public final class Decision {
         return mapped;
     }
 
-    /** What the origin is asked for, before it is mapped. */
+    /** The URL to request from the origin, before the rule maps it. */
     public TargetUri originUrl() {
         return originUrl;
     }
 
-    /** The URL that the key stands for, which invalidations are about. */
+    /** The URL of the cache key, to which invalidations refer. */
     public TargetUri keyUrl() {
         return keyUrl;
     }
 
-    /** What is fetched because of this decision was asked for under that stamp. */
+    /** The stamp of invalidations for fetches of this decision. */
     long stamp() {
         return stamp;
     }
 
-    /** Stamp of the purge that has outdated the stored response, 0 when none has, or it is not known. */
+    /** Stamp of the purge that has outdated the stored response; 0 for none or when not known. */
     public long purgeStamp() {
         return purgeStamp;
     }
 
-    /** What has outdated the stored response, null when nothing has. */
+    /** The invalidation that has outdated the stored response; null for none. */
     public @Nullable Outdated outdated() {
         return outdated;
     }
@@ -362,7 +371,7 @@ public final class Decision {
         return ruled().settings();
     }
 
-    /** The cache rules that match, for people; null when there are none. */
+    /** Description of the matching cache rules; null when there are none. */
     public @Nullable String cacheRules() {
         return ruled().text();
     }
@@ -386,7 +395,7 @@ public final class Decision {
         return localStatus;
     }
 
-    /** Where the client is sent. */
+    /** The target of the redirect. */
     public String location() {
         if (location == null) {
             throw new IllegalStateException("not redirected: " + kind);
@@ -394,22 +403,22 @@ public final class Decision {
         return location;
     }
 
-    /** The value of Allow in the answer; null for none. */
+    /** The value of the response's Allow field; null for none. */
     public @Nullable String allow() {
         return allow;
     }
 
-    /** The filter, or the part of the forward proxy's rules, that denied it, as the log names it; null when none did. */
+    /** The log name of the filter or forward-proxy rule that denied the request; null for none. */
     public @Nullable String filter() {
         return filter;
     }
 
-    /** Why it is denied, redirected or not mapped. */
+    /** The reason why the request is denied, redirected or not mapped. */
     public String reason() {
         return reason;
     }
 
-    /** The protocols that the origin is offered, as Upgrade has them; null for none. */
+    /** The Upgrade field for the origin; null for none. */
     public @Nullable String upgrade() {
         return upgrade;
     }
@@ -422,7 +431,7 @@ public final class Decision {
         return primaryKey;
     }
 
-    /** The key under which the response is, or would be, as far as is known now. */
+    /** The key under which the response is or would be stored, as far as known. */
     public StoreKey key() {
         if (key == null) {
             throw new IllegalStateException("no key: " + kind);
@@ -434,24 +443,24 @@ public final class Decision {
         return marker;
     }
 
-    /** The object found, if any, which stays the decision's. */
+    /** The found object, if any. The decision keeps the reference. */
     public @Nullable StoredObject<StoredHead> object() {
         return object;
     }
 
-    /** The same request over bytes that stay: nothing else changes. */
+    /** Replaces the request by an equal one whose bytes stay valid. Nothing else changes. */
     public void keep(RequestHead sameRequest) {
         request = sameRequest;
     }
 
-    /** The object found, if any; the caller takes over the reference. */
+    /** Returns the found object, if any. The caller takes over the reference. */
     public @Nullable StoredObject<StoredHead> takeObjectOrNull() {
         StoredObject<StoredHead> found = object;
         object = null;
         return found;
     }
 
-    /** The object found; the caller takes over the reference. */
+    /** Returns the found object. The caller takes over the reference. */
     public StoredObject<StoredHead> takeObject() {
         StoredObject<StoredHead> found = object;
         object = null;

@@ -11,13 +11,13 @@ public interface DecisionInputs {
     /** The stored responses. */
     CacheStore<StoredHead> store();
 
-    /** Which stored responses are invalidated. */
+    /** The invalidations in force. */
     Invalidator invalidator();
 
-    /** Which rules have more to do than they can. */
+    /** The overload gauges of the rules. */
     Overload overload();
 
-    /** The time of day. */
+    /** The wall clock. */
     WallClock clock();
 
     /** The settings in force, a new snapshot after each reload. */

@@ -11,26 +11,26 @@ import io.millrace.proxy.remap.RemapRule;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What would become of a request at one moment, and what decided it. Immutable; {@code RequestDryRun} makes it.
+ * The result of a dry run of a request, with the reasons. Immutable; created by {@code RequestDryRun}.
  *
- * @param outcome what would be done
- * @param status of the answer that the proxy gives by itself or from the cache; 0 where the origin's counts
- * @param why a sentence, or a stable word, of an answer that the proxy gives by itself; empty else
- * @param filter the filter that refuses, as logs name it; null for none
- * @param location where the client is redirected; null when it is not
- * @param rule what maps the request, or redirects it; null for none
- * @param cacheRules the cache rules that match, for people; null for none
- * @param settings what holds for it; null where nothing maps it
- * @param keyUrl the URL that the key stands for; null where nothing is looked up
- * @param key the primary key, printable; null where nothing is looked up
- * @param found what is stored under the key and selected by the request; null for nothing
- * @param reuse what is made of it; null for nothing found
- * @param purge identifier of the purge that has outdated what is stored; null when none has, or it is not known
- * @param forwarded why the cache alone is not enough, as Cache-Status has it; null where it is
- * @param noStore why an answer is not stored whatever it says; null where that is not known before
- * @param uncacheable whether an answer under the key was lately not stored
- * @param asked whom the origin's part is asked of; null where nobody is
- * @param collapse the fetch of another request that takes the place of this one's; null where there is none
+ * @param outcome the action that the proxy would take
+ * @param status status of a response that the proxy generates or takes from the cache; 0 when the origin determines it
+ * @param why a sentence or stable word for a response that the proxy generates; else empty
+ * @param filter log name of the filter that denies the request; null for none
+ * @param location target of the redirect; null for none
+ * @param rule the rule that maps or redirects the request; null for none
+ * @param cacheRules description of the matching cache rules; null for none
+ * @param settings the cache settings for the request; null when no rule maps it
+ * @param keyUrl URL of the cache key; null without a lookup
+ * @param key the primary key, printable; null without a lookup
+ * @param found the stored response under the key that the request selects; null for none
+ * @param reuse the decision about reuse of that response; null without one
+ * @param purge identifier of the purge that has outdated the stored response; null for none or when not known
+ * @param forwarded the Cache-Status reason for forwarding; null when the cache alone answers
+ * @param noStore the reason why no response to this request is stored; null when it depends on the response
+ * @param uncacheable whether a recent response under the key could not be stored
+ * @param asked the request to the origin; null for none
+ * @param collapse the fetch in flight that the request would wait for; null for none
  */
 public record DryRunResult(
         Outcome outcome,
@@ -51,29 +51,29 @@ public record DryRunResult(
         boolean uncacheable,
         @Nullable Asked asked,
         @Nullable Collapse collapse) {
-    /** What would be done. */
+    /** The action to take. */
     public enum Outcome {
-        /** Refused by this proxy. */
+        /** The proxy denies the request. */
         DENY("deny"),
-        /** Answered by this proxy in the origin's place. */
+        /** The proxy answers in the origin's place. */
         ANSWER("answer"),
-        /** Sent elsewhere. */
+        /** The proxy redirects the client. */
         REDIRECT("redirect"),
-        /** Joined to a host, past HTTP. */
+        /** The proxy opens a tunnel to a host. */
         TUNNEL("tunnel"),
-        /** Sent to the origin as it is: the cache has no part in it. */
+        /** The request is sent to the origin unchanged, without the cache. */
         PASS("pass"),
-        /** Answered from the cache. */
+        /** A stored response answers. */
         HIT("hit"),
-        /** Answered from the cache although it is stale. */
+        /** A stale stored response answers. */
         STALE("stale"),
-        /** The origin is asked whether what is stored still holds. */
+        /** The stored response is validated by the origin. */
         VALIDATE("validate"),
         /** A part is stored; the rest is fetched. */
         COMPLETE("complete"),
-        /** Nothing that is stored can be used: fetched. */
+        /** No stored response is usable: the response is fetched. */
         FETCH("fetch"),
-        /** Nothing that is stored can be used, and the client wants nothing else. */
+        /** No stored response is usable, and the request has only-if-cached. */
         UNAVAILABLE("unavailable");
 
         private final String text;
@@ -91,10 +91,10 @@ public record DryRunResult(
     /**
      * A rule of {@code remap}.
      *
-     * @param text for people
-     * @param index place in the file, from 0
-     * @param place where it stands, as {@code millrace.yaml:12:5}; null when it comes from code
-     * @param isForwarding whether it is no rule of an operator's: the client names its host itself
+     * @param text description of the rule
+     * @param index position in the file, from 0
+     * @param place location as {@code millrace.yaml:12:5}; null when the rule was created by code
+     * @param isForwarding whether this is the built-in rule of the forward proxy, whose host the client chooses
      */
     public record Rule(String text, int index, @Nullable String place, boolean isForwarding) {
         public static Rule of(RemapRule rule) {
@@ -111,20 +111,21 @@ public record DryRunResult(
      * A stored response.
      *
      * @param head its head
-     * @param isInRam whether it is in RAM; else it was read from disk to be looked at
-     * @param length bytes of the body, -1 while not known
-     * @param isComplete whether all of the body is stored
-     * @param isVariant whether request fields have chosen it
+     * @param isInRam whether the response is in RAM; else it was read from disk for the dry run
+     * @param length bytes of the body, -1 while unknown
+     * @param isComplete whether the whole body is stored
+     * @param isVariant whether request fields have selected the response (Vary)
      */
     public record Found(StoredHead head, boolean isInRam, long length, boolean isComplete, boolean isVariant) {}
 
     /**
-     * Whom the origin's part is asked of.
+     * The request to the origin.
      *
-     * @param url what is asked for
-     * @param group of origins; null for the host of the rule
-     * @param host of the group that is next in turn; null when none is up, or none is chosen since another request asks already
-     * @param isAside whether the client does not wait for it
+     * @param url the requested URL
+     * @param group group of origins; null for the host of the rule
+     * @param host the next host of the group; null when none is up, or when the request would wait for a fetch in
+     *     flight
+     * @param isAside whether the request is a background validation, for which the client does not wait
      */
     public record Asked(
             String url,
@@ -133,9 +134,9 @@ public record DryRunResult(
             boolean isAside) {}
 
     /**
-     * Another request fetches the same already.
+     * A fetch in flight of the same key, by another request.
      *
-     * @param waitNanos how long its answer is waited for
+     * @param waitNanos time limit for waiting for its response head
      */
     public record Collapse(long waitNanos) {}
 }

@@ -20,28 +20,29 @@ import java.time.ZoneId;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a configuration means for exchanges, swapped as a whole on reload: an exchange that began keeps what it has read.
+ * The settings of exchanges, created from a configuration and replaced as a whole on reload. A running exchange keeps
+ * the values that it has read.
  *
  * <p>Immutable.
  *
- * @param remap the rules
- * @param reverse what becomes of origins' URLs in answers; null for nothing
- * @param noHostUrlRedirect where requests without a host are redirected that no rule maps; null for nowhere
- * @param cacheRules what holds for single requests over the settings of their rule
- * @param access which methods each rule lets through, and whose word about the client is believed
- * @param forward who may be forwarded to where without a rule
- * @param volumes which volume a response goes to
- * @param fetch deadlines and limits towards origins
- * @param tunnels how long connections live that have left HTTP
+ * @param remap the remap rules
+ * @param reverse changes origin URLs in responses to those of the client; null to change none
+ * @param noHostUrlRedirect redirect target for unmapped requests without a host; null for none
+ * @param cacheRules cache settings for single requests, which override those of the remap rule
+ * @param access allowed methods of each rule, and peers whose statements about the client are trusted
+ * @param forward clients and destinations of the forward proxy
+ * @param volumes selects the volume of a response
+ * @param fetch deadlines and limits of requests to origins
+ * @param tunnels idle and total time limits of tunnels
  * @param fillWindowBytes bytes of an origin's body kept in RAM for its readers
- * @param storesBlocks whether bodies are kept in blocks, so that any part of one may be: not without a disk
- * @param via this proxy's member of Via, to be found in requests
- * @param requestVia what it says in requests to origins
- * @param responseVia what it says in responses
- * @param server what responses say in Server
- * @param clients how much one client may take at the same time
+ * @param storesBlocks whether bodies are stored in blocks, so that any part can be stored; false without a disk
+ * @param via this proxy's member of Via, for the detection in requests
+ * @param requestVia Via of requests to origins
+ * @param responseVia Via of responses
+ * @param server Server field of responses
+ * @param clients limits per client
  * @param cacheStatus this proxy's member of Cache-Status
- * @param challenges answers to ACME challenges by requests; null where no issuer sends any
+ * @param challenges answers to ACME challenges over HTTP; null when ACME is not configured
  */
 public record ExchangeSettings(
         RemapTable remap,
@@ -64,10 +65,10 @@ public record ExchangeSettings(
         @Nullable ChallengeAnswers challenges) {
 
     /**
-     * What a configuration means.
+     * Creates the settings from a configuration.
      *
-     * @param built what the store was opened by, and is whatever the configuration says since
-     * @param forward what it means for requests that are forwarded
+     * @param built the configuration by which the store was opened, which a reload does not change
+     * @param forward the settings of the forward proxy
      */
     public static ExchangeSettings of(ProxyConfig config, ProxyConfig built, ForwardSettings forward) {
         Timeouts timeouts = config.timeouts();
@@ -110,7 +111,7 @@ public record ExchangeSettings(
                 ChallengeAnswers.of(config.acme()));
     }
 
-    @SuppressWarnings("EnumOrdinal") // the levels are numbers, and their words in that order
+    @SuppressWarnings("EnumOrdinal") // the ordinals are the numeric levels
     private static int level(ViaConfig.Level level) {
         return level.ordinal();
     }

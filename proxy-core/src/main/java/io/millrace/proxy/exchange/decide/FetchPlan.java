@@ -14,9 +14,10 @@ import io.millrace.store.StoredObject;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a fetch is to fetch and what may become of the answer.
+ * The plan of a fetch: what to request from the origin, and how the response may be used.
  *
- * <p>Immutable, but for the reference to the stored object, which the fetch releases once, and for what the origin was last asked by.
+ * <p>Not thread-safe, except where a method says so. Owns a reference to the stored object, which the fetch releases
+ * once.
  */
 public final class FetchPlan {
     private final RequestHead request;
@@ -63,13 +64,13 @@ public final class FetchPlan {
         this.standIn = stale == null ? decision.standIn() : stale.head();
     }
 
-    /** The request goes as it came, its conditions and ranges included, and nobody joins. */
+    /** Sends the request unchanged, with its conditions and ranges. No other exchange can join. */
     public static FetchPlan pass(Decision decision, ClientConnection client, long contentLength) {
         return new FetchPlan(decision, client, contentLength, null, false, decision.takeObjectOrNull());
     }
 
     /**
-     * The whole representation is fetched, to be kept where the rules allow it.
+     * Fetches the whole representation, to be stored if the rules permit it.
      *
      * @param shared whether other exchanges may join
      */
@@ -78,7 +79,7 @@ public final class FetchPlan {
     }
 
     /**
-     * The same, with the stored response's validators.
+     * Fetches like {@link #fill}, with the validators of the stored response.
      *
      * @param stale takes over the caller's reference
      */
@@ -87,7 +88,7 @@ public final class FetchPlan {
         return new FetchPlan(decision, client, 0, shared ? decision.key() : null, true, stale);
     }
 
-    /** As {@link #fill}, of a part. */
+    /** Fetches a range, otherwise like {@link #fill}. */
     public static FetchPlan part(Decision decision, ClientConnection client, boolean shared, RangeRequest range) {
         FetchPlan plan = fill(decision, client, shared);
         plan.range = range;
@@ -95,7 +96,7 @@ public final class FetchPlan {
     }
 
     /**
-     * The rest of a representation whose first part is stored.
+     * Fetches the rest of a representation whose first part is stored.
      *
      * @param firstPart takes over the caller's reference
      */
@@ -110,41 +111,41 @@ public final class FetchPlan {
         return request;
     }
 
-    /** The part to ask for, null for the whole. */
+    /** The range to request; null for the whole. */
     public @Nullable RangeRequest range() {
         return range;
     }
 
-    /** What the origin is asked for, before it is mapped: the URL that the key stands for, where there is a key. */
+    /** The URL to request from the origin, before the rule maps it. With a cache key it is the key's URL. */
     public TargetUri originUrl() {
         return originUrl;
     }
 
-    /** The URL that the key stands for, which invalidations are about. */
+    /** The URL of the cache key, to which invalidations refer. */
     public TargetUri keyUrl() {
         return keyUrl;
     }
 
-    /** The stamp of invalidations before anything was looked at for this; any thread. */
+    /** The stamp of invalidations before the first lookup for this request. Callable from any thread. */
     public long stamp() {
         return stamp;
     }
 
     /**
-     * A head as it is stored: with the stamp under which it was asked for.
+     * Returns a copy of a head with the stamp at which its fetch began.
      *
-     * @param before the head of which it is a new edition, or of the part that it completes, which the origin has confirmed
+     * @param before the confirmed stored head that the new head updates or completes; null for none
      */
     public StoredHead stamped(StoredHead head, @Nullable StoredHead before) {
         return restamped(head, before == null ? stamp : Math.max(stamp, before.stamp()));
     }
 
-    /** A head with that stamp, its groups and tags being those of this URL and its site. */
+    /** Returns a copy of a head with the given stamp. Its cache groups and tags belong to this URL and its site. */
     public StoredHead restamped(StoredHead head, long number) {
         return head.withStamp(number, keyUrl, mapped.rule().config().site());
     }
 
-    /** The protocols that the connection may switch to, as Upgrade has them; null for none. */
+    /** The Upgrade field for the origin; null for none. */
     public @Nullable String upgrade() {
         return upgrade;
     }
@@ -161,12 +162,12 @@ public final class FetchPlan {
         return cacheSettings;
     }
 
-    /** Bytes of request content, 0 for none, {@link RequestReceiver#CHUNKED}. */
+    /** Bytes of request content; 0 for none, {@link RequestReceiver#CHUNKED} when unknown. */
     public long contentLength() {
         return contentLength;
     }
 
-    /** Whether the request is sent as the client made it. */
+    /** Whether the request is sent to the origin unchanged. */
     public boolean isPass() {
         return !mayStore;
     }
@@ -176,23 +177,23 @@ public final class FetchPlan {
         return primaryKey;
     }
 
-    /** The bytes of the URL's primary key, also where nothing was looked for; borrowed. */
+    /** The bytes of the URL's primary key, also without a lookup. Borrowed. */
     public byte[] primaryBytes() {
         return primaryKey == null ? mapped.key(request.target()).bytes() : primaryKey.bytes();
     }
 
-    /** The variant marker that was found under the primary key. */
+    /** The Vary marker found under the primary key. */
     @Nullable
     StoredHead marker() {
         return marker;
     }
 
-    /** The key that was looked for, null when nothing may be stored. */
+    /** The key of the lookup; null when nothing may be stored. */
     public @Nullable StoreKey key() {
         return key;
     }
 
-    /** The key under which others may join, null when nobody may. */
+    /** The key under which other exchanges may join; null when none may. */
     public @Nullable StoreKey collapseKey() {
         return collapseKey;
     }
@@ -202,8 +203,8 @@ public final class FetchPlan {
     }
 
     /**
-     * Whether the answer is one to POST, which may stand for later GETs where it says so (RFC 9110 s9.3.3). Not where the URL
-     * has something that the key has not: a POST is sent as it came.
+     * Whether the response is to POST and may be stored for later GETs if its fields permit it (RFC 9110 s9.3.3).
+     * Excluded are URLs that differ from their cache key's URL, since a POST is sent unchanged.
      */
     public boolean isPost() {
         return request.method() == Method.POST
@@ -211,32 +212,35 @@ public final class FetchPlan {
                 && mapped.keyUrl(request.target()) == request.target();
     }
 
-    /** The stored response to validate; borrowed. */
+    /** The stored response to validate. Borrowed. */
     public @Nullable StoredObject<StoredHead> stale() {
         return mayStore && range == null ? stale : null;
     }
 
-    /** The stored response that the answer to HEAD says something about (RFC 9111 s4.3.5); borrowed. */
+    /** The stored response that a response to HEAD may update (RFC 9111 s4.3.5). Borrowed. */
     public @Nullable StoredObject<StoredHead> comparedToHead() {
         return mayStore ? null : stale;
     }
 
-    /** The head of the stored response that an error must not replace, also when the object is given up; null without one. */
+    /**
+     * The head of the stored response that an error must not replace; null for none. Valid also after the object was
+     * released.
+     */
     public @Nullable StoredHead standIn() {
         return standIn;
     }
 
-    /** The stored part whose rest is asked for; borrowed. */
+    /** The stored part whose rest is requested. Borrowed. */
     public @Nullable StoredObject<StoredHead> firstPart() {
         return range == null ? null : stale;
     }
 
-    /** The origin is asked, and told of the client what these rules say. */
+    /** Notes the access rules that determine which client fields the request to the origin contains. */
     public void told(AccessRules by) {
         told = by;
     }
 
-    /** By which rules the origin was told of the client, whatever holds now. */
+    /** The access rules by which the request to the origin was composed, even if others are in force now. */
     public AccessRules told() {
         if (told == null) {
             throw new IllegalStateException("the origin was not asked");
@@ -244,7 +248,7 @@ public final class FetchPlan {
         return told;
     }
 
-    /** Gives up the stored object: what is asked for next is the whole, without conditions. */
+    /** Releases the stored object. The next request of this plan is for the whole, without conditions. */
     public void release() {
         range = null;
         StoredObject<StoredHead> object = stale;

@@ -15,13 +15,13 @@ import io.netty.util.NetUtil;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What becomes of requests that name the host themselves that they are to go to: CONNECT, and those that no rule maps. Where the host's addresses lie is not known
- * yet; that is asked when it is connected to.
+ * Decides about forward-proxy requests: CONNECT, and absolute-form requests that no rule maps. The addresses of a host
+ * name are not known here; they are checked when the connection is made.
  *
  * <p>Confined to one event loop.
  */
 public final class ForwardDecider {
-    /** The text of a refusal to forward to the address of the named host. */
+    /** Reason text for a client when the destination address is denied. */
     public static final String DESTINATION = "requests are not forwarded to where this host is";
 
     private final LoopCounters counters;
@@ -31,9 +31,9 @@ public final class ForwardDecider {
     }
 
     /**
-     * Whether CONNECT opens a tunnel (RFC 9110 s9.3.6).
+     * Decides whether CONNECT opens a tunnel (RFC 9110 s9.3.6).
      *
-     * @param client who asks, null when not known
+     * @param client address of the client, null when unknown
      */
     Decision connect(Decision decision, long contentLength, @Nullable IpAddress client, ForwardSettings settings) {
         RequestHead request = decision.request();
@@ -58,16 +58,19 @@ public final class ForwardDecider {
         return decision.forward(Decision.Kind.TUNNEL, ForwardReason.METHOD);
     }
 
-    /** Whether a request that no rule maps names its host itself, and may: absolute-form is for proxies (RFC 9112 s3.2.2). */
-    static boolean isForForwarding(RequestHead request, RemapResult found, ForwardAccess forward) {
+    /**
+     * Whether a request is for the forward proxy: no rule maps it, and its target is in absolute-form
+     * (RFC 9112 s3.2.2).
+     */
+    static boolean isForwardRequest(RequestHead request, RemapResult found, ForwardAccess forward) {
         return found == NotMapped.NO_RULE
                 && forward.isEnabled()
                 && request.target().form() == TargetUri.Form.ABSOLUTE;
     }
 
     /**
-     * Whether the host is an address that requests are not forwarded to. It is asked here where other proxies connect to the host;
-     * names are theirs to look up. Where this proxy connects, it asks of each address that it connects to.
+     * Whether the host is an IP address that is denied as a destination. Checked here only for requests to a parent
+     * proxy, which resolves names itself. Otherwise each address is checked when this proxy connects to it.
      */
     static boolean isAddressDenied(TargetUri url, ForwardSettings forward) {
         if (forward.origins() == null) {
@@ -79,13 +82,13 @@ public final class ForwardDecider {
         return address != null && !forward.access().destinations().allow(IpAddress.of(address), url.port());
     }
 
-    /** The host is an address that requests are not forwarded to. */
+    /** Denies the request: its destination address is denied. */
     Decision deniedDestination(Decision decision) {
         counters.increment(Counter.DENIED_FORWARD_DESTINATION);
         return decision.denied(403, DESTINATION, OriginFailure.Reason.DESTINATION.text());
     }
 
-    /** The client is not one of those that are forwarded. */
+    /** Denies the request: its client may not use the forward proxy. */
     Decision deniedToClient(Decision decision) {
         counters.increment(Counter.DENIED_FORWARD_CLIENT);
         return decision.denied(403, "requests from this address are not forwarded", "forward:client");

@@ -10,7 +10,7 @@ import java.net.InetAddress;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** What a configuration means for requests that no rule maps and that go to a host of the client's choice. Immutable. */
+/** The settings of the forward proxy: for requests that no rule maps and whose host the client chooses. Immutable. */
 public final class ForwardSettings implements AddressCheck {
     private final ForwardProxyConfig config;
     private final ForwardAccess access;
@@ -23,12 +23,12 @@ public final class ForwardSettings implements AddressCheck {
     }
 
     /**
-     * What a configuration means.
+     * Creates the settings from a configuration.
      *
-     * @param built what this proxy was built by, which says where it listens
-     * @param before what held until now; null at the start, when nobody knows what held before
+     * @param built the configuration at the start of this proxy, with its listen addresses
+     * @param before the settings in force until now; null at the start, when earlier settings are unknown
      * @param own the addresses of this machine
-     * @param nowMillis the time of day, in epoch milliseconds
+     * @param nowMillis the wall-clock time, in epoch milliseconds
      */
     public static ForwardSettings of(
             ProxyConfig config, ProxyConfig built, @Nullable ForwardSettings before, OwnAddresses own, long nowMillis) {
@@ -43,17 +43,17 @@ public final class ForwardSettings implements AddressCheck {
                 && Objects.equals(config.origins(), other.origins());
     }
 
-    /** Whether something that was asked for then was asked for where requests may go now. */
+    /** Whether a request at that time was subject to the destinations in force now. */
     boolean holdsSince(long millis) {
         return millis >= sinceMillis;
     }
 
-    /** Who may, and where to by name and port. */
+    /** The permitted clients, host names and ports. */
     ForwardAccess access() {
         return access;
     }
 
-    /** The group of proxies that requests go to; null where they go to the hosts themselves. */
+    /** The group of parent proxies for requests; null when this proxy connects to the hosts itself. */
     public @Nullable String origins() {
         return config.origins();
     }

@@ -13,16 +13,16 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What to invalidate for a client's URL whose host several rules may map: keys stand for URLs that may have another host. Thread-safe:
- * no state.
+ * Builds the invalidation scopes for a client's URL. Several rules may map its host, and the URLs of cache keys may
+ * have other hosts. Thread-safe: no state.
  */
 public final class InvalidationScopes {
     private InvalidationScopes() {}
 
     /**
-     * All of the URL's host, or what begins as it does, by every name that the rules have for the host.
+     * Returns scopes for the URL's host or path prefix, under every host name that the rules use in keys.
      *
-     * @param url with the path {@code /} for all of the host
+     * @param url with the path {@code /} for the whole host
      */
     public static List<InvalidationScope> of(TargetUri url, List<RemapRule> rules) {
         List<InvalidationScope> scopes = new ArrayList<>();
@@ -34,7 +34,7 @@ public final class InvalidationScopes {
         return scopes;
     }
 
-    /** All of a URL's host, whatever its path, by every name that the rules have for it. */
+    /** Returns scopes for the URL's whole host, under every host name that the rules use in keys. */
     public static List<InvalidationScope> hosts(TargetUri url, List<RemapRule> rules) {
         List<InvalidationScope> scopes = new ArrayList<>();
         Set<Long> seen = new HashSet<>();
@@ -51,7 +51,7 @@ public final class InvalidationScopes {
         return scopes;
     }
 
-    /** A cache group of a URL's origin, by every name that the rules have for its host. */
+    /** Returns scopes for a cache group of the URL's origin, under every host name that the rules use in keys. */
     public static List<InvalidationScope> group(TargetUri url, List<RemapRule> rules, String name) {
         List<InvalidationScope> scopes = new ArrayList<>();
         Set<Long> seen = new HashSet<>();
@@ -62,7 +62,10 @@ public final class InvalidationScopes {
         return scopes;
     }
 
-    /** The sites that tags of responses to a URL's host are of: those of the rules, or the hosts that keys have. */
+    /**
+     * Returns the sites of tags of responses from the URL's host: the sites of the rules, or else the hosts in the
+     * keys.
+     */
     public static Set<String> sites(TargetUri url, List<RemapRule> rules) {
         Set<String> sites = new LinkedHashSet<>();
         for (RemapRule rule : rules) {
@@ -74,9 +77,9 @@ public final class InvalidationScopes {
     }
 
     /**
-     * Each tag on each site.
+     * Returns a scope for each tag on each site.
      *
-     * @param sites in lower case; none for every site
+     * @param sites in lower case; empty for every site
      */
     public static List<InvalidationScope> tags(Tags tags, Set<String> sites) {
         List<InvalidationScope> scopes = new ArrayList<>();
@@ -91,7 +94,7 @@ public final class InvalidationScopes {
         return scopes;
     }
 
-    /** URLs, by every name that the rules which map them have for them. */
+    /** Returns scopes for URLs, under every key URL of the rules that map them. */
     public static List<InvalidationScope> urls(List<TargetUri> urls, RemapTable table) {
         List<InvalidationScope> scopes = new ArrayList<>();
         Set<Long> seen = new HashSet<>();

@@ -1,8 +1,9 @@
 package io.millrace.proxy.exchange.decide;
 
 /**
- * The time within one turn of an event loop, for requests that are answered one after the other: both clocks are read for the first of them. For
- * the others the same time of day counts, and of the timer what it said when the one before was answered, which was read anyway.
+ * A cached clock for requests that are answered within one iteration of an event loop. Both clocks are read for the
+ * first request. Later requests get the same wall-clock time; their timer value is the one read at the end of the
+ * previous request.
  *
  * <p>Confined to one event loop.
  */
@@ -16,17 +17,17 @@ public final class LoopTickClock {
         this.clock = clock;
     }
 
-    /** The time is read again when it is asked for next. */
+    /** Discards the cached time: the next call of {@link #nanos} reads the clocks. */
     public void forget() {
         known = false;
     }
 
-    /** What was read from the system's timer since. */
+    /** Sets the timer value that was read at the end of a request. */
     public void passed(long nanos) {
         this.nanos = nanos;
     }
 
-    /** Nanoseconds as the system's timer has them. */
+    /** The time as {@link System#nanoTime}, cached. */
     public long nanos() {
         if (!known) {
             known = true;
@@ -36,7 +37,7 @@ public final class LoopTickClock {
         return nanos;
     }
 
-    /** The time of day at which the turn began; {@link #nanos} is asked before. */
+    /** The wall-clock time at the begin of the iteration, in epoch milliseconds. Call {@link #nanos} first. */
     public long millis() {
         return millis;
     }

@@ -8,7 +8,7 @@ import io.millrace.proxy.http.RequestHead;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The part that an origin is asked for.
+ * Values of the Range and If-Range fields of a request to an origin.
  *
  * <p>Immutable.
  *
@@ -17,19 +17,23 @@ import org.jspecify.annotations.Nullable;
  */
 public record RangeRequest(String range, @Nullable String ifRange) {
     /**
-     * Parts are asked for by whole pieces of this many bytes, counted from the first: they are the store's blocks, or several of
-     * them, so that what comes can be kept, and a short response comes whole. 1 MiB.
+     * Ranges are extended to multiples of this many bytes: 1 MiB. A piece consists of one or several whole blocks of
+     * the store, so that all received bytes can be stored. A short response is fetched whole.
      */
     public static final long PIECE_BYTES = 1L << 20;
 
-    /** A client's Range whose last position is left to the origin has one beyond this when read for an endless content. */
+    /**
+     * Content length assumed while the real length is unknown. A range without a last position ends at
+     * {@code ENDLESS - 1} then.
+     */
     private static final long ENDLESS = Long.MAX_VALUE;
 
     /**
-     * What to ask for when a client's range is not stored. The client's If-Range stays: its answer is right for this client either
-     * way, and may be stored either way.
+     * Returns the range to request when a client's range is not stored. The client's If-Range is kept: both possible
+     * responses, 200 and 206, answer this client and may be stored.
      *
-     * @return null when the whole is to be fetched: the range begins near the first byte and has no end, or is no range
+     * @return null to fetch the whole content: the range starts in the first piece and has no end, or the field is not
+     *     a single range
      */
     public static @Nullable RangeRequest forMiss(RequestHead request) {
         if (!(RangeSelection.of(request.fields(), ENDLESS) instanceof RangeSelection.Single single)) {
@@ -39,7 +43,7 @@ public record RangeRequest(String range, @Nullable String ifRange) {
         long first = single.range().first();
         long last = single.range().last();
         boolean isOpen = last == ENDLESS - 1;
-        if (isOpen && first > 0 && isFromTheEnd(request, first)) {
+        if (isOpen && first > 0 && isSuffixRange(request, first)) {
             return new RangeRequest("bytes=-" + (ENDLESS - first), ifRange);
         }
         long start = first / PIECE_BYTES * PIECE_BYTES;
@@ -49,38 +53,38 @@ public record RangeRequest(String range, @Nullable String ifRange) {
         return new RangeRequest("bytes=" + start + "-" + (roundedUp(last) - 1), ifRange);
     }
 
-    /** A range counted from the end moves with it. */
-    private static boolean isFromTheEnd(RequestHead request, long first) {
+    /** Whether the range is a suffix range: its first position depends on the assumed content length. */
+    private static boolean isSuffixRange(RequestHead request, long first) {
         return RangeSelection.of(request.fields(), ENDLESS - 1) instanceof RangeSelection.Single single
                 && single.range().first() != first;
     }
 
     /**
-     * Whether a 206 to what {@link #forMiss} asks for begins at or before what the client wants to begin with, and reaches it. An
-     * origin may send less than it was asked for (RFC 9110 s15.3.7), and this asks for more than the client.
+     * Whether a 206 to the request of {@link #forMiss} contains the first byte of the client's range. An origin may
+     * send less than the requested range (RFC 9110 s15.3.7), which is larger than the client's.
      */
-    public static boolean isReachedBy(RequestHead request, FieldSection answer) {
+    public static boolean coversFirstByte(RequestHead request, FieldSection answer) {
         ContentRange range = ContentRange.of(answer);
         if (range == null || !(RangeSelection.of(request.fields(), ENDLESS) instanceof RangeSelection.Single single)) {
             return true;
         }
         long first = single.range().first();
-        boolean fromTheEnd = single.range().last() == ENDLESS - 1 && first > 0 && isFromTheEnd(request, first);
+        boolean fromTheEnd = single.range().last() == ENDLESS - 1 && first > 0 && isSuffixRange(request, first);
         return fromTheEnd || (range.first() <= first && first < range.end());
     }
 
-    /** Whether a client asks for several parts. */
-    public static boolean isForSeveral(RequestHead request) {
+    /** Whether the Range field of a request has several ranges. */
+    public static boolean isMultiRange(RequestHead request) {
         return request.fields().contains(FieldName.RANGE)
                 && RangeSelection.of(request.fields(), ENDLESS) instanceof RangeSelection.Multi;
     }
 
-    /** Bytes {@code [position, end)} of the representation that {@code ifRange} names. */
+    /** Requests the bytes {@code [position, end)} of the representation that {@code ifRange} identifies. */
     public static RangeRequest of(long position, long end, @Nullable String ifRange) {
         return new RangeRequest("bytes=" + position + "-" + (end - 1), ifRange);
     }
 
-    /** All from {@code position} on. */
+    /** Requests all bytes from {@code position} to the end. */
     public static RangeRequest from(long position, @Nullable String ifRange) {
         return new RangeRequest("bytes=" + position + "-", ifRange);
     }

@@ -38,13 +38,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one question that both lanes ask: a request's head in, a decision out, by way of access, remap, key, lookup and reuse.
- * Never blocks and reads no disk; where the answer lies there the decision says so and {@link #afterOpen} continues.
+ * Makes the decision about a request head, for both lanes: access, remap, key, lookup and reuse. Never blocks and never
+ * reads from disk. If the object is only on disk, the decision is {@code OPEN}, and {@link #afterOpen} continues.
  *
  * <p>Confined to one event loop.
  */
 public final class RequestDecider {
-    /** Method Not Allowed, Loop Detected and the like have a counter each; this is RFC 5842's status for a circle. */
+    /** Loop Detected (RFC 5842 s7.2). */
     private static final int LOOP_DETECTED = 508;
 
     /** Misdirected Request (RFC 9110 s15.5.20). */
@@ -71,26 +71,26 @@ public final class RequestDecider {
     }
 
     /**
-     * What to do with a request.
+     * Decides about a request.
      *
-     * @param client the connection that it came on
+     * @param client the client's connection
      */
     public Decision decide(RequestHead request, long contentLength, ClientConnection client) {
         return decide(
                 new Decision(request), contentLength, client, shared.clock().millis());
     }
 
-    /** As the other, for a request to the path of ACME challenges whose token is not known here. */
+    /** Decides about a request to the path of ACME challenges whose token is unknown here. */
     public Decision decidePastChallenges(RequestHead request, long contentLength, ClientConnection client) {
         Decision decision = new Decision(request).passChallenges();
         return decide(decision, contentLength, client, shared.clock().millis());
     }
 
     /**
-     * As the other, of a decision's request.
+     * Decides about the request of a decision.
      *
-     * @param decision with nothing but the request
-     * @param nowMillis the time of day, in epoch milliseconds
+     * @param decision contains only the request
+     * @param nowMillis the wall-clock time, in epoch milliseconds
      */
     public Decision decide(Decision decision, long contentLength, ClientConnection client, long nowMillis) {
         decision.stamp(shared.invalidator().stamp());
@@ -123,7 +123,7 @@ public final class RequestDecider {
             return forwards.connect(
                     decision, contentLength, access.client(request, client.remoteIp()), settings.forward());
         }
-        if (ForwardDecider.isForForwarding(request, found, settings.forward().access())) {
+        if (ForwardDecider.isForwardRequest(request, found, settings.forward().access())) {
             if (!settings.forward().access().isClient(access.client(request, client.remoteIp()))) {
                 return forwards.deniedToClient(decision);
             }
@@ -171,14 +171,14 @@ public final class RequestDecider {
                 : lookUp(decision, contentLength, nowMillis);
     }
 
-    /** Whether an issuer of certificates may have sent it (RFC 8555 section 8.3). */
+    /** Whether the request may be the validation request of an ACME CA (RFC 8555 section 8.3). */
     private static boolean isChallenge(RequestHead request, long contentLength) {
         return request.target().pathStartsWith(CHALLENGE_PATH)
                 && contentLength == 0
                 && (request.method() == Method.GET || request.method() == Method.HEAD);
     }
 
-    /** Goes on with a request that may be answered: whether it goes to the cache, and under which key. */
+    /** Continues with a permitted request: decides whether to use the cache, and under which key. */
     private Decision lookUp(Decision decision, long contentLength, long nowMillis) {
         RequestHead request = decision.request();
         Mapped mapped = decision.mapped();
@@ -201,15 +201,16 @@ public final class RequestDecider {
     }
 
     /**
-     * Whether a rule would answer for an https URL that came unsecured (RFC 9110 s7.4): the response would count as one that is authentic
-     * for https, and be stored for clients with TLS. What is forwarded is asked of the URL's own host over TLS, under keys of its own.
+     * Whether a rule maps an https URL that was received without TLS (RFC 9110 s7.4). The response would count as
+     * authentic for https and be stored for clients with TLS. Forward-proxy requests are exempt: they are sent to the
+     * URL's own host over TLS, under keys of their own.
      */
     private static boolean isMisdirected(
             RemapResult found, RequestHead request, ClientConnection client, AccessRules access) {
         return (found instanceof Mapped || found instanceof Redirected) && !access.isSecured(request.fields(), client);
     }
 
-    /** The rule whose filters are asked first. */
+    /** Returns the index of the rule whose filters are checked first. */
     private static int ruleOf(RemapResult found) {
         if (found instanceof Mapped mapped) {
             return mapped.rule().index();
@@ -217,7 +218,10 @@ public final class RequestDecider {
         return found instanceof Redirected redirected ? redirected.rule().index() : AccessRules.NO_RULE;
     }
 
-    /** Whether the client offers another protocol (RFC 9110 s7.8), in the way that WebSocket does; any other offer is passed over, as it may be. */
+    /**
+     * Whether the client offers another protocol (RFC 9110 s7.8) by a GET without content, like WebSocket. Other offers
+     * are ignored, as the RFC permits.
+     */
     private static boolean isUpgrading(RequestHead request, long contentLength) {
         return request.method() == Method.GET
                 && contentLength == 0
@@ -259,7 +263,7 @@ public final class RequestDecider {
         throw new IllegalStateException(request.methodName() + " is allowed");
     }
 
-    /** Whether OPTIONS or TRACE has no hop left (RFC 9110 s7.6.2). */
+    /** Whether Max-Forwards of OPTIONS or TRACE is 0 (RFC 9110 s7.6.2). */
     private static boolean isFinalRecipient(RequestHead request) {
         if (request.method() != Method.OPTIONS && request.method() != Method.TRACE) {
             return false;
@@ -269,11 +273,11 @@ public final class RequestDecider {
         return line >= 0 && FieldLexer.number(fields.bytes(), fields.valueStart(line), fields.valueEnd(line)) == 0;
     }
 
-    /** Goes on with what the disk gave; takes over the reference. */
+    /** Continues with the object read from disk, if any. Takes over the reference. */
     public Decision afterOpen(Decision decision, @Nullable StoredObject<StoredHead> found) {
         StoredObject<StoredHead> object = found;
         if (object != null && !object.isComplete() && !StoredParts.isReadable(object)) {
-            // What is missing of it cannot be told again.
+            // The missing blocks cannot be verified as parts of the same representation.
             decision.letGo(object);
             object = null;
         }
@@ -288,7 +292,7 @@ public final class RequestDecider {
                         throughMarker(decision, object),
                         shared.clock().millis());
             }
-            // A marker where a variant should be; following it would read the same record again.
+            // The record is a Vary marker instead of a variant. Following it would read the same record again.
             decision.letGo(object);
             counters.increment(Counter.LOOKUPS_ABSENT);
             return miss(decision, ForwardReason.VARY_MISS);
@@ -314,7 +318,7 @@ public final class RequestDecider {
         return miss(decision, reason);
     }
 
-    /** From the marker under the primary key to the variant that the request selects, if that is in RAM. */
+    /** Follows the Vary marker under the primary key to the variant that the request selects, if that is in RAM. */
     private @Nullable StoredObject<StoredHead> throughMarker(Decision decision, StoredObject<StoredHead> object) {
         StoredHead marker = object.head();
         decision.letGo(object);
@@ -380,8 +384,9 @@ public final class RequestDecider {
     }
 
     /**
-     * Whether what was stored is not from where requests may no longer be forwarded. Where it came from is not known; whether it may be asked for there shows
-     * when it is.
+     * Whether the stored response is not from a destination that is denied by now. Its origin address is not stored, so
+     * responses from before the last change of the destinations are validated; the check then happens at the
+     * connection.
      */
     private boolean mayStillBeServed(Decision decision, StoredHead head) {
         return !decision.mapped().rule().isForwarding()
@@ -407,8 +412,9 @@ public final class RequestDecider {
     }
 
     /**
-     * A response that may be reused: whether what the request wants of it is there. If-Match and If-Unmodified-Since are not a
-     * cache's to refuse by (RFC 9111 s4.3.2): where they are false for what is stored, the origin is asked.
+     * Serves a reusable response if the requested bytes are stored. A cache must not evaluate If-Match and
+     * If-Unmodified-Since to refuse (RFC 9111 s4.3.2): if they are false for the stored response, the request is sent
+     * to the origin.
      */
     private static Decision available(Decision decision, StoredObject<StoredHead> object, Decision.Kind kind) {
         StoredParts parts = StoredParts.of(decision.request(), object);

@@ -6,7 +6,10 @@ import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ResponseHead;
 import org.jspecify.annotations.Nullable;
 
-/** What answers say in Server (RFC 9110 s10.2.4): applied once, when an origin's head arrives, so that it holds for what is stored too. */
+/**
+ * Sets the Server field of responses (RFC 9110 s10.2.4). Applied once, when an origin's head arrives, so that the
+ * stored head contains the result. Immutable.
+ */
 public final class ServerFields {
     private final ServerField policy;
     private final String own;
@@ -16,12 +19,12 @@ public final class ServerFields {
         this.own = own;
     }
 
-    /** The field of the answers that the proxy makes itself; null for none. */
+    /** The Server field of responses that this proxy generates; null for none. */
     public @Nullable String ofLocalAnswers() {
         return policy == ServerField.OFF ? null : own;
     }
 
-    /** The head as it is to be stored and sent on. */
+    /** Returns the head to store and forward. */
     public ResponseHead applyTo(ResponseHead head) {
         boolean present = head.fields().contains(FieldName.SERVER);
         boolean same =
@@ -31,7 +34,7 @@ public final class ServerFields {
                     case OFF -> !present;
                     case OWN -> false;
                 };
-        // A 304 updates the fields that it has: one that it lacks stays as it was stored.
+        // A 304 updates only the fields that it contains. Without a Server field the stored one stays.
         if (same || (head.status() == 304 && !present)) {
             return head;
         }

@@ -11,7 +11,8 @@ import io.millrace.store.StoredObject;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stored response that is being validated, in case the origin fails (RFC 9111 s4.2.4). Owns a reference while it has one.
+ * The stored response that is being validated, kept in case the origin fails (RFC 9111 s4.2.4). Owns a reference while
+ * it contains an object.
  *
  * <p>Confined to one event loop.
  */
@@ -23,13 +24,13 @@ public final class StaleCopy {
         object = stale;
     }
 
-    /** Whether all of it that a request wants is stored. */
+    /** Whether all bytes that a request wants are stored. */
     public boolean isPresentFor(RequestHead request) {
         StoredObject<StoredHead> copy = object;
         return copy != null && StoredParts.of(request, copy) == StoredParts.PRESENT;
     }
 
-    /** Whether it may answer, be it stale by its age or since a soft purge. */
+    /** Whether the response may be served stale, because of its age or since a soft purge. */
     public boolean mayAnswer(
             RequestHead request,
             long nowMillis,
@@ -47,14 +48,14 @@ public final class StaleCopy {
                         instanceof StaleServing.Allowed;
     }
 
-    /** Whether it was purged, not only made stale, since it was found. */
+    /** Whether a hard purge has outdated the response since it was found. */
     public boolean isGone(Invalidations invalidations, TargetUri keyUrl) {
         StoredObject<StoredHead> copy = object;
         Outdated outdated = copy == null ? null : invalidations.of(keyUrl, copy.head());
         return outdated != null && !outdated.isSoft();
     }
 
-    /** The response; the caller takes over the reference. */
+    /** Returns the response. The caller takes over the reference. */
     public StoredObject<StoredHead> take() {
         StoredObject<StoredHead> copy = object;
         object = null;

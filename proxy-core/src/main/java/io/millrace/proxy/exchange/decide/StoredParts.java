@@ -12,15 +12,15 @@ import io.millrace.proxy.serve.Selection;
 import io.millrace.store.StoredObject;
 
 /**
- * Whether the bytes that a request wants of a stored response are stored. A response is stored whole; in blocks of which some may
- * be missing; or as one part of its own, whose head has status 206.
+ * Whether the bytes that a request wants of a stored response are stored. A response is stored whole, in blocks of
+ * which some may be missing, or as a single part, whose head has status 206.
  */
 public enum StoredParts {
-    /** They are, or none are wanted. */
+    /** All wanted bytes are stored, or the request wants none. */
     PRESENT,
-    /** Not all of them are. */
+    /** Some wanted bytes are not stored. */
     MISSING,
-    /** A precondition stands in the way. */
+    /** If-Match or If-Unmodified-Since is false for the stored response: the origin must decide. */
     REFUSED;
 
     public static StoredParts of(RequestHead request, StoredObject<StoredHead> object) {
@@ -47,7 +47,7 @@ public enum StoredParts {
         return object.length() >= 0 && StrongValidator.isPresent(object.head());
     }
 
-    /** Whether a stored head is that of one part. */
+    /** Whether a stored head belongs to a single part. */
     public static boolean isPart(StoredHead head) {
         return head.status() == 206;
     }

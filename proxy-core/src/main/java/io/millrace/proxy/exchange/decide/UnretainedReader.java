@@ -8,18 +8,19 @@ import io.millrace.store.StoredObject;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one event loop finds in RAM for one request after the other without holding it: from the first look for a request to {@link #end}
- * it stays. No sooner: what is taken out of RAM by any loop meanwhile keeps its memory, and rules and rights need none of this.
+ * Reads objects in RAM for one event loop without a reference count, by epoch-based reclamation. The epoch lasts from
+ * the first lookup of a request to {@link #end}. Begin it as late as possible: meanwhile the memory of all evicted
+ * objects stays allocated. Access and remap decisions need no epoch.
  *
  * <p>Confined to one event loop.
  */
 public final class UnretainedReader {
-    /** Made when it is first wanted. */
+    /** Created at the first use. */
     private @Nullable ResidentReader<StoredHead> reader;
 
     private boolean reading;
 
-    /** What is in RAM under the key, borrowed until {@link #end}. */
+    /** Returns the object in RAM under the key, borrowed until {@link #end}. */
     @Nullable
     StoredObject<StoredHead> find(CacheStore<StoredHead> store, StoreKey key) {
         ResidentReader<StoredHead> residents = reader;
@@ -34,7 +35,7 @@ public final class UnretainedReader {
         return residents.get(key);
     }
 
-    /** What was found and not retained may go. */
+    /** Ends the epoch: objects that were found and not retained may be freed. */
     public void end() {
         if (reading && reader != null) {
             reading = false;
@@ -42,7 +43,7 @@ public final class UnretainedReader {
         }
     }
 
-    /** No request will come any more. */
+    /** Closes the reader: no more requests arrive. */
     public void close() {
         if (reader != null) {
             reader.close();

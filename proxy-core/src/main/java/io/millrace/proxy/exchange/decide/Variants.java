@@ -18,8 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where a response goes in the store: under its URL's primary key, or, when it varies, under a variant's key with a marker under
- * the primary one.
+ * Determines the store key of a response: the URL's primary key, or, if the response varies, a variant's key. For
+ * variants a Vary marker is stored under the primary key.
  *
  * <p>Confined to one event loop.
  */
@@ -35,7 +35,7 @@ public final class Variants {
         this.counters = counters;
     }
 
-    /** The key for a response that is about to be stored; writes the marker where a new one is needed. */
+    /** Returns the key for a response that is about to be stored. Writes a Vary marker if needed. */
     public StoreKey keyFor(FetchPlan plan, StoredHead stored) {
         StoreKey primary = plan.primaryKey();
         if (primary == null) {
@@ -61,8 +61,9 @@ public final class Variants {
     }
 
     /**
-     * Writes the marker with one more variant, and removes those for which it has no room. Of two variants that are first stored
-     * at the same moment the marker may list one only; the other is found all the same, and not counted.
+     * Writes the marker with one more variant, and removes variants beyond the limit. If two variants are first stored
+     * at the same moment, the marker may list only one. The other can still be found, but does not count towards the
+     * limit.
      */
     private void list(FetchPlan plan, StoreKey primary, StoredHead marker, byte[] values) {
         VariantList.Added added =
@@ -72,20 +73,20 @@ public final class Variants {
             StoreKey key = shared.store().key(VariantKey.of(primary.bytes(), marker, dropped));
             shared.store().remove(key, Runnable::run, (wasPresent, failure) -> {});
         }
-        if (added.guilty() != null) {
+        if (added.mostVaried() != null) {
             counters.add(Counter.VARIANTS_DROPPED, added.dropped().size());
             faults.report(
                     "a URL has more variants than cache.variants_max allows",
-                    added.guilty() + " tells most of them apart, for "
+                    added.mostVaried() + " tells most of them apart, for "
                             + plan.request().target().asString(),
                     null);
         }
     }
 
     /**
-     * A variant's pin was renewed: the marker that leads to it is to stay as long.
+     * Extends the pin of the Vary marker after the pin of a variant was extended.
      *
-     * @return whether it was written
+     * @return whether the marker was written
      */
     public boolean pinMarker(FetchPlan plan, StoredHead variant) {
         StoreKey primary = plan.primaryKey();
@@ -101,7 +102,9 @@ public final class Variants {
         return true;
     }
 
-    /** The URL was purged while its marker was written: that must not lead to what there was before. */
+    /**
+     * Removes the marker, because the URL was purged while the marker was written: it must not lead to purged variants.
+     */
     public void removeMarker(FetchPlan plan) {
         StoreKey primary = plan.primaryKey();
         shared.store()
@@ -111,7 +114,10 @@ public final class Variants {
                         (wasPresent, failure) -> {});
     }
 
-    /** Pinned for longer than the variant, by what that is pinned for: not to be written with each of them. */
+    /**
+     * Returns the marker with a pin that is longer than the variant's by one pin period. So it need not be written
+     * again with every variant.
+     */
     private static StoredHead pinned(StoredHead marker, FetchPlan plan, StoredHead variant) {
         long until = variant.pinnedUntilSeconds();
         return marker.withPin(
@@ -124,16 +130,16 @@ public final class Variants {
         writer.complete(0);
     }
 
-    /** Name of the volume for the response. */
+    /** Returns the name of the volume for the response. */
     public String volumeFor(FetchPlan plan) {
         return shared.settings().get().volumes().volume(plan.request().target(), plan.mapped());
     }
 
-    /** The marker in force: another fetch may have written one since this one's lookup. */
+    /** Returns the marker in force: another fetch may have written one since the lookup of this fetch. */
     private @Nullable StoredHead marker(StoreKey primary, @Nullable StoredHead seen) {
         StoredObject<StoredHead> now = shared.store().get(primary);
         if (now == null) {
-            // Neither in RAM nor on disk: purged since the lookup. The old marker must not lead to the old variants
+            // Absent in RAM and on disk: purged since the lookup. The old marker must not lead to the old variants
             // again.
             return shared.store().contains(primary) ? seen : null;
         }
@@ -142,7 +148,7 @@ public final class Variants {
         return head.isVaryMarker() ? head : null;
     }
 
-    /** The key of the variant that a request selects. */
+    /** Returns the key of the variant that a request selects. */
     static StoreKey keyOf(
             CacheStore<StoredHead> store, StoreKey primary, StoredHead marker, FieldSection requestFields) {
         return store.key(VariantKey.of(primary.bytes(), marker, requestFields));

@@ -1,13 +1,13 @@
 package io.millrace.proxy.exchange.decide;
 
 /**
- * The time of day, so that tests can set it.
+ * The wall clock, as an interface so that tests can set the time.
  *
  * <p>Thread-safe.
  */
 @FunctionalInterface
 public interface WallClock {
-    /** The system's clock. */
+    /** The system clock. */
     WallClock SYSTEM = System::currentTimeMillis;
 
     /** Milliseconds since 1970-01-01T00:00Z. */

@@ -1,4 +1,4 @@
-/** The one decision about a request that all lanes share, and what it reads: settings, stored objects, time. */
+/** The decision about a request, shared by all lanes, and its inputs: settings, stored objects, time. */
 @NullMarked
 package io.millrace.proxy.exchange.decide;
 

@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a fill goes on when its last client has left, and for how long.
+ * Decides whether and for how long a fill continues after its last client has left.
  *
  * <p>Confined to one event loop.
  */
@@ -23,7 +23,7 @@ public final class BackgroundFill {
     }
 
     /**
-     * Whether so much has come that the rest is worth fetching. What has no known length is.
+     * Whether enough bytes have arrived to fetch the rest. A body of unknown length is always worthwhile.
      *
      * @param length bytes of the body, -1 when unknown
      */
@@ -31,7 +31,7 @@ public final class BackgroundFill {
         return length <= 0 || received >= config.completedThreshold() * length;
     }
 
-    /** Bounds the time from now on that it goes on without clients. */
+    /** Limits the time that the fill continues without clients. Runs {@code late} after it. */
     public void bound(Runnable late) {
         if (config.activeTimeoutNanos() > 0 && timeout == null) {
             timeout = loop.schedule(

@@ -10,25 +10,25 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Moves content from a source to the client at the client's pace: pulls a piece, writes it, and pulls the next while the stream
- * is writable. A source that answers at once is pulled in a loop, never by recursion.
+ * Sends content from a source to the client at the client's pace: pulls a piece, writes it, and pulls the next while
+ * the stream is writable. A source that delivers synchronously is pulled in a loop, not recursively.
  *
  * <p>Confined to the stream's event loop.
  */
 public final class BodyPump implements ContentSink {
-    /** Learns how the content ended. */
+    /** Receives the end of the content. */
     public interface End {
         /**
-         * The content is whole and written.
+         * Called when all content has been written.
          *
-         * @param trailers the trailer section behind it; null for none
+         * @param trailers the trailer section after the content; null for none
          */
         void onBodyEnd(@Nullable FieldSection trailers);
 
-        /** The content broke off. */
+        /** Called when the content broke off. */
         void onBodyFailure(ContentFailure failure);
 
-        /** Something threw on the way of a piece. */
+        /** Called when the processing of a piece threw an exception. */
         void onFault(Throwable fault);
     }
 
@@ -48,27 +48,27 @@ public final class BodyPump implements ContentSink {
         this(stream, end, null);
     }
 
-    /** @param copies is told the bytes of each piece of which the connection makes a copy; null for nobody */
+    /** @param copies receives the byte count of each piece that the connection copies; may be null */
     public BodyPump(ClientStream stream, End end, @Nullable IntConsumer copies) {
         this.copies = copies;
         this.stream = stream;
         this.end = end;
     }
 
-    /** Begins to move what the source gives; the pump closes it at the end. */
+    /** Begins to send the content of a source. The pump closes the source at the end. */
     public void start(ContentSource contentSource) {
         source = contentSource;
         pump();
     }
 
-    /** Goes on with another source after a failure. */
+    /** Continues with another source after a failure. */
     public void resume(ContentSource contentSource) {
         over = false;
         outstanding = false;
         start(contentSource);
     }
 
-    /** The stream became writable, or may have. */
+    /** Called when the stream may have become writable. */
     public void pump() {
         if (pumping) {
             again = true;
@@ -91,7 +91,7 @@ public final class BodyPump implements ContentSink {
         pumping = false;
     }
 
-    /** Ends it; the source is closed. */
+    /** Ends the pump and closes the source. */
     public void close() {
         over = true;
         ContentSource current = source;

@@ -9,8 +9,8 @@ import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an origin says while something must be done first: kept in order until then. At most one receive buffer, as reading
- * stops meanwhile.
+ * The queue of origin events that must wait for another operation. Its content is at most one receive buffer, since
+ * reading is paused meanwhile.
  *
  * <p>Confined to one event loop.
  */
@@ -18,7 +18,7 @@ public final class DeferredOriginEvents {
     private final List<ByteBuf> contents = new ArrayList<>();
     private @Nullable Queue<Runnable> events;
 
-    /** Begins to hold. */
+    /** Begins to defer events, and pauses reading. */
     public void hold(@Nullable OriginCall call) {
         events = new ArrayDeque<>();
         if (call != null) {
@@ -30,13 +30,13 @@ public final class DeferredOriginEvents {
         return events != null;
     }
 
-    /** Keeps a piece of content, whose ownership it takes, and what is to be done with it; only while holding. */
+    /** Defers a piece of content, with the event that processes it. Takes ownership. Call only while holding. */
     public void keep(ByteBuf content, Runnable event) {
         keep(event);
         contents.add(content);
     }
 
-    /** Keeps the event; only while holding. */
+    /** Defers an event. Call only while holding. */
     public void keep(Runnable event) {
         Queue<Runnable> queue = events;
         if (queue == null) {
@@ -45,7 +45,7 @@ public final class DeferredOriginEvents {
         queue.add(event);
     }
 
-    /** Carries out what was held, and holds no more. */
+    /** Runs the deferred events in order and stops deferring. */
     public void release() {
         Queue<Runnable> queue = events;
         events = null;
@@ -55,7 +55,7 @@ public final class DeferredOriginEvents {
         }
     }
 
-    /** Holds no more; what was held is not carried out. */
+    /** Stops deferring and discards the deferred events. */
     public void drop() {
         events = null;
         contents.forEach(ByteBuf::release);

@@ -7,19 +7,20 @@ import io.millrace.store.StoreKey;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The head of an origin's response as the exchanges that share it see it.
+ * The head of an origin's response, as the exchanges that share the fetch see it.
  *
  * <p>Immutable.
  *
- * @param originStatus the status code that came
- * @param head as it came; where a 206 turned out to be the whole, that of a 200
- * @param representation the head as that of the whole representation: what the rules of sharing look at
- * @param selection what a client's conditions and range are answered from; null when it is passed on as it came
- * @param part which part of the representation the content is, null when it is the whole
- * @param stored whether it is being stored
- * @param keptUnder where what has come is kept when the origin breaks off, null when it is not
+ * @param originStatus the status code that the origin sent
+ * @param head the received head; a 206 that contains the whole has the head of a 200 here
+ * @param representation the head of the whole representation, used by the rules of sharing
+ * @param selection the head that evaluates a client's conditions and range; null when the response is passed on
+ *     unchanged
+ * @param part the part of the representation that the content is; null when it is the whole
+ * @param stored whether the response is being stored
+ * @param keptUnder store key of the received part if the origin breaks off; null when it is not kept
  * @param contentLength bytes of content to come, -1 when unknown
- * @param responseMillis when the head came, epoch milliseconds
+ * @param responseMillis time of receipt of the head, in epoch milliseconds
  */
 public record FetchedResponse(
         int originStatus,
@@ -32,17 +33,17 @@ public record FetchedResponse(
         long contentLength,
         long responseMillis) {
 
-    /** One that is passed on as it came. */
+    /** Returns a response that is passed on unchanged. */
     public static FetchedResponse passed(ResponseHead head, long contentLength, long responseMillis) {
         return new FetchedResponse(head.status(), head, head, null, null, false, null, contentLength, responseMillis);
     }
 
-    /** The head of {@link #selection}, which may be built for this call. */
+    /** Returns the head of {@link #selection}, built at the first call. */
     public @Nullable StoredHead selectable() {
         return selection == null ? null : selection.head();
     }
 
-    /** Length of the whole representation, -1 when unknown. */
+    /** Length of the whole representation; -1 when unknown. */
     public long length() {
         return part == null ? contentLength : part.length();
     }

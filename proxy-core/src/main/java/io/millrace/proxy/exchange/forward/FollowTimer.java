@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bounds how long an exchange waits for the head of another one's fetch.
+ * Limits the time that an exchange waits for the response head of another exchange's fetch.
  *
  * <p>Confined to one event loop.
  */

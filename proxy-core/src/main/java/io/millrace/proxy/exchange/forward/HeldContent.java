@@ -5,15 +5,18 @@ import io.netty.buffer.ByteBufAllocator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The beginning of a request's content, kept until there is enough of it for an origin's connection.
+ * The beginning of a request's content, held until enough has arrived to take an origin connection.
  *
- * <p>Pieces are copied into one buffer, because each piece would keep the whole buffer of its read. Owns that buffer until it is
- * {@link #take taken} or {@link #drop dropped}. Confined to one event loop.
+ * <p>Pieces are copied into one buffer, because each piece would keep the whole buffer of its read. Owns that buffer
+ * until it is {@link #take taken} or {@link #drop dropped}. Confined to one event loop.
  */
 public final class HeldContent {
-    /** The bytes that all requests of one event loop hold. Confined to that loop. */
+    /** The budget in bytes for the held content of all requests of one event loop. Confined to that loop. */
     public static final class Budget {
-        /** 256 requests with the default of origin.request_buffer, or 65,536 that have sent a few bytes. */
+        /**
+         * Enough for 256 requests with the default of origin.request_buffer, or for 65,536 requests that have sent a
+         * few bytes.
+         */
         static final int BYTES_MAX = 16 << 20;
 
         private long bytes;
@@ -36,7 +39,7 @@ public final class HeldContent {
     private @Nullable ByteBuf buffer;
     private int capacity;
 
-    /** @param bytesMax bytes at which there is enough */
+    /** @param bytesMax number of bytes that is enough */
     public HeldContent(ByteBufAllocator allocator, Budget budget, int bytesMax) {
         this.allocator = allocator;
         this.budget = budget;
@@ -64,7 +67,7 @@ public final class HeldContent {
         }
     }
 
-    /** What is held; null for nothing. Hands over ownership. */
+    /** Returns the held content; null for none. Hands over ownership. */
     public @Nullable ByteBuf take() {
         ByteBuf taken = buffer;
         buffer = null;

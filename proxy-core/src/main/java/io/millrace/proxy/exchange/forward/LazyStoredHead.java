@@ -7,17 +7,18 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The head that an origin's response would be stored with: a client's conditions and range are answered from it, and others who wait are told by
- * it. Most responses that are not stored are passed on whole to one client, who needs their age only: theirs is built when it is asked for.
+ * The head with which an origin's response would be stored. It evaluates a client's conditions and range, and it
+ * answers followers. Most responses that are not stored go to one client, which needs only their age: their head is
+ * built on first use.
  *
- * <p>Thread-safe: two threads that ask for it first build two that are equal.
+ * <p>Thread-safe: threads that race at the first use build equal heads.
  */
 public final class LazyStoredHead {
     private final long initialAgeMillis;
     private final long responseMillis;
     private final @Nullable Supplier<StoredHead> building;
 
-    /** Safe without a lock: a stored head is immutable. */
+    /** Safe without a lock, since a stored head is immutable. */
     private @Nullable StoredHead head;
 
     private LazyStoredHead(
@@ -31,22 +32,22 @@ public final class LazyStoredHead {
         this.head = head;
     }
 
-    /** One that there is already. */
+    /** Wraps an existing head. */
     public static LazyStoredHead of(StoredHead head) {
         return new LazyStoredHead(head.initialAgeMillis(), head.responseTimeMillis(), null, head);
     }
 
     /**
-     * One to be built.
+     * Returns a head that is built on first use.
      *
-     * @param initialAgeMillis the age that the response came with (RFC 9111 s4.2.3)
-     * @param responseMillis when it came, epoch milliseconds
+     * @param initialAgeMillis the age of the response at its receipt (RFC 9111 s4.2.3)
+     * @param responseMillis time of receipt, in epoch milliseconds
      */
     public static LazyStoredHead later(long initialAgeMillis, long responseMillis, Supplier<StoredHead> building) {
         return new LazyStoredHead(initialAgeMillis, responseMillis, building, null);
     }
 
-    /** The head; any thread. */
+    /** Returns the head, built on first use. Callable from any thread. */
     StoredHead head() {
         StoredHead known = head;
         if (known == null) {
@@ -56,12 +57,12 @@ public final class LazyStoredHead {
         return known;
     }
 
-    /** The head, null when nobody has needed it yet; any thread. */
+    /** Returns the head; null when it was not built yet. Callable from any thread. */
     public @Nullable StoredHead known() {
         return head;
     }
 
-    /** The response's age in whole seconds, as the head's. */
+    /** The response's current age in whole seconds. Does not build the head. */
     long currentAgeSeconds(long nowMillis) {
         return CurrentAge.seconds(initialAgeMillis, responseMillis, nowMillis);
     }

@@ -39,14 +39,14 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an origin is asked: the client's end-to-end fields with this proxy's Host, Via and word about the client. A fetch that is to be
- * stored asks for the whole representation, or for a part of the proxy's choice: the client's Range and conditions stay here, and
- * the stored response's validators go in their place (RFC 9111 s4.3.1).
+ * Composes requests to origins: the client's end-to-end fields with this proxy's Host, Via and fields about the client.
+ * A fetch for the store requests the whole representation or a range that the proxy chooses. It omits the client's
+ * Range and conditions, and has the validators of the stored response instead (RFC 9111 s4.3.1).
  *
- * <p>Immutable: no state.
+ * <p>Thread-safe: no state.
  */
 public final class OriginRequests {
-    /** Conditions and ranges speak of one client's copy; a stored answer is for all. */
+    /** Conditions and ranges refer to one client's copy, but a stored response is for all clients. */
     private static final FieldNames OF_ONE_CLIENT = FieldNames.of(
             FieldName.RANGE,
             FieldName.IF_RANGE,
@@ -55,13 +55,13 @@ public final class OriginRequests {
             FieldName.IF_MODIFIED_SINCE,
             FieldName.IF_UNMODIFIED_SINCE);
 
-    /** For this proxy, or said by it in its own words. */
+    /** Fields that are addressed to this proxy, or that it writes itself. */
     private static final FieldNames MADE_ANEW = FieldNames.of(
             FieldName.HOST, FieldName.CONTENT_LENGTH, FieldName.MAX_FORWARDS, FieldName.PROXY_AUTHORIZATION);
 
     private OriginRequests() {}
 
-    /** To the host of the rule. */
+    /** Composes a request to the host of the rule. */
     public static OriginRequest compose(FetchPlan plan, ExchangeSettings settings) {
         OriginRequest.Builder builder = builder(plan, settings, origin(plan.mapped()));
         RemapRuleConfig rule = plan.mapped().rule().config();
@@ -73,12 +73,12 @@ public final class OriginRequests {
         return builder.build();
     }
 
-    /** To a host of the rule's group. */
+    /** Composes a request to a host of the rule's group. */
     public static OriginRequest compose(FetchPlan plan, ExchangeSettings settings, OriginGroup group, OriginHost host) {
         OriginRequest.Builder builder =
                 builder(plan, settings, host.origin()).settings(group.fetchSettings(settings.fetch()));
         if (host.isAddress()) {
-            // A certificate is for the name that the service has.
+            // The certificate contains the name of the service, not the address.
             builder.tlsName(plan.mapped().originHost());
         }
         boolean own = group.config().ownTls();
@@ -99,7 +99,7 @@ public final class OriginRequests {
         builder.tls(tls);
     }
 
-    /** The host of a Host field, an IPv6 address without its brackets. */
+    /** Returns the host of a Host field, an IPv6 address without its brackets. */
     private static String hostOf(String field) {
         if (field.startsWith("[")) {
             return field.substring(1, Math.max(1, field.indexOf(']')));
@@ -177,8 +177,8 @@ public final class OriginRequests {
         Origin origin = mapped.originScheme().equals("https")
                 ? Origin.https(mapped.originHost(), mapped.originPort())
                 : Origin.http(mapped.originHost(), mapped.originPort());
-        // Whoever names a host to be forwarded to gets that host.
-        return mapped.rule().namesPort() || mapped.rule().isForwarding() ? origin : origin.perhapsService();
+        // A forward-proxy request goes to the host that the client named, without DNS SRV records.
+        return mapped.rule().namesPort() || mapped.rule().isForwarding() ? origin : origin.withSrv();
     }
 
     private static void copy(
@@ -213,7 +213,7 @@ public final class OriginRequests {
                 || (otherUrl && AccessRules.tellsOfAnotherUrl(from, line, otherHost));
     }
 
-    /** Whether the client sent a field of those that select a response, and the origin was not to see it. */
+    /** Whether the client sent a selecting request field (Vary) that the request to the origin omitted. */
     public static boolean isAnySelectorWithheld(FetchPlan plan, Variance variance) {
         FieldSection from = plan.request().fields();
         AccessRules access = plan.told();
@@ -236,7 +236,7 @@ public final class OriginRequests {
         return false;
     }
 
-    /** One hop less for the methods that count them, the field as it is for all others (RFC 9110 s7.6.2). */
+    /** Decrements Max-Forwards for OPTIONS and TRACE, and copies it for all other methods (RFC 9110 s7.6.2). */
     private static void forwards(RequestHead request, FieldSection.Builder to) {
         FieldSection from = request.fields();
         boolean counts = request.method() == Method.OPTIONS || request.method() == Method.TRACE;

@@ -11,10 +11,10 @@ import io.millrace.proxy.http.forward.HopByHop;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An origin's response head on its way to the client: end-to-end fields only, and a Date where the origin sent none (RFC 9110
- * s6.6.1, s7.6.1).
+ * Builds response heads for clients from an origin's: end-to-end fields only, with a Date if the origin sent none
+ * (RFC 9110 s6.6.1, s7.6.1).
  *
- * <p>Immutable: no state.
+ * <p>Thread-safe: no state.
  */
 public final class ResponseHeads {
     private static final int EARLY_HINTS = 103;
@@ -22,7 +22,7 @@ public final class ResponseHeads {
 
     private ResponseHeads() {}
 
-    /** An interim response. */
+    /** Builds the head of an interim response. */
     public static OutboundHead interim(OutboundHead head, ResponseHead from) {
         return head.reset(
                 from.status(),
@@ -48,7 +48,7 @@ public final class ResponseHeads {
         return ResponseHead.of(EARLY_HINTS, interim.reason(), links.build());
     }
 
-    /** A 101, with the fields that make it one. */
+    /** Builds the head of a 101, with Connection and Upgrade. */
     public static OutboundHead switched(OutboundHead head, ResponseHead from) {
         FieldSection.Builder fields = endToEnd(from.fields(), head.ownFields());
         fields.add(FieldName.CONNECTION, "Upgrade");
@@ -57,12 +57,12 @@ public final class ResponseHeads {
     }
 
     /**
-     * A final response.
+     * Builds the head of a final response.
      *
      * @param from its head as the client is to see it
-     * @param nowMillis the time of day: what is shared with a later request is older by then
-     * @param tags which fields of tags the client does not get; null to pass all on
-     * @param answersHead whether the request was HEAD: the length announced is then that of a GET's content
+     * @param nowMillis the wall-clock time; a follower's response is older than its receipt
+     * @param tags determines the tag fields that the client does not get; null to pass all on
+     * @param answersHead whether the request was HEAD: Content-Length is then that of a response to GET
      */
     public static OutboundHead fetched(
             OutboundHead head,
@@ -89,7 +89,9 @@ public final class ResponseHeads {
         return head;
     }
 
-    /** Age where the origin sent one, or where the response came some time before this request (RFC 9111 s5.1). */
+    /**
+     * Adds Age if the origin sent one, or if the response was received some time before this request (RFC 9111 s5.1).
+     */
     public static void addAge(OutboundHead head, FetchedResponse response, long nowMillis) {
         LazyStoredHead dated = response.selection();
         if (dated != null) {

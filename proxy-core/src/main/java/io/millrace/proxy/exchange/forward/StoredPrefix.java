@@ -10,12 +10,12 @@ import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.EventExecutor;
 
 /**
- * Moves a stored first part into a tee, before the rest that an origin sends: as fast as the tee takes it.
+ * Feeds a stored first part into a tee, before the rest from the origin, at the tee's pace.
  *
  * <p>Confined to one event loop.
  */
 public final class StoredPrefix implements ContentSink {
-    /** Learns how it ended. */
+    /** Receives the end of the first part. */
     public interface End {
         void onPrefixEnd();
 
@@ -39,7 +39,7 @@ public final class StoredPrefix implements ContentSink {
         this.body = new StoredBody(firstPart, loop, this, 0, firstPart.length());
     }
 
-    /** The tee takes more, or no more. */
+    /** Called when the tee becomes ready for more, or full. */
     public void flow(boolean isOpen) {
         open = isOpen;
         pump();
@@ -68,7 +68,7 @@ public final class StoredPrefix implements ContentSink {
         }
     }
 
-    /** The tee reckons with pieces of the length that an origin's have, not with a MiB that others share. */
+    /** The tee's window is sized for pieces as an origin sends them, not for shared pieces of 1 MiB. */
     @Override
     public boolean keepsCopies() {
         return true;

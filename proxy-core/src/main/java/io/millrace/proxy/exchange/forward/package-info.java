@@ -1,4 +1,7 @@
-/** Parts of a fetch and of its answer that know no event loop: requests to origins, held events, heads, pumps. */
+/**
+ * Components of a fetch and its response that do not depend on the exchange's event loop: requests to origins, deferred
+ * events, heads, pumps.
+ */
 @NullMarked
 package io.millrace.proxy.exchange.forward;
 

@@ -3,7 +3,7 @@ package io.millrace.proxy.exchange.report;
 import io.millrace.proxy.observe.CacheResult;
 import io.millrace.proxy.observe.ForwardReason;
 
-/** The cache result of a request that goes to the origin. Immutable: no state. */
+/** Maps the reason for forwarding a request to its cache result. Thread-safe: no state. */
 public final class CacheResults {
     private CacheResults() {}
 

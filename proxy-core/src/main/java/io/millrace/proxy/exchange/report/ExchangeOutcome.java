@@ -1,7 +1,7 @@
 package io.millrace.proxy.exchange.report;
 
 /**
- * How an exchange ended, in one value for log, metric and error page: whether it is a success, on whose side the reason lies,
+ * The outcome of an exchange, as one value for log, metric and error page: success or failure, the responsible side,
  * and the reason.
  */
 public enum ExchangeOutcome {
@@ -15,44 +15,44 @@ public enum ExchangeOutcome {
     FETCHED(Group.SUCCESS, Side.ORIGIN, "fetched"),
     /** The response that another exchange was fetching answered. */
     COLLAPSED(Group.SUCCESS, Side.ORIGIN, "collapsed"),
-    /** The client was joined to an origin. */
+    /** The client was joined to an origin by a tunnel. */
     TUNNELLED(Group.SUCCESS, Side.ORIGIN, "tunnelled"),
-    /** The proxy answered by itself as asked (304, 416, only-if-cached). */
+    /** The proxy generated the response itself, as the request required (304, 416, only-if-cached). */
     LOCAL(Group.SUCCESS, Side.LOCAL, "local"),
-    /** A rule sent the client elsewhere. */
+    /** A rule redirected the client. */
     REDIRECTED(Group.SUCCESS, Side.LOCAL, "redirected"),
-    /** The bytes were no acceptable request. */
+    /** The bytes were not a valid request. */
     BAD_REQUEST(Group.FAILURE, Side.CLIENT, "bad-request"),
-    /** The access rules refuse it. */
+    /** The access rules denied the request. */
     DENIED(Group.FAILURE, Side.CLIENT, "denied"),
-    /** It asks for what this proxy does not do. */
+    /** The request uses a function that this proxy does not support. */
     NOT_OFFERED(Group.FAILURE, Side.CLIENT, "not-offered"),
-    /** No remap rule maps it. */
+    /** No remap rule maps the URL. */
     NOT_MAPPED(Group.FAILURE, Side.CLIENT, "not-mapped"),
-    /** The client left before the end. */
+    /** The client closed the stream before the end of the response. */
     CLIENT_GONE(Group.FAILURE, Side.CLIENT, "client-gone"),
-    /** The origin could not be reached or gave no acceptable answer. */
+    /** The origin could not be reached or sent no valid response. */
     ORIGIN_FAILED(Group.FAILURE, Side.ORIGIN, "origin-failed"),
-    /** The origin did not answer in time. */
+    /** The origin did not respond in time. */
     ORIGIN_TIMEOUT(Group.FAILURE, Side.ORIGIN, "origin-timeout"),
-    /** The response broke off after its head because the origin's did. */
+    /** The response broke off after its head, because the origin's response broke off. */
     TRUNCATED(Group.FAILURE, Side.ORIGIN, "truncated"),
-    /** The response broke off after its head because the store failed. */
+    /** The response broke off after its head, because the store could not read it. */
     STORE_READ(Group.FAILURE, Side.LOCAL, "store-read"),
-    /** What had to be on the storage could not be written. */
+    /** Data that must be durable could not be written to the storage. */
     STORE_WRITE(Group.FAILURE, Side.LOCAL, "store-write"),
-    /** A fault of the proxy's own. */
+    /** An internal error of this proxy. */
     INTERNAL(Group.FAILURE, Side.LOCAL, "internal");
 
-    /** Whether the client got what it asked for. */
+    /** Success or failure. */
     public enum Group {
-        /** It did. */
+        /** The client received a valid response to its request. */
         SUCCESS,
-        /** It did not. */
+        /** The client did not receive one. */
         FAILURE
     }
 
-    /** Where the reason lies. */
+    /** The side that determined the outcome. */
     public enum Side {
         /** The client. */
         CLIENT,
@@ -72,12 +72,12 @@ public enum ExchangeOutcome {
         this.text = text;
     }
 
-    /** Whether the client got what it asked for. */
+    /** Whether the outcome is a success. */
     public Group group() {
         return group;
     }
 
-    /** Where the reason lies. */
+    /** The side that determined the outcome. */
     public Side side() {
         return side;
     }

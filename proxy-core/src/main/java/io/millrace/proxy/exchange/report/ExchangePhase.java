@@ -6,31 +6,31 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Where an exchange stands, from the request's head to its last byte. The transitions below are all there are;
- * {@code docs/reference/exchange-phases.md} is printed from them.
+ * The phases of an exchange, from the request's head to the last byte. The table below contains all transitions;
+ * {@code docs/reference/exchange-phases.md} is generated from it.
  */
 public enum ExchangePhase {
-    /** The request's head was read; nothing is decided. */
+    /** The request's head was read; nothing is decided yet. */
     RECEIVED("received", "The request's head was read; nothing is decided."),
-    /** The disk index knows the key; the record is being read on an I/O thread. */
+    /** The disk index contains the key; an I/O thread is reading the record. */
     OPENING("opening", "The disk index knows the key; the record is being read on an I/O thread."),
-    /** Another exchange fetches the same key; waiting for the head of its response. */
+    /** Waiting for the response head of another exchange's fetch of the same key. */
     COLLAPSED("collapsed", "Another exchange fetches the same key; waiting for the head of its response."),
-    /** The request went to the origin; waiting for the head of its response. */
+    /** The request was sent to the origin; waiting for the response head. */
     FETCHING("fetching", "The request went to the origin; waiting for the head of its response."),
-    /** A conditional request for a stored response went to the origin; waiting for the head of its response. */
+    /** A conditional request for a stored response was sent to the origin; waiting for the response head. */
     VALIDATING("validating", "A conditional request for a stored response went to the origin; waiting for its answer."),
-    /** A stored response is on its way to the client. */
+    /** A stored response is being sent to the client. */
     SENDING_STORED("sending-stored", "A stored response is on its way to the client."),
-    /** An origin's response is on its way to the client. */
+    /** An origin's response is being sent to the client. */
     SENDING_FETCHED("sending-fetched", "An origin's response is on its way to the client."),
-    /** An answer of the proxy's own is on its way to the client. */
+    /** A response that this proxy generated is being sent to the client. */
     SENDING_LOCAL("sending-local", "An answer of the proxy's own is on its way to the client."),
-    /** The connection speaks another protocol, joined to an origin's byte for byte. */
+    /** The client's connection uses another protocol; its bytes are relayed to and from an origin's connection. */
     TUNNELLING("tunnelling", "The connection speaks another protocol, joined to an origin's byte for byte."),
-    /** The response was handed over whole. */
+    /** The complete response was passed to the client's stream. */
     DONE("done", "The response was handed over whole."),
-    /** The client left, or the response broke off after its head. */
+    /** The client closed the stream, or the response broke off after its head. */
     ABORTED("aborted", "The client left, or the response broke off after its head.");
 
     private static final Map<ExchangePhase, Set<ExchangePhase>> TRANSITIONS = transitionTable();
@@ -48,7 +48,7 @@ public enum ExchangePhase {
         return text;
     }
 
-    /** What the phase means, for the printed table. */
+    /** The meaning of the phase, for the generated table. */
     public String sentence() {
         return sentence;
     }
@@ -58,7 +58,7 @@ public enum ExchangePhase {
         return TRANSITIONS.getOrDefault(this, Set.of());
     }
 
-    /** Whether the exchange is over. */
+    /** Whether the exchange has ended. */
     public boolean isTerminal() {
         return this == DONE || this == ABORTED;
     }

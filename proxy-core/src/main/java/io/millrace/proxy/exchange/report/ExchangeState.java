@@ -1,7 +1,7 @@
 package io.millrace.proxy.exchange.report;
 
 /**
- * Where an exchange stands, for the rooms that bring it on, and how it ends.
+ * The phase and the outcome of an exchange, shared by the classes that advance it.
  *
  * <p>Confined to the exchange's event loop.
  */
@@ -17,13 +17,13 @@ public final class ExchangeState {
         return phase.isTerminal();
     }
 
-    /** The next phase; {@link ExchangePhase#next} has those that may follow. */
+    /** Enters the next phase. {@link ExchangePhase#next} lists the permitted ones. */
     public void enter(ExchangePhase next) {
         assert phase.next().contains(next) : phase + " -> " + next;
         phase = next;
     }
 
-    /** The next phase, and the outcome unless something breaks it off. */
+    /** Enters the next phase, with the outcome of the exchange if no failure follows. */
     public void enter(ExchangePhase next, ExchangeOutcome success) {
         enter(next);
         outcome = success;

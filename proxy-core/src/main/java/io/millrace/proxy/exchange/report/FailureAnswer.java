@@ -2,11 +2,17 @@ package io.millrace.proxy.exchange.report;
 
 import io.millrace.proxy.fetch.OriginFailure;
 
-/** What a client is told where an origin gave no answer, or there is no connection to it (RFC 9110 s15.6). No state. */
+/**
+ * The status and outcome of a response to a client when the request to the origin failed (RFC 9110 s15.6). Thread-safe:
+ * no state.
+ */
 public final class FailureAnswer {
     private FailureAnswer() {}
 
-    /** 403 for where requests may not go, 503 where limits of this side are reached or nobody is up, 504 for what took too long, else 502. */
+    /**
+     * Returns 403 for a denied destination, 503 when a limit of this proxy is reached or no host is up, 504 for a
+     * timeout, otherwise 502.
+     */
     public static int status(OriginFailure.Reason reason) {
         if (reason == OriginFailure.Reason.DESTINATION) {
             return 403;

@@ -5,7 +5,7 @@ import io.millrace.proxy.net.BadRequest;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.log.LogOutcome;
 
-/** Which counter and which log word a failure has. Immutable: no state. */
+/** Maps failures to their counters and log outcomes. Thread-safe: no state. */
 public final class FailureCounters {
     private FailureCounters() {}
 

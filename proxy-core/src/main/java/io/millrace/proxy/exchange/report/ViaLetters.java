@@ -10,14 +10,18 @@ import io.millrace.proxy.observe.log.LogOutcome;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The letters of Via from what an exchange knows when its head is sent.
+ * Sets the Via codes from the state of an exchange when its response head is sent.
  *
- * <p>Immutable: no state.
+ * <p>Thread-safe: no state.
  */
 public final class ViaLetters {
     private ViaLetters() {}
 
-    /** What the client asked for; null for bytes that were no request. */
+    /**
+     * Returns the code for the client's request.
+     *
+     * @param request null when the bytes were not a valid request
+     */
     public static char client(@Nullable RequestHead request) {
         if (request == null) {
             return 'E';
@@ -32,7 +36,7 @@ public final class ViaLetters {
         return fields.contains(FieldName.COOKIE) ? 'C' : 'S';
     }
 
-    /** What was found, and what the cache made of it. */
+    /** Sets the codes for the lookup and the cache result. */
     public static void cache(ViaCodes codes, CacheResult result, boolean fromRam, boolean collapsed, int status) {
         char hit = collapsed ? 'W' : fromRam ? 'R' : 'H';
         char sent = status == 304 ? 'N' : status == 412 ? 'I' : 'H';
@@ -55,7 +59,7 @@ public final class ViaLetters {
         codes.set(Part.LOOKUP, lookup).set(Part.TYPE, 'C').set(Part.RESULT, result);
     }
 
-    /** What the origin did, where it was asked. */
+    /** Sets the codes for the origin, if a request was sent to it. */
     public static void origin(ViaCodes codes, CacheResult result, int originStatus, boolean stored, boolean failed) {
         if (originStatus == 0) {
             codes.set(Part.SERVER, failed ? 'E' : ' ').set(Part.CONNECTION, failed ? 'F' : ' ');
@@ -72,7 +76,7 @@ public final class ViaLetters {
         }
     }
 
-    /** What went wrong. */
+    /** Returns the code for the error. */
     public static char error(LogOutcome outcome) {
         return switch (outcome) {
             case OK, CLIENT_ABORTED -> 'N';

@@ -1,4 +1,4 @@
-/** Phases and outcomes of an exchange, and the counters, Via letters and statuses that stand for them. */
+/** Phases and outcomes of an exchange, and the counters, Via codes and statuses derived from them. */
 @NullMarked
 package io.millrace.proxy.exchange.report;
 

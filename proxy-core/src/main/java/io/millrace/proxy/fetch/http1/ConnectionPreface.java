@@ -4,7 +4,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 
 /**
- * Writes what stands before anything else on a connection, TLS included; it leaves with the first that is flushed.
+ * Writes the first bytes of a connection, before TLS. They are sent with the first flush.
  *
  * <p>Confined to one event loop.
  */

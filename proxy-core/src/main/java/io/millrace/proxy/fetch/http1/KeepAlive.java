@@ -7,16 +7,17 @@ import io.millrace.proxy.http.ListCursor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What an origin says of how long it keeps an unused connection: {@code Keep-Alive: timeout=5, max=100} (RFC 2068 s19.7.1.1).
+ * The idle timeout that an origin announces for its connections: {@code Keep-Alive: timeout=5, max=100}
+ * (RFC 2068 s19.7.1.1).
  *
- * <p>We let go of the connection a second before the origin does, so that no request is sent into a connection that is being closed: one that is not idempotent could
- * not be repeated.
+ * <p>This proxy closes the connection one second before the origin does. So no request is sent on a connection that the
+ * origin is closing; a request that is not idempotent could not be retried.
  *
  * <p>Thread-safe: no state.
  */
 public final class KeepAlive {
 
-    /** The origin says nothing. */
+    /** The origin announces no timeout. */
     public static final long UNLIMITED = Long.MAX_VALUE;
 
     private static final String TIMEOUT = "timeout=";
@@ -24,7 +25,7 @@ public final class KeepAlive {
 
     private KeepAlive() {}
 
-    /** How long to keep the connection, in nanoseconds; 0 when it is not worth keeping. */
+    /** Returns the time to keep the idle connection, in nanoseconds; 0 when it is not worth keeping. */
     public static long idleNanos(FieldSection fields) {
         if (!fields.contains(FieldName.KEEP_ALIVE)) {
             return UNLIMITED;

@@ -1,4 +1,7 @@
-/** Parts of origin connections that only HTTP/1.1 has: keep-alive and the PROXY header. Knows neither pools nor calls. */
+/**
+ * Components of origin connections that are specific to HTTP/1.1: keep-alive and the PROXY header. Independent of pools
+ * and calls.
+ */
 @NullMarked
 package io.millrace.proxy.fetch.http1;
 

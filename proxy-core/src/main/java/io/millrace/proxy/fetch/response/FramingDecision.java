@@ -8,23 +8,23 @@ import io.millrace.proxy.http.forward.UpgradeFields;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the content of a response ends, or why that cannot be said beyond doubt (RFC 9112 s6.3, s6.1, s9.3).
+ * The framing of a response's content, or the reason why it is ambiguous (RFC 9112 s6.3, s6.1, s9.3).
  *
- * <p>Where the RFC lets a recipient choose between repairing and refusing, this refuses: a response that another reader might cut at another place can be used to
- * smuggle one response into another's place.
+ * <p>Where the RFC permits a recipient to repair or to refuse, this class refuses: a response that another parser might
+ * split differently can be used for response smuggling.
  *
  * <p>Immutable.
  */
 public sealed interface FramingDecision {
 
-    /** The content ends as {@code framing} says; {@code reusable}: the connection persists after it. */
+    /** The content ends as {@code framing} describes; {@code reusable}: the connection persists after it. */
     record Framed(ResponseFraming framing, boolean reusable) implements FramingDecision {}
 
-    /** It cannot be said. */
+    /** The framing is ambiguous or invalid. */
     record Rejected(String problem) implements FramingDecision {}
 
     /**
-     * Decides for one response, interim or final.
+     * Decides about one response, interim or final.
      *
      * @param upgrade the protocols that its request offered; null for none
      */
@@ -55,7 +55,7 @@ public sealed interface FramingDecision {
         }
         boolean persists = persists(head);
         if (toHeadRequest || head.isInterim() || head.status() == 204 || head.status() == 304) {
-            // A 204 that announces content may well send it: whatever follows is not trusted.
+            // An origin that announces content in a 204 may actually send it: later bytes are not trusted.
             boolean doubtful = head.status() == 204 && length > 0;
             return new Framed(ResponseFraming.NO_CONTENT, persists && !doubtful);
         }
@@ -68,7 +68,7 @@ public sealed interface FramingDecision {
         return new Framed(ResponseFraming.BY_CLOSE, false);
     }
 
-    /** What keeps a 101 from switching protocols (RFC 9110 s7.8); empty when nothing does. */
+    /** Returns the reason why a 101 cannot switch protocols (RFC 9110 s7.8); empty when it can. */
     private static String switchProblem(ResponseHead head, @Nullable String upgrade) {
         FieldSection fields = head.fields();
         if (upgrade == null) {

@@ -19,37 +19,43 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Our own reading of a response's head and of what ends its content, with Netty's decoder for chunks.
+ * A strict decoder of response heads and framing, which uses Netty's decoder for chunks.
  *
- * <p>A head is held back until all of it is there. Then its bytes are checked and framed by {@link ResponseGrammar} and {@link FramingDecision}. Content of a
- * length, and content up to the connection's end, is cut here; a response in chunks is given to Netty's decoder behind a head that says no more than that. So
- * nothing that two readers could frame differently gets through: Netty joins folded lines, passes over white space before a colon and lets Transfer-Encoding
- * win over Content-Length, and we refuse these. This hands on, per response,
+ * <p>A head is buffered until it is complete. Then {@link ResponseGrammar} and {@link FramingDecision} check its bytes
+ * and determine the framing. Content with a length, and content up to the connection's end, is split here. Chunked
+ * content goes to Netty's decoder behind a generated minimal head. So no response passes that two parsers could frame
+ * differently: Netty joins folded lines, ignores white space before a colon and prefers Transfer-Encoding to
+ * Content-Length. Such responses are refused here. The output per response is
  *
  * <pre>
  * ReceivedHead*  (interim)   ReceivedHead   HttpContent*   LastHttpContent     or at any point   BadResponse
  * </pre>
  *
- * and a {@link BadResponse} for bytes that no request asked for. Behind a head of 101 nothing is read any more: the bytes are of another protocol, and go on when this
- * leaves the pipeline.
+ * and a {@link BadResponse} for bytes without a request. After a 101 no bytes are parsed: they belong to another
+ * protocol, and are passed on when this handler is removed from the pipeline.
  *
  * <p>Confined to one event loop.
  */
 public final class OriginResponseDecoder extends HttpResponseDecoder {
 
-    /** A head that passed. {@code reusable}: the connection may carry another request after this response. */
+    /** An accepted head. {@code reusable}: the connection may carry another request after this response. */
     public record ReceivedHead(ResponseHead head, ResponseFraming framing, boolean reusable) {}
 
-    /** What came cannot be used; the connection can only be closed. */
+    /** The received bytes are unusable; the connection must be closed. */
     public record BadResponse(String problem) {}
 
-    /** Most interim responses before the final one; more are taken for a loop. */
+    /** Limit of interim responses before the final one; more count as an endless loop. */
     private static final int INTERIM_MAX = 32;
 
-    /** Netty's own limits stay what they are. So they are the largest that ours may become, which holds for all that it is given. */
+    /**
+     * Netty's own limits are constant. They are therefore the upper bound of the configurable limits, which apply to
+     * all bytes passed to Netty.
+     */
     private static final int NETTY_BYTES_MAX = 1 << 20;
 
-    /** Largest piece of content handed on at once: the largest receive buffer, so that none is cut in two for nothing. */
+    /**
+     * Largest piece of content passed on at once: the largest receive buffer, so that no buffer is split needlessly.
+     */
     private static final int CONTENT_PIECE_MAX = 64 << 10;
 
     private enum Phase {
@@ -61,13 +67,13 @@ public final class OriginResponseDecoder extends HttpResponseDecoder {
         CHUNKS,
         /** Content up to the connection's end. */
         CLOSE,
-        /** The connection speaks another protocol. */
+        /** The connection uses another protocol. */
         SWITCHED,
-        /** Framing is lost. */
+        /** The framing is lost. */
         BROKEN
     }
 
-    /** What Netty's decoder is told of a response in chunks. */
+    /** The head that Netty's decoder gets for chunked content. */
     private static final byte[] CHUNKED_HEAD =
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
 
@@ -93,10 +99,10 @@ public final class OriginResponseDecoder extends HttpResponseDecoder {
     }
 
     /**
-     * A request was sent: the next bytes are its response.
+     * Called when a request was sent: the next bytes are its response.
      *
-     * @param offered the protocols that it offers in Upgrade; null for none
-     * @param headBytesMax longest head, and longest lines of a chunk and trailers
+     * @param offered the protocols of its Upgrade field; null for none
+     * @param headBytesMax limit in bytes of a head, of a chunk's line, and of trailers
      */
     public void expectResponse(boolean toHeadRequest, boolean toConnect, @Nullable String offered, int headBytesMax) {
         assert phase == Phase.NONE;
@@ -110,17 +116,17 @@ public final class OriginResponseDecoder extends HttpResponseDecoder {
         anyBytes = false;
     }
 
-    /** Nothing is sent in HTTP: all bytes are for whoever takes the connection over. */
+    /** Called for a tunnel: all bytes belong to the new owner of the connection. */
     public void expectTunnel() {
         phase = Phase.SWITCHED;
     }
 
-    /** Whether any byte came since {@link #expectResponse}. */
+    /** Whether any byte has arrived since {@link #expectResponse}. */
     public boolean hasAnyBytes() {
         return anyBytes;
     }
 
-    /** Whether more bytes lay behind the last response, in the same read. */
+    /** Whether the last read contained more bytes after the response. */
     public boolean hasBytesLeftOver() {
         return bytesLeftOver;
     }
@@ -163,7 +169,7 @@ public final class OriginResponseDecoder extends HttpResponseDecoder {
                     : 0;
         }
         long linesBytes = lines.after(before, in.readableBytes(), out.size() > first, contentBytes);
-        // What Netty refuses it takes all the rest of; that is no line.
+        // If Netty refuses the content, it consumes all remaining bytes; they do not count as a line.
         if (linesBytes > headMax && !isRefused(out)) {
             discard(out, first);
             broken("malformed content: a chunk's line or trailers of more than " + headMax + " bytes", in, out);
@@ -187,12 +193,12 @@ public final class OriginResponseDecoder extends HttpResponseDecoder {
         }
     }
 
-    /** The next bytes, with a reference of their own. */
+    /** Returns the next bytes, with a reference of their own. */
     private static HttpContent piece(ByteBuf in, int length) {
         return new DefaultHttpContent(in.readRetainedSlice(length));
     }
 
-    /** The response is whole. */
+    /** Ends the response, which is complete. */
     private void ended(ByteBuf in, List<Object> out) {
         out.add(LastHttpContent.EMPTY_LAST_CONTENT);
         phase = Phase.NONE;
@@ -217,7 +223,7 @@ public final class OriginResponseDecoder extends HttpResponseDecoder {
             return;
         }
         if (connectRequest && head.isSuccessful()) {
-            // Fields of framing say nothing in this answer (RFC 9110 s9.3.6).
+            // Framing fields have no meaning in this response (RFC 9110 s9.3.6).
             phase = Phase.SWITCHED;
             out.add(new ReceivedHead(head, ResponseFraming.NO_CONTENT, false));
             return;
@@ -263,7 +269,7 @@ public final class OriginResponseDecoder extends HttpResponseDecoder {
         }
     }
 
-    /** Sets Netty's decoder to where the first chunk begins. */
+    /** Puts Netty's decoder into the state before the first chunk. */
     private void expectChunks(ChannelHandlerContext ctx, List<Object> out) throws Exception {
         int first = out.size();
         ByteBuf head = Unpooled.wrappedBuffer(CHUNKED_HEAD);

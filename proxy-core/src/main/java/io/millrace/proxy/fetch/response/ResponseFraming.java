@@ -1,16 +1,17 @@
 package io.millrace.proxy.fetch.response;
 
 /**
- * How the end of a response's content is recognised (RFC 9112 s6.3).
+ * How a recipient detects the end of a response's content (RFC 9112 s6.3).
  *
  * <p>Immutable.
  *
- * @param kind by what
- * @param contentLength bytes of content to come: exact for {@link Kind#NONE} (0) and {@link Kind#LENGTH}, -1 where unknown
+ * @param kind the delimiter
+ * @param contentLength bytes of content to come: exact for {@link Kind#NONE} (0) and {@link Kind#LENGTH}, -1 when
+ *     unknown
  */
 public record ResponseFraming(Kind kind, long contentLength) {
 
-    /** By what the end is recognised. */
+    /** The delimiter of the content. */
     public enum Kind {
         /** There is no content: the request was HEAD, or the status is 1xx, 204 or 304. */
         NONE,
@@ -18,7 +19,7 @@ public record ResponseFraming(Kind kind, long contentLength) {
         LENGTH,
         /** The last chunk. */
         CHUNKED,
-        /** The origin closes the connection; whether it did so too early nobody can tell. */
+        /** The origin closes the connection. A premature close cannot be detected. */
         CLOSE
     }
 
@@ -26,7 +27,7 @@ public record ResponseFraming(Kind kind, long contentLength) {
     public static final ResponseFraming BY_CHUNKS = new ResponseFraming(Kind.CHUNKED, -1);
     static final ResponseFraming BY_CLOSE = new ResponseFraming(Kind.CLOSE, -1);
 
-    /** Whether only the connection's end tells that the content is complete. */
+    /** Whether the content ends with the connection. */
     public boolean isCloseDelimited() {
         return kind == Kind.CLOSE;
     }

@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the bytes of a whole response head by the letter of RFC 9112 s2.2, s4 and s5:
+ * Parses a complete response head strictly by RFC 9112 s2.2, s4 and s5:
  *
  * <pre>
  * HTTP/1.1 200 OK CRLF          (or HTTP/1.0; the reason phrase and the space before it may be missing)
@@ -24,7 +24,7 @@ final class ResponseGrammar {
 
     private ResponseGrammar() {}
 
-    /** The head, or null when the bytes are anything else than one head. The head borrows the array. */
+    /** Returns the head, or null when the bytes are not exactly one head. The head borrows the array. */
     static @Nullable ResponseHead parse(byte[] bytes) {
         int lineEnd = lineEnd(bytes, 0);
         if (lineEnd < 0 || !isStatusLine(bytes, lineEnd)) {
@@ -44,7 +44,7 @@ final class ResponseGrammar {
         return ResponseHead.of(status(bytes), reason, bytes[7] - '0', fields);
     }
 
-    /** What is wrong with bytes that {@link #parse} refused, for the operator. */
+    /** Returns the error in bytes that {@link #parse} refused, for the operator. */
     static String problem(byte[] bytes) {
         int lineEnd = lineEnd(bytes, 0);
         if (lineEnd < 0 || !isStatusLine(bytes, lineEnd)) {
@@ -115,7 +115,9 @@ final class ResponseGrammar {
         return true;
     }
 
-    /** Controls other than tab have no place in a value, also those that the field section lets through (RFC 9110 s5.5). */
+    /**
+     * Control bytes except tab are invalid in a value (RFC 9110 s5.5), including those that the field section accepts.
+     */
     private static boolean hasCleanValues(FieldSection fields) {
         byte[] bytes = fields.bytes();
         for (int line = 0; line < fields.size(); line++) {
@@ -132,7 +134,10 @@ final class ResponseGrammar {
         return b >= ' ' ? b != 0x7f : b < 0 || b == '\t';
     }
 
-    /** Position of the first CR LF from there on, or -1; -1 as well when a LF comes without CR. */
+    /**
+     * Returns the position of the first CR LF at or after {@code from}; -1 if there is none, or if an LF without CR
+     * comes first.
+     */
     private static int lineEnd(byte[] bytes, int from) {
         for (int i = from; i < bytes.length; i++) {
             if (bytes[i] == '\n') {

@@ -21,26 +21,30 @@ import java.security.GeneralSecurityException;
 import javax.net.ssl.SSLException;
 
 /**
- * TLS contexts for connections to origins: OpenSSL where its library is there, else the JDK's.
+ * Creates TLS contexts for connections to origins: with OpenSSL if its library is available, else with the JDK.
  *
- * <p>Thread-safe: no state. A context is meant to be made once and shared by the clients of all event loops.
+ * <p>Thread-safe: no state. Create a context once and share it among the clients of all event loops.
  */
 public final class OriginTls {
 
-    /** Made on first use, then shared: reading the trust store takes long enough to be done once. */
+    /** Created on first use, then shared, since reading the trust store takes long. */
     private static final class Shared {
         static final SslContext CONTEXT = build(builder());
     }
 
     private OriginTls() {}
 
-    /** Accepts a certificate that the system's trust store vouches for and that names the host asked for (RFC 9110 s4.3.4). */
+    /**
+     * Returns a context that accepts a certificate if the system's trust store contains its issuer and its name matches
+     * the host (RFC 9110 s4.3.4).
+     */
     public static SslContext verifying() {
         return Shared.CONTEXT;
     }
 
     /**
-     * As {@link #verifying()}, with these authorities in place of the system's. Borrows the stream.
+     * Returns a context like {@link #verifying()}, with these certification authorities instead of the system's.
+     * Borrows the stream.
      *
      * @param authorities X.509 certificates in PEM
      * @throws IllegalArgumentException when they cannot be read
@@ -49,17 +53,17 @@ public final class OriginTls {
         return build(builder().trustManager(authorities));
     }
 
-    /** Accepts any certificate: encrypts, and proves nothing about who is at the other end. */
+    /** Returns a context that accepts any certificate: it encrypts, but does not authenticate the origin. */
     public static SslContext unverified() {
         return build(
                 builder().trustManager(InsecureTrustManagerFactory.INSTANCE).endpointIdentificationAlgorithm(null));
     }
 
     /**
-     * Makes a context of settings. Blocks on their files.
+     * Creates a context from settings. Blocks on their files.
      *
-     * @param http2 what is offered by ALPN
-     * @throws SSLException when a file cannot be used; the message names it
+     * @param http2 determines the protocols offered by ALPN
+     * @throws SSLException when a file cannot be used; the message names the file
      */
     public static SslContext of(OriginTlsConfig.Context config, OriginConfig.Http2 http2) throws SSLException {
         if (http2 == OriginConfig.Http2.OFF && config.equals(OriginTlsConfig.DEFAULTS.context())) {

@@ -28,10 +28,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * TLS contexts for origins, one for each different setting, rebuilt when one of its files changes.
+ * The TLS contexts for origins, one for each distinct setting, rebuilt when one of its files changes.
  *
- * <p>All event loops share them, and with them the sessions that they resume. A faulty file leaves the context of before
- * in use; a setting that never had a good one has no connections. Thread-safe.
+ * <p>All event loops share them, including their sessions for resumption. If a changed file is faulty, the previous
+ * context stays in use. A setting without any valid context has no connections. Thread-safe.
  */
 public final class OriginTlsContexts implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(OriginTlsContexts.class);
@@ -42,11 +42,11 @@ public final class OriginTlsContexts implements AutoCloseable {
     private @Nullable Future<?> check;
     private long checkNanos;
 
-    /** One setting and what was made of it. Written under the lock; event loops read the volatile fields. */
+    /** One setting with its contexts. Written under the lock; event loops read the volatile fields. */
     private static final class Entry {
         final Context config;
         List<FileStamp> stamps = List.of();
-        /** The protocols that contexts were asked for. Under the lock. */
+        /** The HTTP/2 modes for which contexts were requested. Guarded by the lock. */
         final Set<Http2> modes = EnumSet.of(Http2.OFF);
 
         volatile Map<Http2, SslContext> made = Map.of();
@@ -57,7 +57,7 @@ public final class OriginTlsContexts implements AutoCloseable {
         }
     }
 
-    /** Makes the contexts that a configuration needs and keeps no others. Blocks on files. */
+    /** Creates the contexts that a configuration needs and removes all others. Blocks on files. */
     public void apply(ProxyConfig config) {
         Map<Context, Set<Http2>> used = used(config);
         lock.lock();
@@ -140,9 +140,9 @@ public final class OriginTlsContexts implements AutoCloseable {
         }
     }
 
-    /** Makes the context of an entry, or notes why there is none. */
+    /** Creates the contexts of an entry, or notes the error. */
     private static void make(Entry entry) {
-        // Older than the content, so that a change in between is seen at the next check.
+        // Read before the content, so that the next check detects a change in between.
         List<FileStamp> stamps = stamps(entry.config);
         boolean again = !entry.made.isEmpty();
         try {
@@ -178,15 +178,15 @@ public final class OriginTlsContexts implements AutoCloseable {
     }
 
     /**
-     * Returns the context of a setting, which {@link #apply} has made in most cases.
+     * Returns the context of a setting, which {@link #apply} has usually created already.
      *
-     * @param http2 what is offered by ALPN
+     * @param http2 determines the protocols offered by ALPN
      * @throws SSLException when there is none; the message names the file and the reason
      */
     public SslContext context(Context config, Http2 http2) throws SSLException {
         Entry entry = entries.get(config);
         if (entry == null || (!entry.made.containsKey(http2) && entry.fault == null)) {
-            // Settings of a request that is older than a reload, or of an origin that only a client named.
+            // The settings of a request that is older than a reload, or of an origin that only a client named.
             lock.lock();
             try {
                 entry = prepare(config, Set.of(http2));
@@ -201,7 +201,7 @@ public final class OriginTlsContexts implements AutoCloseable {
         return made;
     }
 
-    /** Ends the checks; contexts stay usable. */
+    /** Ends the checks. Contexts stay usable. */
     @Override
     public void close() {
         lock.lock();

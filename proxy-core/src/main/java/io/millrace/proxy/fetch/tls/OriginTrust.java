@@ -41,7 +41,7 @@ final class OriginTrust extends X509ExtendedTrustManager {
     }
 
     /**
-     * A trust manager for a way to verify other than {@code off}.
+     * Returns a trust manager for any verification except {@code off}.
      *
      * @param authorities PEM file; null for the system's trust store
      */

@@ -1,4 +1,4 @@
-/** TLS contexts and trust towards origins, by the settings of a rule or group. */
+/** TLS contexts and certificate verification for connections to origins, by the settings of a rule or group. */
 @NullMarked
 package io.millrace.proxy.fetch.tls;
 

@@ -11,9 +11,10 @@ import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import java.util.function.LongSupplier;
 
 /**
- * Waits for the end of the TLS handshake, then has the connection served by the protocol that was agreed on (RFC 7301).
+ * Waits for the end of the TLS handshake, then starts the protocol that was negotiated by ALPN (RFC 7301).
  *
- * <p>Stands behind the TLS handler, and leaves the pipeline with the choice. Confined to the channel's event loop.
+ * <p>Placed behind the TLS handler. Removes itself from the pipeline after the choice. Confined to the channel's event
+ * loop.
  */
 public final class AlpnChoice extends ChannelInboundHandlerAdapter {
     /** The protocol identifier of HTTP/2 over TLS (RFC 9113 s3.2). */
@@ -25,9 +26,9 @@ public final class AlpnChoice extends ChannelInboundHandlerAdapter {
     private final PendingConnection pending;
 
     /**
-     * @param connections has this connection until its protocol is known
-     * @param timeoutNanos from the connection's start to the end of the handshake; asked whenever it counts
-     * @param http1 serves clients that agreed on nothing, too
+     * @param connections contains this connection until its protocol is known
+     * @param timeoutNanos from the connection's start to the end of the handshake; read at every tick
+     * @param http1 also serves clients without ALPN
      */
     public AlpnChoice(
             ConnectionSet connections,
@@ -75,7 +76,7 @@ public final class AlpnChoice extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-        // A handshake that fails is counted where TLS is.
+        // A failed handshake is counted in the TLS component.
         context.close();
     }
 }

@@ -4,9 +4,9 @@ import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The bytes with which a client of HTTP/2 begins a connection (RFC 9113 s3.4).
+ * The client connection preface of HTTP/2 (RFC 9113 s3.4).
  *
- * <p>Immutable: no state.
+ * <p>Thread-safe: no state.
  */
 public final class Http2Preface {
     private static final byte[] BYTES = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
@@ -18,7 +18,7 @@ public final class Http2Preface {
         return BYTES.length;
     }
 
-    /** Whether the readable bytes, as far as they go, are those of the preface; borrows the buffer. */
+    /** Whether the readable bytes are a prefix of the preface or begin with it. Borrows the buffer. */
     public static boolean isBegun(ByteBuf in) {
         int length = Math.min(in.readableBytes(), BYTES.length);
         for (int i = 0; i < length; i++) {

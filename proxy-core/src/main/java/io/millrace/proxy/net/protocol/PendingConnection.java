@@ -21,10 +21,10 @@ final class PendingConnection implements ConnectionSet.Member {
     private int slot = -1;
     private boolean over;
 
-    @SuppressWarnings("NullAway.Init") // set by begin, before anything else
+    @SuppressWarnings("NullAway.Init") // set by begin, before any other use
     private ChannelHandlerContext ctx;
 
-    /** A connection that is closed at its deadline. */
+    /** Creates a connection that is closed at its deadline. */
     PendingConnection(ConnectionSet connections, ClientConnection facts, LongSupplier timeoutNanos) {
         this.connections = connections;
         this.facts = facts;
@@ -33,10 +33,11 @@ final class PendingConnection implements ConnectionSet.Member {
     }
 
     /**
-     * A connection whose client is not known before its PROXY header is read.
+     * Creates a connection whose client is unknown before its PROXY header is read.
      *
-     * @param connections counts this connection until it ends here
-     * @param timeoutNanos from the connection's start to its end here; read at every tick, so that a change of settings counts at once
+     * @param connections counts this connection until it leaves or is closed
+     * @param timeoutNanos from the connection's start until it leaves; read at every tick, so that changes apply at
+     *     once
      * @param onTimeout runs once or more after the deadline; it closes the connection
      */
     PendingConnection(ConnectionSet connections, LongSupplier timeoutNanos, Runnable onTimeout) {
@@ -46,7 +47,10 @@ final class PendingConnection implements ConnectionSet.Member {
         this.onTimeout = onTimeout;
     }
 
-    /** Joins the set once the channel is active; a connection over the set's limit is closed. Repeated calls have no effect. */
+    /**
+     * Adds the connection to the set once the channel is active. Closes it if the set's limit is reached. Repeated
+     * calls have no effect.
+     */
     void begin(ChannelHandlerContext context) {
         ctx = context;
         if (slot < 0 && !over && context.channel().isActive() && !connections.add(this)) {

@@ -11,12 +11,13 @@ import java.util.List;
 import java.util.function.LongSupplier;
 
 /**
- * Tells HTTP/2 by prior knowledge from HTTP/1.1 by the first bytes of a connection (RFC 9113 s3.3), then leaves the pipeline.
+ * Distinguishes HTTP/2 with prior knowledge from HTTP/1.1 by the first bytes of a connection (RFC 9113 s3.3), then
+ * removes itself from the pipeline.
  *
  * <p>Confined to the channel's event loop.
  */
 public final class PrefaceChoice extends ByteToMessageDecoder {
-    /** Bytes before the last digit of a request line. */
+    /** The bytes before the last digit of a request line. */
     private static final byte[] VERSION = {'H', 'T', 'T', 'P', '/', '1', '.'};
 
     private final ClientConnection facts;
@@ -24,12 +25,12 @@ public final class PrefaceChoice extends ByteToMessageDecoder {
     private final ClientProtocol http2;
     private final PendingConnection pending;
 
-    @SuppressWarnings("NullAway.Init") // set by handlerAdded, before anything else
+    @SuppressWarnings("NullAway.Init") // set by handlerAdded, before any other use
     private ChannelHandlerContext ctx;
 
     /**
-     * @param connections has this connection until its protocol is known
-     * @param timeoutNanos from the connection's start to its first bytes; asked whenever it counts
+     * @param connections contains this connection until its protocol is known
+     * @param timeoutNanos from the connection's start to its first bytes; read at every tick
      */
     public PrefaceChoice(
             ConnectionSet connections,
@@ -69,7 +70,10 @@ public final class PrefaceChoice extends ByteToMessageDecoder {
         }
     }
 
-    /** Whether the first line is whole and is no request line of HTTP/1: an invalid preface gets no answer (RFC 9113 s3.4). */
+    /**
+     * Whether the first line is complete and is no HTTP/1 request line. An invalid preface gets no response
+     * (RFC 9113 s3.4).
+     */
     private static boolean isOfNeither(ByteBuf in) {
         int lineEnd = in.indexOf(in.readerIndex(), in.writerIndex(), (byte) '\n');
         int version =

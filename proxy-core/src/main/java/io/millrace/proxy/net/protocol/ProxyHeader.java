@@ -10,43 +10,43 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the first bytes of a connection say in the PROXY protocol, version 1 or 2, of which the specification is HAProxy's
- * proxy-protocol.txt of 2020. Immutable.
+ * The PROXY protocol header of a connection, version 1 or 2, as specified in HAProxy's proxy-protocol.txt of 2020.
+ * Immutable.
  *
  * <pre>
  *   1   PROXY TCP4 192.0.2.1 198.51.100.1 56324 443\r\n       at most 107 bytes
  *   2   12 bytes signature, version and command, family, 2 bytes length, addresses, TLVs
  * </pre>
  *
- * @param kind how far it is one
- * @param length bytes of it
- * @param client the source that it names; null where it names none, and the connection's own ends hold
- * @param secure whether its SSL TLV says that the client connected to the sender over TLS
+ * @param kind the result of parsing
+ * @param length length of the header in bytes
+ * @param client source address in the header; null when it has none, and the connection's own addresses apply
+ * @param secure whether its SSL TLV states that the client connected to the sender over TLS
  */
 record ProxyHeader(Kind kind, int length, @Nullable InetSocketAddress client, boolean secure) {
-    /** How far the bytes are a header. */
+    /** The result of parsing. */
     enum Kind {
-        /** They may become one. */
+        /** The bytes are a prefix of a possible header. */
         INCOMPLETE,
-        /** They are none: the connection begins with something else. */
+        /** The bytes are no header: the connection begins with something else. */
         NONE,
-        /** They begin as one and break its rules, or are too long. */
+        /** The bytes begin like a header but violate its syntax, or are too long. */
         MALFORMED,
-        /** They begin with a whole one. */
+        /** The bytes begin with a complete header. */
         COMPLETE
     }
 
     private static final byte[] SIGNATURE_1 = "PROXY ".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] SIGNATURE_2 = {13, 10, 13, 10, 0, 13, 10, 'Q', 'U', 'I', 'T', 10};
 
-    /** With its line end. */
+    /** Including the line end. */
     private static final int LENGTH_MAX_1 = 107;
 
     private static final int FIXED_2 = 16;
     private static final int ADDRESSES_V4 = 12;
     private static final int ADDRESSES_V6 = 36;
 
-    /** Type and length of a TLV. */
+    /** Length of the type and length fields of a TLV. */
     private static final int TLV_HEAD = 3;
 
     private static final int TLV_SSL = 0x20;
@@ -57,9 +57,9 @@ record ProxyHeader(Kind kind, int length, @Nullable InetSocketAddress client, bo
     private static final ProxyHeader MALFORMED = new ProxyHeader(Kind.MALFORMED, 0, null, false);
 
     /**
-     * Reads what there is; borrows the bytes and leaves their indices alone.
+     * Parses the readable bytes. Borrows the buffer and does not change its indices.
      *
-     * @param lengthMax longest header of version 2
+     * @param lengthMax limit of a version 2 header in bytes
      */
     static ProxyHeader parse(ByteBuf in, int lengthMax) {
         Kind first = begins(in, SIGNATURE_1);
@@ -73,7 +73,7 @@ record ProxyHeader(Kind kind, int length, @Nullable InetSocketAddress client, bo
         return first == Kind.INCOMPLETE || second == Kind.INCOMPLETE ? INCOMPLETE : NONE;
     }
 
-    /** Whether bytes begin with a signature: then what follows is a header or a mistake, and no request. */
+    /** Whether the bytes begin with a complete signature. If so, they are a header or an error, but no request. */
     static boolean isBegun(ByteBuf in) {
         return begins(in, SIGNATURE_1) == Kind.COMPLETE || begins(in, SIGNATURE_2) == Kind.COMPLETE;
     }
@@ -124,7 +124,10 @@ record ProxyHeader(Kind kind, int length, @Nullable InetSocketAddress client, bo
                 : of(source, port, length, false);
     }
 
-    /** An address in its family's usual form, which has no leading zeros in IPv4, and no brackets and zone in IPv6. */
+    /**
+     * Parses an address in the usual form of its family: without leading zeros in IPv4, without brackets and zone in
+     * IPv6.
+     */
     private static byte @Nullable [] address(String text, int length) {
         if (text.indexOf('[') >= 0 || text.indexOf('%') >= 0 || (length == 16) != (text.indexOf(':') >= 0)) {
             return null;
@@ -161,8 +164,8 @@ record ProxyHeader(Kind kind, int length, @Nullable InetSocketAddress client, bo
         if (in.readableBytes() < length) {
             return INCOMPLETE;
         }
-        // LOCAL is the proxy's own, a health check; a connection of an unknown kind or over a Unix socket has no
-        // address.
+        // LOCAL is a connection of the proxy itself, such as a health check. A connection of an unknown kind or over a
+        // Unix socket has no address.
         if (local || family == 0x00 || family == 0x31) {
             return new ProxyHeader(Kind.COMPLETE, length, null, false);
         }
@@ -178,8 +181,8 @@ record ProxyHeader(Kind kind, int length, @Nullable InetSocketAddress client, bo
     }
 
     /**
-     * Whether a TLV of type PP2_TYPE_SSL has PP2_CLIENT_SSL set (section 2.2.5 of the specification). TLVs that overrun the header say
-     * nothing.
+     * Whether a TLV of type PP2_TYPE_SSL has PP2_CLIENT_SSL set (section 2.2.5 of the specification). False if the TLVs
+     * exceed the header.
      */
     private static boolean isTls(ByteBuf in, int from, int end) {
         boolean secure = false;

@@ -15,46 +15,46 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the PROXY header with which a connection begins, before TLS and HTTP: then it leaves the pipeline, and what follows the header goes to
- * the handlers that it had put behind itself. A connection counts as one from its start on, header or not.
+ * Reads the PROXY header at the start of a connection, before TLS and HTTP. Then removes itself from the pipeline;
+ * bytes after the header go to the handlers added behind it. A connection is counted from its start, before its header.
  *
  * <p>Confined to the channel's event loop.
  */
 public final class ProxyHeaderDecoder extends ByteToMessageDecoder {
-    /** Why a connection is closed. */
+    /** The reason why a connection is closed. */
     public enum Refusal {
-        /** A header from somebody who may not send one. */
+        /** A header from an address that may not send one. */
         UNTRUSTED,
-        /** What begins as a header and is none, or is too long. */
+        /** Bytes that begin like a header but are not one, or a header that is too long. */
         MALFORMED,
-        /** No header where there must be one. */
+        /** A required header is missing. */
         MISSING,
-        /** It did not come in time. */
+        /** The header did not arrive in time. */
         TIMEOUT
     }
 
     /**
-     * What holds for connections.
+     * Settings of PROXY headers.
      *
-     * @param trusted whose headers are believed
-     * @param required whether there must be one
-     * @param headerBytesMax longest header of version 2
+     * @param trusted addresses whose headers are accepted
+     * @param required whether a header is required
+     * @param headerBytesMax limit of a version 2 header in bytes
      * @param timeoutNanos from the connection's start to the header's end
      */
     public record Settings(
             Predicate<@Nullable IpAddress> trusted, boolean required, int headerBytesMax, long timeoutNanos) {}
 
-    /** What comes of it. */
+    /** Receives the result. */
     public interface Events {
         /**
-         * The header has been read, or there is none: the handlers for what follows are to be added behind this one.
+         * The header has been read, or there is none. The receiver adds the next handlers behind this one.
          *
-         * @param client whom the header names; null for the channel's own remote address
-         * @param secure whether the header says that the client connected to its sender over TLS
+         * @param client client address in the header; null for the remote address of the channel
+         * @param secure whether the client used TLS to the sender of the header, according to the header
          */
         void onClient(Channel channel, @Nullable InetSocketAddress client, boolean secure);
 
-        /** The connection is closed; told once. */
+        /** The connection is closed. Called once. */
         void onRefused(Refusal why, @Nullable InetSocketAddress peer);
     }
 
@@ -62,13 +62,13 @@ public final class ProxyHeaderDecoder extends ByteToMessageDecoder {
     private final Events events;
     private final PendingConnection pending;
 
-    @SuppressWarnings("NullAway.Init") // set by handlerAdded, before anything else
+    @SuppressWarnings("NullAway.Init") // set by handlerAdded, before any other use
     private ChannelHandlerContext ctx;
 
     /**
-     * @param settings asked whenever one counts, so that a change holds for headers that are awaited
-     * @param connections has this connection until the header is read
-     * @param events told on the event loop
+     * @param settings read at each use, so that a change applies to connections that still wait for a header
+     * @param connections contains this connection until the header is read
+     * @param events called on the event loop
      */
     public ProxyHeaderDecoder(Supplier<Settings> settings, ConnectionSet connections, Events events) {
         this.settings = settings;
@@ -107,17 +107,17 @@ public final class ProxyHeaderDecoder extends ByteToMessageDecoder {
                 if (now.required()) {
                     refuse(Refusal.MISSING);
                 } else {
-                    goOn(null, false);
+                    complete(null, false);
                 }
             }
             case COMPLETE -> {
                 in.skipBytes(header.length());
-                goOn(header.client(), header.secure());
+                complete(header.client(), header.secure());
             }
         }
     }
 
-    private void goOn(@Nullable InetSocketAddress client, boolean secure) {
+    private void complete(@Nullable InetSocketAddress client, boolean secure) {
         pending.leave();
         events.onClient(ctx.channel(), client, secure);
         ctx.pipeline().remove(this);
@@ -146,7 +146,7 @@ public final class ProxyHeaderDecoder extends ByteToMessageDecoder {
         super.channelInactive(context);
     }
 
-    /** The sender has shut down its sending side: no header comes any more. */
+    /** Closes the connection when the peer has shut down its output, since no header can arrive. */
     @Override
     public void userEventTriggered(ChannelHandlerContext context, Object event) throws Exception {
         if (event instanceof ChannelInputShutdownEvent) {

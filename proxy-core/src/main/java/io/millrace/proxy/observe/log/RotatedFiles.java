@@ -16,9 +16,9 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The files that a log was rotated to, beside it: named by time, the oldest deleted beyond a number to keep. Files that
- * were compressed since ({@code .gz}, {@code .zst}, {@code .xz}, {@code .bz2}) count; any other name is left alone.
- * Confined to one thread.
+ * The rotated files of a log, in its directory: named by time, with the oldest deleted above the configured number.
+ * Files compressed later ({@code .gz}, {@code .zst}, {@code .xz}, {@code .bz2}) are included; files with any other name
+ * are not touched. Confined to one thread.
  */
 public final class RotatedFiles {
     private static final DateTimeFormatter STAMP =
@@ -26,7 +26,7 @@ public final class RotatedFiles {
     private static final int STAMP_LENGTH = "20261120T110000Z".length();
     private static final List<String> COMPRESSED = List.of("", ".gz", ".zst", ".xz", ".bz2");
 
-    /** More rotations within a second than any sane size leads to. */
+    /** Limit of rotations within a second, which no reasonable size setting reaches. */
     private static final int MAX_IN_ONE_SECOND = 1000;
 
     private final Path file;
@@ -34,7 +34,7 @@ public final class RotatedFiles {
     private final String prefix;
     private final int keep;
 
-    /** A rotated file with what it sorts by: its time, then its number within that second. */
+    /** A rotated file with its sort keys: the time, then the number within that second. */
     private record Rotated(String stamp, int number, Path path) implements Comparable<Rotated> {
         @Override
         public int compareTo(Rotated other) {
@@ -44,9 +44,9 @@ public final class RotatedFiles {
     }
 
     /**
-     * Those of a log.
+     * Creates the rotated files of a log.
      *
-     * @param keep how many are kept; 0 keeps all
+     * @param keep number of files to keep; 0 keeps all
      */
     public RotatedFiles(Path file, int keep) {
         Path parent = file.getParent();
@@ -60,7 +60,7 @@ public final class RotatedFiles {
         this.keep = keep;
     }
 
-    /** Renames the log to a name of its own that no file has. */
+    /** Renames the log to an unused name. */
     public void add(long nowMillis) throws IOException {
         String stamped = prefix + STAMP.format(Instant.ofEpochMilli(nowMillis));
         for (int number = 0; number < MAX_IN_ONE_SECOND; number++) {
@@ -73,7 +73,7 @@ public final class RotatedFiles {
         throw new FileAlreadyExistsException(stamped);
     }
 
-    /** Deletes the oldest beyond the number to keep. */
+    /** Deletes the oldest files above the configured number. */
     public void prune() throws IOException {
         if (keep == 0) {
             return;
@@ -84,7 +84,7 @@ public final class RotatedFiles {
         }
     }
 
-    /** The rotated files, oldest first. */
+    /** Returns the rotated files, oldest first. */
     public List<Path> files() throws IOException {
         List<Rotated> found = new ArrayList<>();
         try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory)) {

@@ -3,22 +3,22 @@ package io.millrace.proxy.purge.record;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The client that asked for a purge. Immutable.
+ * The client that requested a purge. Immutable.
  *
  * @param via {@code admin} or {@code request}
  * @param uid user of the process at the other end of the Unix domain socket; -1 when not known
- * @param token name of the token, null without one
- * @param address client address, null on a Unix domain socket
+ * @param token name of the token; null without one
+ * @param address client address; null on a Unix domain socket
  */
 public record PurgeClient(
         String via,
         long uid,
         @Nullable String token,
         @Nullable String address) {
-    /** A caller within the process, as in a program that embeds the proxy. */
+    /** The client of purges in a program that embeds the proxy. */
     public static final PurgeClient EMBEDDED = new PurgeClient("admin", -1, null, null);
 
-    /** The client of a PURGE or BAN request. */
+    /** Creates the client of a PURGE or BAN request. */
     public static PurgeClient ofRequest(String address) {
         return new PurgeClient("request", -1, null, address);
     }

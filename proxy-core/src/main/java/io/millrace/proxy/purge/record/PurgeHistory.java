@@ -23,16 +23,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Records of the latest purges, kept across restarts. Each is a line of JSON in the audit log, appended by every worker that shares
- * the directory; nothing is kept in memory. Lines that wait together are forced together.
+ * Records of the latest purges, kept across restarts. Each record is a line of JSON in the audit log, to which every
+ * worker that shares the directory appends. No record is kept in memory. Waiting lines share one force to disk.
  *
  * <p>Thread-safe. Adding never blocks; reading does.
  */
 public final class PurgeHistory implements AutoCloseable {
-    /** Records that may wait to be written; further ones are lost, and counted. */
+    /** Limit of records that wait to be written; further records are lost and counted. */
     public static final int WAITING_MAX = 1 << 16;
 
-    /** Records kept where nothing else is configured. */
+    /** Default limit of records. */
     public static final int ENTRIES_MAX_DEFAULT = 10_000;
 
     private static final int BATCH_MAX = 1024;
@@ -66,9 +66,9 @@ public final class PurgeHistory implements AutoCloseable {
     }
 
     /**
-     * Records in a directory, or in memory without one.
+     * Creates records in a directory, or in memory without one.
      *
-     * @param entriesMax how many are kept at least
+     * @param entriesMax number of records that are kept at least
      */
     public static PurgeHistory in(@Nullable Path directory, IntSupplier entriesMax, LongSupplier clockMillis) {
         return directory == null
@@ -77,7 +77,7 @@ public final class PurgeHistory implements AutoCloseable {
                         new PurgeLogFile(directory, entriesMax, clockMillis), writer(), entriesMax, clockMillis);
     }
 
-    /** Records in memory. */
+    /** Creates records in memory. */
     public static PurgeHistory inMemory(LongSupplier clockMillis) {
         return in(null, () -> ENTRIES_MAX_DEFAULT, clockMillis);
     }
@@ -93,37 +93,37 @@ public final class PurgeHistory implements AutoCloseable {
         return executor;
     }
 
-    /** An identifier for the removal of a URL. */
+    /** Returns a new identifier for the removal of a URL. */
     public String newRemovalId() {
         return removalIds.next();
     }
 
-    /** An identifier for a dry run. */
+    /** Returns a new identifier for a dry run. */
     public String newDryRunId() {
         return dryRunIds.next();
     }
 
-    /** The time of day. */
+    /** Returns the time of day in epoch milliseconds. */
     public long nowMillis() {
         return clockMillis.getAsLong();
     }
 
-    /** Records that were lost, since the file could not be written or too many waited. */
+    /** Number of records lost because the file could not be written or too many waited. */
     public long lost() {
         return lost.get();
     }
 
-    /** Adds a purge; {@code reply} runs when its record is durable, or cannot be. */
+    /** Adds a purge; {@code reply} runs when its record is durable or lost. */
     public void add(PurgeRecord record, Executor replyOn, Runnable reply) {
         append(PurgeLine.purge(record), replyOn, reply);
     }
 
-    /** Notes that a purge was undone. */
+    /** Adds the undo of a purge. */
     public void undone(String id, PurgeClient client, Executor replyOn, Runnable reply) {
         append(PurgeLine.undo(id, nowMillis(), client), replyOn, reply);
     }
 
-    /** Notes the count of a purge's objects. */
+    /** Adds the count of a purge's objects. */
     public void counted(String id, long objects, long bytes) {
         append(PurgeLine.count(id, nowMillis(), objects, bytes), Runnable::run, () -> {});
     }
@@ -150,7 +150,7 @@ public final class PurgeHistory implements AutoCloseable {
         try {
             thread.execute(this::writeWaiting);
         } catch (RejectedExecutionException e) {
-            // Closed: the process ends.
+            // The writer thread has ended with the process.
             writeWaiting();
         }
     }
@@ -191,15 +191,15 @@ public final class PurgeHistory implements AutoCloseable {
         try {
             one.replyOn().execute(one.reply());
         } catch (RejectedExecutionException e) {
-            log.debug("nobody waits for the record of a purge any more");
+            log.debug("the client of a purge is gone before its record was written");
         }
     }
 
     /**
-     * The latest purges, newest first. Blocks.
+     * Returns the latest purges, newest first. Blocks.
      *
-     * @param count at most this many
-     * @throws IOException when the log cannot be read
+     * @param count limit of the result
+     * @throws IOException if the log cannot be read
      */
     public List<PurgeRecord> latest(int count) throws IOException {
         List<PurgeRecord> all = new ArrayList<>(records(lines.lines()).values());
@@ -208,9 +208,9 @@ public final class PurgeHistory implements AutoCloseable {
     }
 
     /**
-     * The purge with an identifier; null when none is kept. Blocks.
+     * Returns the purge with an identifier; null if there is no record. Blocks.
      *
-     * @throws IOException when the log cannot be read
+     * @throws IOException if the log cannot be read
      */
     public @Nullable PurgeRecord find(String id) throws IOException {
         String member = "\"id\":\"" + id + "\"";
@@ -231,7 +231,7 @@ public final class PurgeHistory implements AutoCloseable {
         return records;
     }
 
-    /** Writes what waits. Blocks. */
+    /** Writes the waiting records. Blocks. */
     @Override
     public void close() {
         ThreadPoolExecutor thread = writer;

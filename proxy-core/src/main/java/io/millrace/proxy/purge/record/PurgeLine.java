@@ -16,8 +16,8 @@ import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
 
 /**
- * Lines of the audit log: one JSON object each. A purge has one with the action {@code purge}; its undo and its count have one
- * more each, with the same identifier.
+ * Writes and reads lines of the audit log, one JSON object each. A purge has a line with the action {@code purge}; its
+ * undo and its count have lines of their own with the same identifier.
  *
  * <p>Thread-safe: no state.
  */
@@ -29,7 +29,7 @@ final class PurgeLine {
 
     private PurgeLine() {}
 
-    /** The line of a purge, with a line feed. */
+    /** Returns the line of a purge, with a line feed. */
     static byte[] purge(PurgeRecord record) {
         return line(json -> {
             begin(json, record.id(), record.atMillis(), PURGE);
@@ -43,7 +43,7 @@ final class PurgeLine {
         });
     }
 
-    /** The line of an undo, with a line feed. */
+    /** Returns the line of an undo, with a line feed. */
     static byte[] undo(String id, long atMillis, PurgeClient client) {
         return line(json -> {
             begin(json, id, atMillis, "undo");
@@ -52,7 +52,7 @@ final class PurgeLine {
         });
     }
 
-    /** The line of a count, with a line feed. */
+    /** Returns the line of a count, with a line feed. */
     static byte[] count(String id, long atMillis, long objects, long bytes) {
         return line(json -> {
             begin(json, id, atMillis, COUNT);
@@ -162,7 +162,7 @@ final class PurgeLine {
         }
     }
 
-    /** The members that are texts or numbers; none where the line is no object. */
+    /** Returns the members with strings or integers; none if the line is not an object. */
     private static Map<String, String> members(String line) {
         Map<String, String> members = new HashMap<>();
         try (JsonParser parser =
@@ -181,7 +181,7 @@ final class PurgeLine {
             }
             return members;
         } catch (JacksonException e) {
-            // The end of a line is missing after a power failure.
+            // After a power failure the end of the line may be missing.
             return Map.of();
         }
     }

@@ -20,19 +20,19 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The log in files of a directory that the workers of one launcher share. The file {@code purges.jsonl} is appended to; once it has
- * as many lines as are to be kept it is renamed as access logs are, and {@value #ROTATED_KEPT} such files stay. A lock of the
- * kernel, which ends with its process, serves one writer or reader at a time.
+ * A log in files of a directory that the workers of a launcher share. New lines are appended to {@code purges.jsonl}.
+ * When it has reached the limit of lines it is renamed like an access log, and {@value #ROTATED_KEPT} renamed files are
+ * kept. A file lock admits one writer or reader at a time; the kernel releases it when its process ends.
  *
  * <p>Thread-safe; blocks.
  */
 final class PurgeLogFile implements PurgeLog {
     private static final String FILE = "purges.jsonl";
     private static final String LOCK = "lock";
-    /** Enough for as many purges as the limit, each with its undo and its count. */
+    /** Enough for the limit of purges, each with an undo and a count. */
     private static final int ROTATED_KEPT = 3;
 
-    /** The kernel's locks are of a process: within it this one serves. */
+    /** A file lock belongs to a process; this lock excludes threads of this process. */
     private static final ReentrantLock IN_PROCESS = new ReentrantLock();
 
     private final Path directory;
@@ -41,7 +41,7 @@ final class PurgeLogFile implements PurgeLog {
     private final LongSupplier clockMillis;
     private final RotatedFiles rotated;
 
-    /** The file as this process left it. Guarded by the lock. */
+    /** Identity of the file at the last access of this process. Guarded by the lock. */
     private @Nullable Object fileKey;
 
     private long size;
@@ -67,7 +67,7 @@ final class PurgeLogFile implements PurgeLog {
                             directory.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
                     FileLock held = channel.lock()) {
                 if (!held.isValid()) {
-                    throw new IOException(directory + ": its lock is lost");
+                    throw new IOException(directory + ": the file lock was lost");
                 }
                 return work.run();
             }
@@ -79,19 +79,19 @@ final class PurgeLogFile implements PurgeLog {
     @Override
     public void append(List<byte[]> added) throws IOException {
         locked(() -> {
-            look();
+            update();
             if (lines >= linesMax.getAsInt()) {
                 rotated.add(clockMillis.getAsLong());
                 rotated.prune();
-                look();
+                update();
             }
             write(added);
             return true;
         });
     }
 
-    /** Counts what another process has appended since. */
-    private void look() throws IOException {
+    /** Counts the lines that other processes have appended. */
+    private void update() throws IOException {
         BasicFileAttributes attributes = attributes();
         Object key = attributes == null ? null : attributes.fileKey();
         if (attributes == null || !Objects.equals(key, fileKey) || attributes.size() < size) {
@@ -133,7 +133,7 @@ final class PurgeLogFile implements PurgeLog {
         ByteBuffer out = ByteBuffer.allocate(length);
         try (FileChannel channel = FileChannel.open(
                 file, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.APPEND)) {
-            if (!isNew && endsWithinALine()) {
+            if (!isNew && hasTornEnd()) {
                 out.put((byte) '\n');
             }
             for (byte[] line : added) {
@@ -150,8 +150,8 @@ final class PurgeLogFile implements PurgeLog {
         }
     }
 
-    /** A power failure may leave half a line. */
-    private boolean endsWithinALine() throws IOException {
+    /** Returns whether the file ends within a line, as after a power failure. */
+    private boolean hasTornEnd() throws IOException {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
             ByteBuffer last = ByteBuffer.allocate(1);
             return channel.size() > 0 && channel.read(last, channel.size() - 1) == 1 && last.get(0) != '\n';
@@ -179,7 +179,7 @@ final class PurgeLogFile implements PurgeLog {
     }
 
     private static void read(Path one, List<String> to) throws IOException {
-        // By bytes: half a character at a torn end is no reason to read none.
+        // Decoded without errors, because a torn end may have half a character.
         String text = new String(Files.readAllBytes(one), StandardCharsets.UTF_8);
         int start = 0;
         for (int end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntSupplier;
 
-/** The log of a proxy without a state directory: lost at its end. Thread-safe. */
+/** A log in memory for a proxy without a state directory. Thread-safe. */
 final class PurgeLogInMemory implements PurgeLog {
     private final IntSupplier linesMax;
     private final ReentrantLock lock = new ReentrantLock();

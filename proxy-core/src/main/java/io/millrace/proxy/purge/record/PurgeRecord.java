@@ -3,16 +3,16 @@ package io.millrace.proxy.purge.record;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One purge. Immutable.
+ * The record of a purge. Immutable.
  *
  * @param id unique identifier
  * @param atMillis time of day, epoch milliseconds
- * @param client who asked
- * @param scope what was purged, in a word such as {@code url}, {@code host} or {@code tag}
+ * @param client the client that requested it
+ * @param scope kind of the scope, such as {@code url}, {@code host} or {@code tag}
  * @param target the host, URL, group or tags; at most {@value #TARGET_LENGTH_MAX} characters are kept
  * @param site the site of tags, else null
- * @param soft whether stored responses may be used again once they are validated
- * @param state the state
+ * @param soft whether stored responses are validated instead of removed
+ * @param state present state
  * @param objects objects covered, -1 when not counted
  * @param bytes body bytes of these objects, -1 when not counted
  */
@@ -27,7 +27,7 @@ public record PurgeRecord(
         PurgeState state,
         long objects,
         long bytes) {
-    /** Longest target that is kept, in characters. */
+    /** Limit of a target in characters. */
     public static final int TARGET_LENGTH_MAX = 1024;
 
     /** Shortens a long target. */
@@ -35,7 +35,7 @@ public record PurgeRecord(
         target = target.length() > TARGET_LENGTH_MAX ? target.substring(0, TARGET_LENGTH_MAX - 3) + "..." : target;
     }
 
-    /** A purge that is in force and durable, and not counted. */
+    /** Creates the record of a purge that is in force and durable, without a count. */
     public static PurgeRecord done(
             String id,
             long atMillis,
@@ -47,12 +47,12 @@ public record PurgeRecord(
         return new PurgeRecord(id, atMillis, client, scope, target, site, soft, PurgeState.DONE, -1, -1);
     }
 
-    /** The same in another state. */
+    /** Returns a copy in another state. */
     public PurgeRecord in(PurgeState other) {
         return new PurgeRecord(id, atMillis, client, scope, target, site, soft, other, objects, bytes);
     }
 
-    /** The same with a count. */
+    /** Returns a copy with a count. */
     public PurgeRecord counted(long countedObjects, long countedBytes) {
         return new PurgeRecord(id, atMillis, client, scope, target, site, soft, state, countedObjects, countedBytes);
     }

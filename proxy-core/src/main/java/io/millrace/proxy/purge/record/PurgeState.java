@@ -4,7 +4,7 @@ import java.util.Locale;
 
 /** The state of a purge. */
 public enum PurgeState {
-    /** In force and durable; its objects are being counted. */
+    /** In force and durable; the count is in progress. */
     COUNTING,
     /** In force and durable. */
     DONE,
@@ -12,15 +12,15 @@ public enum PurgeState {
     FAILED,
     /** Undone: responses that were not validated meanwhile are as before. */
     UNDONE,
-    /** A dry run that was cancelled before it had counted everything. */
+    /** A dry run that was cancelled before its end. */
     CANCELLED;
 
-    /** Stable word for the API and the log. */
+    /** Returns the stable name for the API and the log. */
     public String text() {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** The state with that word; {@link #DONE} for one of a later version. */
+    /** Returns the state with a name; {@link #DONE} for an unknown name. */
     static PurgeState of(String text) {
         for (PurgeState state : values()) {
             if (state.text().equals(text)) {

@@ -1,4 +1,4 @@
-/** Records of purges: identifiers, who asked, and the log that keeps them across restarts. Knows nothing of invalidation. */
+/** Records of purges: identifiers, clients, and a log that survives restarts. Independent of invalidation. */
 @NullMarked
 package io.millrace.proxy.purge.record;
 

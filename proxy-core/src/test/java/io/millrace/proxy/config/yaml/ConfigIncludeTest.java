@@ -189,7 +189,7 @@ final class ConfigIncludeTest {
     void standsInAFileOnly() throws IOException {
         load("rules.d");
         assertEquals(
-                "--set include: stands in a file only, or the place of its rules would be unknown",
+                "--set include: can only be set in a configuration file",
                 ConfigLoader.load(file, Map.of("include", "rules.d")).text());
     }
 

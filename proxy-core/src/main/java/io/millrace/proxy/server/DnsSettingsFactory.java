@@ -16,12 +16,12 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What a configuration means for the resolution of names; reads the file of hosts. Immutable: no state. */
-public final class DnsConfigs {
-    private static final Logger log = LoggerFactory.getLogger(DnsConfigs.class);
+/** Converts the DNS section of a configuration to resolver settings. Reads the hosts file; blocks. Stateless. */
+public final class DnsSettingsFactory {
+    private static final Logger log = LoggerFactory.getLogger(DnsSettingsFactory.class);
     private static final Path SYSTEM_HOSTS = Path.of("/etc/hosts");
 
-    private DnsConfigs() {}
+    private DnsSettingsFactory() {}
 
     public static DnsSettings of(DnsConfig dns) {
         return new DnsSettings(

@@ -11,31 +11,34 @@ import io.millrace.proxy.observe.Counter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request's place among what its client has in progress. A request is counted once it waits for something; one that is answered
- * at once never is. Confined to the exchange's event loop.
+ * Counts one request or tunnel against the limits of its client. A request is counted when it starts to wait; a request
+ * that is answered immediately is not counted. Confined to the exchange's event loop.
  */
-final class ClientShare {
+final class ClientPermit {
     private final ExchangeLoop home;
     private @Nullable IpAddress counted;
     private Kind kind = Kind.REQUESTS;
 
-    ClientShare(ExchangeLoop home) {
+    ClientPermit(ExchangeLoop home) {
         this.home = home;
     }
 
-    /** Counts the request unless it is counted; false when its client has as many of the kind as it may. */
-    boolean take(Kind wanted, RequestHead request, ClientStream stream) {
-        return take(wanted, request, stream, home.settings().clients().of(wanted));
+    /** Counts the request if it is not counted yet. Returns false if the client has reached its limit for this kind. */
+    boolean acquire(Kind wanted, RequestHead request, ClientStream stream) {
+        return acquire(wanted, request, stream, home.settings().clients().of(wanted));
     }
 
-    /** Counts a request whose answer has begun and is not taken at once, whatever the limit is. */
-    void takeAnyway(RequestHead request, ClientStream stream) {
+    /**
+     * Counts a request without checking the limit: its response has begun, but the client does not receive it
+     * immediately.
+     */
+    void acquireUnchecked(RequestHead request, ClientStream stream) {
         if (home.settings().clients().requests() > 0) {
-            take(Kind.REQUESTS, request, stream, Integer.MAX_VALUE);
+            acquire(Kind.REQUESTS, request, stream, Integer.MAX_VALUE);
         }
     }
 
-    private boolean take(Kind wanted, RequestHead request, ClientStream stream, int limit) {
+    private boolean acquire(Kind wanted, RequestHead request, ClientStream stream, int limit) {
         if (counted != null || limit <= 0) {
             return true;
         }
@@ -54,8 +57,8 @@ final class ClientShare {
         return result != Result.REFUSED;
     }
 
-    /** The request is over. Idempotent. */
-    void give() {
+    /** Ends the count of the request. Idempotent. */
+    void release() {
         IpAddress client = counted;
         if (client != null) {
             counted = null;
@@ -63,7 +66,7 @@ final class ClientShare {
         }
     }
 
-    /** What a refused client is told. */
+    /** Returns the reason text for a refused client. */
     static String text(Kind kind) {
         return kind == Kind.TUNNELS
                 ? "more tunnels at the same time than limits.per_client.tunnels"

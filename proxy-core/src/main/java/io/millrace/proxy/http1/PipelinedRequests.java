@@ -10,15 +10,22 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a client sends on one connection, taken to its exchanges one at a time and in order: what it pipelines behind the current request waits
- * decoded, at most one read of it, while reading is stopped; content that nobody wants any more is dropped, up to a limit.
+ * Passes the requests of one connection to their exchanges, one at a time and in order. Pipelined requests wait in
+ * decoded form, at most one read of them, while reading is stopped. Content that the exchange no longer wants is
+ * discarded, up to a limit.
  *
  * <p>Confined to the connection's event loop.
  */
-final class RequestIntake {
-    /** Decoded objects that may wait behind the current request: more than one read of 64 KiB can hold of honest requests. */
+final class PipelinedRequests {
+    /**
+     * Limit of decoded objects that wait behind the current request. Well-formed traffic does not reach it with one
+     * read of 64 KiB.
+     */
     private static final int WAITING_MAX = 8192;
-    /** Request content that is read and dropped after an early answer, so that the client reads the answer before a reset. */
+    /**
+     * Limit in bytes of request content that is discarded after an early response, so that the client can read the
+     * response before a reset.
+     */
     static final long DISCARD_BYTES_MAX = 256 * 1024;
 
     private final Http1Connection connection;
@@ -26,7 +33,7 @@ final class RequestIntake {
     private boolean taking;
     private long discarded;
 
-    RequestIntake(Http1Connection connection) {
+    PipelinedRequests(Http1Connection connection) {
         this.connection = connection;
     }
 
@@ -35,17 +42,17 @@ final class RequestIntake {
         return waiting.isEmpty();
     }
 
-    /** Whether the request that is taken now is the last one that waited; its end may still wait. */
+    /** Whether the request being started is the last waiting one. Its end-of-content object may still wait. */
     boolean isLastWaiting() {
         return taking && waiting.size() <= 1;
     }
 
-    /** What was dropped belonged to a request that is over. */
+    /** Resets the count of discarded bytes: the request that they belonged to has ended. */
     void forgetDiscarded() {
         discarded = 0;
     }
 
-    /** An object of the decoder: it is taken, waits, or is dropped. Takes ownership. */
+    /** Receives an object from the decoder and starts, queues or discards it. Takes ownership. */
     void read(Object message) {
         Http1Stream current = connection.stream();
         if (connection.isClosing() || !(message instanceof RequestReading || message instanceof HttpContent)) {
@@ -75,7 +82,7 @@ final class RequestIntake {
         }
     }
 
-    /** A request's head, or a piece of its content. Takes ownership. */
+    /** Passes a request's head or a piece of its content on. Takes ownership. */
     void take(Object message) {
         if (message instanceof RequestReading reading) {
             connection.takeRequest(reading, null);
@@ -114,31 +121,34 @@ final class RequestIntake {
         }
     }
 
-    /** The current request is over on both sides: those that wait are taken, up to the first that needs time. */
+    /**
+     * Starts the waiting requests after the current exchange has ended, until one of them is not answered immediately.
+     */
     void takeWaiting() {
         if (taking) {
             return;
         }
         taking = true;
         try {
-            while (!waiting.isEmpty() && !connection.isClosing() && isTaking(connection.stream())) {
+            while (!waiting.isEmpty() && !connection.isClosing() && acceptsContent(connection.stream())) {
                 take(waiting.remove());
             }
         } finally {
             taking = false;
         }
-        regulateReading();
+        updateAutoRead();
     }
 
-    private static boolean isTaking(@Nullable Http1Stream current) {
+    private static boolean acceptsContent(@Nullable Http1Stream current) {
         return current == null || !current.isRequestEnded();
     }
 
     /**
-     * Reads while the next request may come or the current one's content is wanted; else the kernel holds the rest. Behind a whole request
-     * reading goes on until something comes, which for most never does: so they cost no change of what epoll watches.
+     * Turns reading on while the next request or wanted content may arrive, else off (backpressure through the kernel's
+     * buffer). After a complete request, reading stays on until bytes arrive. Most clients send none, which saves two
+     * epoll_ctl calls per request.
      */
-    void regulateReading() {
+    void updateAutoRead() {
         if (connection.isLeaving() || !connection.context().channel().isActive()) {
             return;
         }
@@ -155,7 +165,7 @@ final class RequestIntake {
         }
     }
 
-    /** What waits is not wanted any more. */
+    /** Releases all waiting objects. */
     void drop() {
         while (!waiting.isEmpty()) {
             ReferenceCountUtil.release(waiting.remove());

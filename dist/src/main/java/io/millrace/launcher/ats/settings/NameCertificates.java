@@ -1,0 +1,136 @@
+package io.millrace.launcher.ats.settings;
+
+import io.millrace.launcher.ats.draft.DraftNode;
+import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.settings.Certificates.Certificate;
+import io.millrace.launcher.ats.source.Entry;
+import io.millrace.proxy.tls.CertificateFault;
+import io.millrace.proxy.tls.CertificateReader;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes elements of {@code tls.certificates} for names with settings. They precede the elements of the files, since
+ * the first element with a name determines its settings. Confined to one thread.
+ */
+public final class NameCertificates {
+    private record Element(Certificate certificate, List<String> names, NameSettings settings, Entry entry) {}
+
+    private final Input input;
+    private final Certificates certificates;
+    private final Map<Certificate, List<String>> names = new LinkedHashMap<>();
+    private final List<Element> elements = new ArrayList<>();
+    private final Set<String> claimed = new HashSet<>();
+    private final @Nullable String unreadable;
+
+    /** Reads the names in these certificates. */
+    public NameCertificates(Input input, Certificates certificates) {
+        this.input = input;
+        this.certificates = certificates;
+        String fault = null;
+        for (Certificate each : certificates.all()) {
+            try {
+                names.put(each, each.names().isEmpty() ? CertificateReader.names(Path.of(each.file())) : each.names());
+            } catch (CertificateFault e) {
+                fault = e.getMessage();
+            }
+        }
+        unreadable = fault;
+    }
+
+    /** Returns why the certificate of a name cannot be determined; null if it can. */
+    public @Nullable String fault() {
+        return unreadable;
+    }
+
+    /** Returns the names below a domain in the certificates, including wildcard names. */
+    public Set<String> below(String domain) {
+        Set<String> found = new LinkedHashSet<>();
+        for (List<String> each : names.values()) {
+            each.stream().filter(name -> name.endsWith("." + domain)).forEach(found::add);
+        }
+        return found;
+    }
+
+    /**
+     * Adds settings for names that have none yet. Each name keeps the certificates that its clients would get anyway.
+     */
+    public void add(Set<String> wanted, NameSettings settings, Entry entry) {
+        Map<Certificate, List<String>> chosen = new LinkedHashMap<>();
+        for (String name : wanted) {
+            if (claimed.add(name)) {
+                of(name).forEach(each ->
+                        chosen.computeIfAbsent(each, key -> new ArrayList<>()).add(name));
+            }
+        }
+        chosen.forEach((certificate, held) -> elements.add(new Element(certificate, held, settings, entry)));
+    }
+
+    /** Whether a name has settings. */
+    public boolean has(String name) {
+        return claimed.contains(name);
+    }
+
+    /**
+     * Returns the certificates with the name, else those with a matching wildcard, else those for clients that send no
+     * server name.
+     */
+    private List<Certificate> of(String name) {
+        List<Certificate> found = with(name);
+        int dot = name.indexOf('.');
+        if (found.isEmpty() && dot > 0) {
+            found = with("*" + name.substring(dot));
+        }
+        if (found.isEmpty()) {
+            Entry first = certificates.all().get(0).entry();
+            found = certificates.all().stream()
+                    .filter(each -> each.entry().equals(first))
+                    .toList();
+        }
+        return found;
+    }
+
+    private List<Certificate> with(String name) {
+        return certificates.all().stream()
+                .filter(each -> names.getOrDefault(each, List.of()).contains(name))
+                .toList();
+    }
+
+    /** Writes the elements, and the default certificate for clients that send no server name. */
+    public void write() {
+        if (elements.isEmpty()) {
+            return;
+        }
+        certificates.share();
+        DraftNode root = input.draft().root();
+        for (int i = elements.size() - 1; i >= 0; i--) {
+            Element each = elements.get(i);
+            DraftNode node = root.first("tls.certificates").from(each.entry);
+            each.certificate.write(node);
+            node.putWords("names", each.names);
+            each.settings.write(node);
+        }
+        String general = general();
+        if (general != null) {
+            root.put("tls.default_certificate", general)
+                    .remark("clients that name no host get the same certificate as before");
+        }
+    }
+
+    /** Returns a name of the first certificate, preferably one without settings. */
+    private @Nullable String general() {
+        List<String> own = names.getOrDefault(certificates.all().get(0), List.of());
+        String best = own.isEmpty() ? null : own.get(0);
+        for (int i = own.size() - 1; i >= 0; i--) {
+            best = claimed.contains(own.get(i)) ? best : own.get(i);
+        }
+        return best != null && best.startsWith("*.") ? "www" + best.substring(1) : best;
+    }
+}

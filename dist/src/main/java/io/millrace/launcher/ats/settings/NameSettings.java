@@ -1,0 +1,222 @@
+package io.millrace.launcher.ats.settings;
+
+import io.millrace.launcher.ats.draft.DraftNode;
+import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.source.Entry;
+import io.millrace.launcher.ats.source.Yaml;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.nodes.MappingNode;
+import org.snakeyaml.engine.v2.nodes.Node;
+
+/**
+ * TLS settings for clients from one element of sni.yaml, with keys of an element of {@code tls.certificates}.
+ * Immutable.
+ *
+ * @param values single values by key
+ * @param lists lists of words by key
+ * @param strict whether clients need a certificate, so that no request may be served without these settings
+ */
+public record NameSettings(Map<String, String> values, Map<String, List<String>> lists, boolean strict) {
+    /** The keys of sni.yaml that are imported here. */
+    private static final Set<String> KEYS = Set.of(
+            "verify_client",
+            "verify_client_ca_certs",
+            "valid_tls_version_min_in",
+            "valid_tls_version_max_in",
+            "valid_tls_versions_in",
+            "server_cipher_suite",
+            "server_group_list",
+            "server_groups_list",
+            "http2",
+            "disable_h2");
+
+    /** Reads the keys of an element. Confined to one thread. */
+    private static final class Reader {
+        private final Input input;
+        private final Node item;
+        private final Entry entry;
+        private final Map<String, String> values = new LinkedHashMap<>();
+        private final Map<String, List<String>> lists = new LinkedHashMap<>();
+        private boolean strict;
+
+        Reader(Input input, Node item, Entry entry) {
+            this.input = input;
+            this.item = item;
+            this.entry = entry;
+        }
+
+        private String text(String key) {
+            return Yaml.text(item, key);
+        }
+
+        NameSettings read() {
+            clientCertificates();
+            bound("valid_tls_version_min_in", "min_version");
+            bound("valid_tls_version_max_in", "max_version");
+            versions();
+            list("server_cipher_suite", "ciphers", OpenSslNames::suites);
+            list("server_group_list", "groups", OpenSslNames::groups);
+            list("server_groups_list", "groups", OpenSslNames::groups);
+            String http2 = text("http2").toUpperCase(Locale.ROOT);
+            if (http2.equals("OFF") || text("disable_h2").equalsIgnoreCase("true")) {
+                values.put("http2", "false");
+            } else if (!http2.isEmpty()) {
+                entry.note("http2: offered to all clients, as here");
+            }
+            return new NameSettings(values, lists, strict);
+        }
+
+        private void clientCertificates() {
+            String level = text("verify_client").toUpperCase(Locale.ROOT);
+            boolean general = !input.records()
+                    .value("ssl.client.certification_level", "0")
+                    .equals("0");
+            String own = authorities();
+            String file = own.isEmpty() ? ServerTlsImport.authorities(input) : own;
+            strict = level.equals("STRICT");
+            switch (level) {
+                case "STRICT", "MODERATE" -> {
+                    if (file == null) {
+                        entry.notMapped("verify_client: neither verify_client_ca_certs nor ssl.CA.cert.filename names"
+                                + " a file of authorities");
+                    } else {
+                        values.put("client_certificates", strict ? "require" : "request");
+                        values.put("client_ca_file", file);
+                    }
+                }
+                case "NONE" -> {
+                    if (general) {
+                        values.put("client_certificates", "off");
+                    } else {
+                        entry.note("verify_client: clients are not asked for certificates, as here");
+                    }
+                }
+                case "" -> {
+                    if (!own.isEmpty() && general) {
+                        values.put("client_ca_file", own);
+                    } else if (!own.isEmpty()) {
+                        entry.note("verify_client_ca_certs: clients are not asked for certificates");
+                    }
+                }
+                default -> {
+                    // It is unknown which clients such a value should refuse.
+                    strict = true;
+                    entry.notMapped("verify_client: '" + level + "' is none of its values");
+                }
+            }
+        }
+
+        /** Returns the file of {@code verify_client_ca_certs}; empty for none. */
+        private String authorities() {
+            Node node = Yaml.value(item, "verify_client_ca_certs");
+            if (node instanceof MappingNode) {
+                if (!Yaml.text(node, "dir").isEmpty()) {
+                    entry.notMapped("verify_client_ca_certs: put the certificates of dir into the file");
+                }
+                String file = Yaml.text(node, "file");
+                return file.isEmpty() ? "" : input.configured(file);
+            }
+            String file = text("verify_client_ca_certs");
+            return file.isEmpty() ? "" : input.configured(file);
+        }
+
+        private void bound(String key, String ours) {
+            String word = text(key);
+            String version = OpenSslNames.version(word);
+            if (version != null) {
+                values.put(ours, version);
+            } else if (!word.isEmpty()) {
+                entry.notMapped(key + ": " + ServerTlsImport.TOO_OLD);
+            }
+        }
+
+        private void versions() {
+            List<String> named = Yaml.words(Yaml.value(item, "valid_tls_versions_in"));
+            if (named.isEmpty()) {
+                return;
+            }
+            List<String> known = named.stream()
+                    .filter(word -> OpenSslNames.version(word) != null)
+                    .toList();
+            if (known.size() < named.size()) {
+                entry.notMapped("valid_tls_versions_in: " + ServerTlsImport.TOO_OLD);
+            }
+            if (known.size() == 1) {
+                String only = String.valueOf(OpenSslNames.version(known.get(0)));
+                values.put("min_version", only);
+                values.put("max_version", only);
+            } else if (known.size() == named.size()) {
+                entry.note("valid_tls_versions_in: that is how Millrace does it");
+            }
+        }
+
+        private void list(String key, String ours, Function<String, OpenSslNames.@Nullable Translation> translation) {
+            String text = text(key);
+            if (text.isEmpty()) {
+                return;
+            }
+            OpenSslNames.Translation found = translation.apply(text);
+            if (found == null || found.words().isEmpty()) {
+                entry.notMapped(key + ": "
+                        + (found == null
+                                ? ServerTlsImport.noSuites("tls.certificates[].ciphers")
+                                : ServerTlsImport.left(found)));
+                return;
+            }
+            lists.put(ours, found.words());
+            if (!found.unknown().isEmpty()) {
+                entry.note(key + ": " + ServerTlsImport.left(found));
+            }
+        }
+    }
+
+    public NameSettings {
+        values = Collections.unmodifiableMap(new LinkedHashMap<>(values));
+        lists = Collections.unmodifiableMap(new LinkedHashMap<>(lists));
+    }
+
+    /** Reads the settings of an element, and adds notes about keys without an equivalent to its entry. */
+    public static NameSettings of(Input input, Node item, Entry entry) {
+        return new Reader(input, item, entry).read();
+    }
+
+    /** Whether a key of sni.yaml is imported here. */
+    public static boolean has(String key) {
+        return KEYS.contains(key);
+    }
+
+    /** Whether the name has no settings of its own. */
+    public boolean isEmpty() {
+        return values.isEmpty() && lists.isEmpty();
+    }
+
+    /** Whether the required client certificate can be requested, or none is required. */
+    public boolean isComplete() {
+        return !strict || values.containsKey("client_ca_file");
+    }
+
+    /** Adds a note to an entry about what to write, for settings that cannot be written. */
+    public void hint(Entry entry, String why) {
+        List<String> settings = new ArrayList<>();
+        // The path of the file is omitted, since the imported line contains it.
+        values.forEach((key, value) -> settings.add(key.endsWith("_file") ? key : key + ": " + value));
+        lists.forEach((key, words) -> settings.add(key + ": [" + String.join(", ", words) + "]"));
+        if (!settings.isEmpty()) {
+            entry.notMapped(why + ": write " + String.join(", ", settings)
+                    + " beside the certificate of this name in tls.certificates");
+        }
+    }
+
+    void write(DraftNode element) {
+        values.forEach(element::put);
+        lists.forEach(element::putWords);
+    }
+}

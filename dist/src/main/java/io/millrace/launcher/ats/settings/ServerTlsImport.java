@@ -1,0 +1,217 @@
+package io.millrace.launcher.ats.settings;
+
+import io.millrace.launcher.ats.draft.Draft;
+import io.millrace.launcher.ats.draft.Input;
+import io.millrace.launcher.ats.source.Entry;
+import io.millrace.launcher.ats.source.Quantity;
+import io.millrace.launcher.ats.source.Quantity.BadValueException;
+import io.millrace.launcher.ats.source.Records.Rec;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Imports TLS settings for clients: {@code ssl.*} records, which apply to all names. Confined to one thread. */
+public final class ServerTlsImport {
+    private static final String LEVEL = "ssl.client.certification_level";
+    private static final String AUTHORITIES = "ssl.CA.cert.filename";
+    private static final String AUTHORITIES_PATH = "ssl.CA.cert.path";
+    private static final String OLDEST = "ssl.server.version.min";
+    private static final String NEWEST = "ssl.server.version.max";
+    private static final String SUITES = "ssl.server.cipher_suite";
+    private static final String GROUPS = "ssl.server.groups_list";
+    private static final String TICKET_KEYS = "ssl.server.ticket_key.filename";
+    private static final String STAPLING = "ssl.ocsp.enabled";
+    private static final List<String> TLS_1_2 = List.of("ssl.TLSv1_2", "ssl.TLSv1_2.enabled");
+    private static final List<String> TLS_1_3 = List.of("ssl.TLSv1_3", "ssl.TLSv1_3.enabled");
+
+    /** Why an older version is omitted. */
+    static final String TOO_OLD = "TLS 1.2 is the oldest version that Millrace speaks";
+
+    private final Input input;
+    private final Draft draft;
+
+    /** Creates an import from {@code input}; {@link #read} does the work. */
+    public ServerTlsImport(Input input) {
+        this.input = input;
+        draft = input.draft();
+    }
+
+    /** Returns the file with the authorities of client certificates; null if there is none. */
+    static @Nullable String authorities(Input input) {
+        String name = input.records().value(AUTHORITIES, "");
+        if (name.isEmpty()) {
+            return null;
+        }
+        String directory = input.records().value(AUTHORITIES_PATH, "");
+        return directory.isEmpty() ? input.configured(name) : input.installed(directory + "/" + name);
+    }
+
+    /** Whether clients without a certificate are refused. */
+    static boolean isCertificateRequired(Input input) {
+        return input.records().value(LEVEL, "0").equals("2");
+    }
+
+    /** Writes the settings if an address has TLS. */
+    public void read() {
+        if (draft.elements("listen").stream().noneMatch(listener -> listener.find("tls") != null)) {
+            noAddress();
+            return;
+        }
+        versions();
+        with(SUITES, rec -> suites(rec.text(), "tls.ciphers", rec.entry()));
+        with(GROUPS, rec -> groups(rec.text(), rec.entry()));
+        clientCertificates();
+        with(TICKET_KEYS, rec -> {
+            String directory = input.records().value("ssl.server.cert.path", "");
+            draft.set(
+                    "tls.ticket_keys_file",
+                    directory.isEmpty() ? input.configured(rec.text()) : input.installed(directory + "/" + rec.text()),
+                    rec.entry());
+        });
+        with(
+                STAPLING,
+                rec -> draft.set(
+                        "tls.ocsp_stapling", Boolean.toString(Quantity.integer(rec.text()) != 0), rec.entry()));
+        if (!input.records().isSet(STAPLING)) {
+            draft.setDefault("tls.ocsp_stapling", "false", "proxy.config." + STAPLING);
+        }
+    }
+
+    private void noAddress() {
+        for (String name :
+                List.of(OLDEST, NEWEST, SUITES, GROUPS, AUTHORITIES, AUTHORITIES_PATH, TICKET_KEYS, STAPLING)) {
+            with(name, rec -> rec.entry().note("no address of listen has tls"));
+        }
+    }
+
+    /** Imports the versions. If both bounds are set, they take precedence over the switches of single versions. */
+    private void versions() {
+        long[] bounds = {-1, -1};
+        with(OLDEST, rec -> bounds[0] = Quantity.integer(rec.text()));
+        with(NEWEST, rec -> bounds[1] = Quantity.integer(rec.text()));
+        boolean bounded = bounds[0] >= 0 && bounds[1] >= 0;
+        bound(OLDEST, "tls.min_version", bounds[0], bounded);
+        bound(NEWEST, "tls.max_version", bounds[1], bounded);
+        if (bounded) {
+            for (String name : List.of("ssl.TLSv1", "ssl.TLSv1_1", "ssl.TLSv1.enabled", "ssl.TLSv1_1.enabled")) {
+                with(name, rec -> rec.entry().note(OLDEST + " and " + NEWEST + " go before it"));
+            }
+        }
+        boolean old = isOn(TLS_1_2);
+        boolean recent = isOn(TLS_1_3);
+        single(TLS_1_2, bounded, old, "tls.min_version", recent ? "TLSv1.3" : null);
+        single(TLS_1_3, bounded, recent, "tls.max_version", old ? "TLSv1.2" : null);
+    }
+
+    private void bound(String record, String key, long version, boolean bounded) {
+        with(record, rec -> {
+            String word = OpenSslNames.version(version);
+            if (!bounded) {
+                rec.entry().note("counts only where both bounds are set");
+            } else if (word == null) {
+                rec.entry().notMapped(TOO_OLD);
+            } else {
+                draft.set(key, word, rec.entry());
+            }
+        });
+    }
+
+    private boolean isOn(List<String> records) {
+        return records.stream().allMatch(name -> input.records().isOn(name, true));
+    }
+
+    /** @param other the version that remains if this one is off; null if none remains */
+    private void single(List<String> records, boolean bounded, boolean on, String key, @Nullable String other) {
+        for (String name : records) {
+            with(name, rec -> {
+                if (bounded) {
+                    rec.entry().note(OLDEST + " and " + NEWEST + " go before it");
+                } else if (on) {
+                    rec.entry().note("that is how Millrace does it");
+                } else if (other == null) {
+                    rec.entry().notMapped("no version would be left: TLS 1.2 and 1.3 are spoken");
+                } else {
+                    draft.set(key, other, rec.entry());
+                }
+            });
+        }
+    }
+
+    private void suites(String list, String key, Entry entry) {
+        OpenSslNames.Translation found = OpenSslNames.suites(list);
+        if (found == null || found.words().isEmpty()) {
+            entry.notMapped(noSuites(key));
+            return;
+        }
+        draft.set(key, found.words(), entry);
+        if (!found.unknown().isEmpty()) {
+            entry.note(left(found));
+        }
+    }
+
+    /** Returns why a list of cipher suites is omitted. */
+    static String noSuites(String key) {
+        return "sets of cipher suites depend on OpenSSL's version: name suites that BoringSSL has in " + key;
+    }
+
+    /** Returns a note about names that were omitted from a list. */
+    static String left(OpenSslNames.Translation found) {
+        return "BoringSSL does not offer " + String.join(", ", found.unknown());
+    }
+
+    private void groups(String list, Entry entry) {
+        OpenSslNames.Translation found = OpenSslNames.groups(list);
+        if (found.words().isEmpty()) {
+            entry.notMapped(left(found));
+            return;
+        }
+        draft.set("tls.groups", found.words(), entry);
+        if (!found.unknown().isEmpty()) {
+            entry.note(left(found));
+        }
+    }
+
+    private void clientCertificates() {
+        String file = authorities(input);
+        boolean[] asks = new boolean[1];
+        with(LEVEL, rec -> {
+            long level = Quantity.integer(rec.text());
+            asks[0] = level == 1 || level == 2;
+            if (asks[0] && file == null) {
+                rec.entry().notMapped("clients are not asked for certificates: " + AUTHORITIES + " names no file");
+            } else {
+                draft.set("tls.client_certificates", level == 2 ? "require" : asks[0] ? "request" : "off", rec.entry());
+            }
+        });
+        with(AUTHORITIES, rec -> {
+            if (asks[0] && file != null) {
+                draft.set("tls.client_ca_file", file, rec.entry());
+            } else {
+                rec.entry().note("used only where clients are asked for certificates");
+            }
+        });
+        with(AUTHORITIES_PATH, rec -> {
+            if (file == null && asks[0]) {
+                rec.entry().notMapped("put the certificates of the directory into one file: tls.client_ca_file");
+            } else {
+                rec.entry().note("taken into account for " + AUTHORITIES);
+            }
+        });
+    }
+
+    private interface Reading {
+        void read(Rec rec) throws BadValueException;
+    }
+
+    /** Processes a record if it has a value; a record without value is left for other imports. */
+    private void with(String name, Reading reading) {
+        Rec rec = input.records().isSet(name) ? input.records().take(name) : null;
+        if (rec == null) {
+            return;
+        }
+        try {
+            reading.read(rec);
+        } catch (BadValueException e) {
+            rec.file().problem(rec.entry(), name + ": " + e.getMessage());
+        }
+    }
+}
