@@ -263,7 +263,7 @@ final class AtsFiltersTest extends AtsClientsFixture {
                 "map http://b.example/ http://o.example/ @action=allow @src_ip=10.0.0.1");
         assertEquals(EVERYBODY, letIn(0, "GET"));
         assertTrue(
-                samples.result().warnings().get(0).startsWith("ip_allow.yaml is not there"),
+                samples.result().warnings().get(0).startsWith("ip_allow.yaml is missing"),
                 () -> samples.result().warnings().toString());
         samples.file(
                 "ip_allow.yaml", "ip_allow:", "  - {apply: out, ip_addrs: 10.0.0.0/8, action: deny, methods: ALL}");
