@@ -178,9 +178,9 @@ public final class StoreEngine<H> implements CacheStore<H> {
 
     private static @Nullable String withoutInventory(StoreConfig config) {
         if (config.volumes().isEmpty()) {
-            return "there are no storage volumes, and what is in RAM alone is not listed";
+            return "there are no storage volumes; objects in RAM only are not listed";
         }
-        return config.inventoryDelayNanos() < 0 ? "it is switched off" : null;
+        return config.inventoryDelayNanos() < 0 ? "the inventory is turned off" : null;
     }
 
     /**
@@ -498,7 +498,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
     }
 
     static void refuse(byte[] change, Consumer<@Nullable IOException> reply) {
-        reply.accept(new IOException("the volumes are handed over"));
+        reply.accept(new IOException("the volumes are being handed over to another worker; try again"));
     }
 
     @Override
@@ -526,7 +526,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         } else if (PassedChange.isEntry(change)) {
             journal.append(PassedChange.entryOf(change), reply);
         } else {
-            reply.accept(new IOException("a change from the store before is not known here"));
+            reply.accept(new IOException("the previous worker sent a change of an unknown type"));
         }
     }
 
