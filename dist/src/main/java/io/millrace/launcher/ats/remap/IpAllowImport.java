@@ -58,7 +58,7 @@ public final class IpAllowImport {
         if (yaml != null) {
             readYaml(yaml, rules);
             if (lines != null) {
-                input.name("ip_allow.config", "ip_allow.yaml stands beside it, and that counts");
+                input.name("ip_allow.config", "Traffic Server reads ip_allow.yaml instead");
             }
         } else if (lines != null) {
             readLines(lines, rules);
@@ -94,7 +94,7 @@ public final class IpAllowImport {
             input.warnings()
                     .add(
                             name
-                                    + " is not there, without which Traffic Server lets nobody in; here everybody may ask for what remap maps, until access.filters says otherwise");
+                                    + " is missing, and without it Traffic Server denies all requests; Millrace allows all requests that remap maps, unless access.filters denies them");
         }
     }
 
@@ -106,7 +106,7 @@ public final class IpAllowImport {
             for (Node category : Yaml.elements(known.getValueNode())) {
                 filters.addCategory(
                         Yaml.text(category, "name"), Addresses.of(Yaml.words(Yaml.value(category, "ip_addrs"))));
-                Yaml.entry(file, category, category).note("its addresses stand where its name did");
+                Yaml.entry(file, category, category).note("the addresses replace the name of the category");
             }
         }
         NodeTuple list = top.get("ip_allow");
@@ -153,7 +153,8 @@ public final class IpAllowImport {
                     case "action" -> action = value;
                     case "method" -> methods.addAll(List.of(value.split("[|,]", -1)));
                     default ->
-                        file.problem(words.entry(), "'" + word + "' is none of src_ip=, dest_ip=, action= and method=");
+                        file.problem(
+                                words.entry(), "'" + word + "' is not one of src_ip=, dest_ip=, action= and method=");
                 }
             }
             add(file, words.entry(), out, addresses, action, methods, rules);
@@ -173,12 +174,12 @@ public final class IpAllowImport {
                     case "ip_allow", "allow", "set_allow" -> true;
                     case "ip_deny", "deny", "set_deny" -> false;
                     default -> {
-                        file.problem(entry, "'" + action + "' is no action; it is set_allow or set_deny");
+                        file.problem(entry, "'" + action + "' is not an action; use set_allow or set_deny");
                         yield false;
                     }
                 };
         if (addresses.isEmpty()) {
-            file.problem(entry, "names no addresses");
+            file.problem(entry, "has no addresses");
             return;
         }
         List<String> methods = new ArrayList<>();
@@ -197,11 +198,11 @@ public final class IpAllowImport {
 
     private void explainOut(Line line) {
         if (line.allow() && line.methods().isEmpty()) {
-            line.entry().note("origins may be reached unless something forbids it");
+            line.entry().note("Millrace allows connections to all origins that are not denied");
         } else if (!isForward() && line.methods().equals(List.of("CONNECT"))) {
-            line.entry().note("nothing is forwarded to hosts that clients name: forward_proxy is off");
+            line.entry().note("requests to hosts that clients name are not forwarded: forward_proxy is off");
         } else if (!isForward() || (line.allows("GET") && line.allows("CONNECT"))) {
-            line.entry().notMapped("origins that rules name are not filtered; leave them out of remap");
+            line.entry().notMapped("connections to origins of rules are not filtered; remove the rules from remap");
         }
     }
 
@@ -218,7 +219,8 @@ public final class IpAllowImport {
                 continue;
             }
             line.entry()
-                    .note("is for what is forwarded, whatever the method; origins that rules name are not filtered");
+                    .note(
+                            "applies to forwarded requests with any method; connections to origins of rules are not filtered");
             if (!denied.covers(mine)) {
                 denied = denied.or(mine);
                 sources.add(line.entry());
@@ -272,7 +274,7 @@ public final class IpAllowImport {
         if (open) {
             required.entry()
                     .notMapped(
-                            "no file says for whom alone, which would make an open proxy: forward_proxy.allow has private addresses; name your clients there");
+                            "no file restricts the clients, so this would be an open proxy: forward_proxy.allow is set to private addresses; name your clients in this key");
         }
         draft.root()
                 .putWords("forward_proxy.allow", open ? PRIVATE : List.copyOf(clients))
