@@ -60,10 +60,7 @@ final class RunCommand implements Callable<Integer> {
                     + " may be repeated. Listens on :443 and :80. Needs --accept-terms.")
     private List<String> domains = List.of();
 
-    @Option(
-            names = "--https",
-            paramLabel = "ADDRESS",
-            description = "HTTPS address instead of :443, with --domain.")
+    @Option(names = "--https", paramLabel = "ADDRESS", description = "HTTPS address instead of :443, with --domain.")
     private String https = TlsSite.HTTPS_DEFAULT;
 
     @Option(

@@ -85,10 +85,7 @@ final class StoreCommand implements Runnable {
         }
     }
 
-    @Command(
-            name = "dump",
-            description = "Lists the records, one on each line.",
-            mixinStandardHelpOptions = true)
+    @Command(name = "dump", description = "Lists the records, one on each line.", mixinStandardHelpOptions = true)
     static final class Dump extends OnPath {
         @Option(names = "--keys-only", description = "Only the keys of the records.")
         private boolean keysOnly;
