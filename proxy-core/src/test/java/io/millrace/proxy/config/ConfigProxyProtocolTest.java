@@ -45,7 +45,7 @@ final class ConfigProxyProtocolTest {
             quoteCharacter = '"',
             value = {
                 "{address: ':2', proxy_protocol: true} | proxy_protocol_allow: 10.0.0.1 | 1:42: listen[0].proxy_protocol: 'true' is none of off, accept, require",
-                "{address: ':2', proxy_protocol: accept} | proxy_protocol_allow: [] | 2:32: access.proxy_protocol_allow: is empty; leave the key out for nobody",
+                "{address: ':2', proxy_protocol: accept} | proxy_protocol_allow: [] | 2:32: access.proxy_protocol_allow: is empty; omit the key to match no address",
                 "{address: ':2', proxy_protocol: accept} | proxy_protocol_allow: 10.0 | 2:32: access.proxy_protocol_allow: '10.0' is neither an address nor a range such as 10.0.0.0/8 or 10.0.0.1-10.0.0.9"
             })
     void reportsWhatCannotBe(String listen, String access, String problem) {
@@ -75,8 +75,8 @@ final class ConfigProxyProtocolTest {
     @Test
     void somebodyMustBeBelieved() {
         assertEquals(
-                "[millrace.yaml:1:26: listen[0].proxy_protocol: needs access.proxy_protocol_allow, which says whose"
-                        + " headers are believed]",
+                "[millrace.yaml:1:26: listen[0].proxy_protocol: needs access.proxy_protocol_allow, the addresses"
+                        + " whose headers are trusted]",
                 parse("{address: ':2', proxy_protocol: accept}", "").problems().toString());
     }
 

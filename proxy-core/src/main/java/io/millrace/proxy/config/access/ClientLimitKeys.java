@@ -50,10 +50,9 @@ public final class ClientLimitKeys {
             .within(0L, 512 * KIB)
             .defaultsTo(64 * KIB)
             .perRule()
-            .description(
-                    "Request content is buffered until it is complete or has this length; then the request takes a"
-                            + " connection to the origin. 0 sends content as it arrives. Requests with Expect:"
-                            + " 100-continue and gRPC calls are sent at once.");
+            .description("Request content is buffered until it is complete or has this length; then the request takes a"
+                    + " connection to the origin. 0 sends content as it arrives. Requests with Expect:"
+                    + " 100-continue and gRPC calls are sent at once.");
 
     private ClientLimitKeys() {}
 }

@@ -26,9 +26,8 @@ public final class FilterKeys {
 
     public static final ConfigKey<String> NAME = builder("filters[].name", ValueType.STRING)
             .atsName(".definefilter")
-            .description(
-                    "Name of the filter, of letters, digits, -, _ and .; it is shown in logs, metrics and"
-                            + " Cache-Status.");
+            .description("Name of the filter, of letters, digits, -, _ and .; it is shown in logs, metrics and"
+                    + " Cache-Status.");
     public static final ConfigKey<FilterConfig.Action> ACTION = builder(
                     "filters[].action", ValueType.word(FilterConfig.Action.class, false))
             .atsName("@action")
@@ -36,9 +35,8 @@ public final class FilterKeys {
                     "Effect on requests that match all other keys of the filter: allow continues, deny answers 403.");
     public static final ConfigKey<AddressSet> SRC_IP = builder("filters[].src_ip", ValueType.ADDRESSES)
             .atsName("@src_ip")
-            .description(
-                    "Matches if the client's address is one of these; a list with only ~ matches all other"
-                            + " addresses.");
+            .description("Matches if the client's address is one of these; a list with only ~ matches all other"
+                    + " addresses.");
     public static final ConfigKey<AddressSet> IN_IP = builder("filters[].in_ip", ValueType.ADDRESSES)
             .atsName("@in_ip")
             .description("Matches if the local address that the client connected to is one of these.");
@@ -48,16 +46,14 @@ public final class FilterKeys {
     /** The filters for all rules. */
     public static final ConfigKey<List<ConfigValues>> ACCESS_FILTERS = builder("access.filters", ValueType.LIST)
             .atsName("ip_allow.yaml (apply: in)")
-            .description(
-                    "Filters for all requests that no filter of their rule decides: names from filters, or filters"
-                            + " without a name, written in full.");
+            .description("Filters for all requests that no filter of their rule decides: names from filters, or filters"
+                    + " without a name, written in full.");
 
     public static final ConfigKey<Boolean> BY_X_FORWARDED_FOR = builder(
                     "access.filter_by_x_forwarded_for", ValueType.BOOLEAN)
             .defaultsTo(false)
-            .description(
-                    "Whether src_ip of filters uses the client address in X-Forwarded-For, for requests from"
-                            + " access.trusted_proxies.");
+            .description("Whether src_ip of filters uses the client address in X-Forwarded-For, for requests from"
+                    + " access.trusted_proxies.");
 
     private static final Set<ConfigKey<?>> USES = Set.of(ACCESS_FILTERS, RULE_FILTERS);
 

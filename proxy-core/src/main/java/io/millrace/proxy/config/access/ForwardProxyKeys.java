@@ -61,9 +61,8 @@ public final class ForwardProxyKeys {
                     "private, shared, loopback, link-local, multicast and reserved ranges, documentation, and the addresses"
                             + " where clouds answer about their machines")
             .atsName("ip_allow.yaml (apply: out)")
-            .description(
-                    "Addresses to which nothing is forwarded; every address of a host is checked before it is"
-                            + " connected to. An IPv4 address embedded in an IPv6 address is checked as well.");
+            .description("Addresses to which nothing is forwarded; every address of a host is checked before it is"
+                    + " connected to. An IPv4 address embedded in an IPv6 address is checked as well.");
     public static final ConfigKey<AddressSet> ALLOW_DESTINATIONS = builder(
                     "forward_proxy.allow_destinations", ValueType.ADDRESSES)
             .atsName("ip_allow.yaml (apply: out)")

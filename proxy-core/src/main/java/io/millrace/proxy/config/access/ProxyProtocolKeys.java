@@ -14,11 +14,10 @@ public final class ProxyProtocolKeys {
             .defaultsTo(ListenerConfig.ProxyProtocol.OFF)
             .rolling()
             .atsName("pp, pp-clnt")
-            .description(
-                    "Whether connections to this address may begin with a PROXY header, version 1 or 2, from"
-                            + " access.proxy_protocol_allow: the source address in the header is then the client's"
-                            + " address for logs, filters and X-Forwarded-For. With require, connections without a"
-                            + " header are closed.");
+            .description("Whether connections to this address may begin with a PROXY header, version 1 or 2, from"
+                    + " access.proxy_protocol_allow: the source address in the header is then the client's"
+                    + " address for logs, filters and X-Forwarded-For. With require, connections without a"
+                    + " header are closed.");
     public static final ConfigKey<ProxyProtocolVersion> OUT = builder(
                     "proxy_protocol_out", ValueType.word(ProxyProtocolVersion.class, true))
             .defaultsTo(ProxyProtocolVersion.NONE)
@@ -34,10 +33,9 @@ public final class ProxyProtocolKeys {
             .within(128L, 64L * 1024)
             .defaultsTo(4096L)
             .atsName("proxy.config.proxy_protocol.max_header_size")
-            .description(
-                    "Longest PROXY header of version 2; those of version 1 have at most 107 bytes. A longer header"
-                            + " closes the connection, and so does a header that does not arrive within"
-                            + " timeouts.client_header.");
+            .description("Longest PROXY header of version 2; those of version 1 have at most 107 bytes. A longer header"
+                    + " closes the connection, and so does a header that does not arrive within"
+                    + " timeouts.client_header.");
 
     private ProxyProtocolKeys() {}
 }

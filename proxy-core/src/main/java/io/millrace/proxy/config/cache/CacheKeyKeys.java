@@ -38,10 +38,9 @@ public final class CacheKeyKeys {
     public static final ConfigKey<Boolean> SEND_WHOLE_QUERY = builder("cache.key.send_whole_query", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()
-            .description(
-                    "Whether origins get the whole query of the client. One client's query can then change the"
-                            + " response for all others: use it only for origins whose responses do not depend on the"
-                            + " other parameters.");
+            .description("Whether origins get the whole query of the client. One client's query can then change the"
+                    + " response for all others: use it only for origins whose responses do not depend on the"
+                    + " other parameters.");
     public static final ConfigKey<String> HOST = builder("cache.key.host", ValueType.HOST)
             .perRule()
             .atsName("cachekey.so --static-prefix")
@@ -63,9 +62,8 @@ public final class CacheKeyKeys {
             .defaultsTo(-1)
             .perRule()
             .atsName("proxy.config.http.cache.generation")
-            .description(
-                    "A number in every key: after a change, responses stored with another number are not found; -1"
-                            + " means no number. An earlier number finds its responses again.");
+            .description("A number in every key: after a change, responses stored with another number are not found; -1"
+                    + " means no number. An earlier number finds its responses again.");
 
     private CacheKeyKeys() {}
 }

@@ -53,9 +53,8 @@ public final class CacheRuleKeys {
             .defaultsTo(true)
             .perRule()
             .atsName("proxy.config.http.cache.ims_on_client_no_cache")
-            .description(
-                    "Whether a client's no-cache causes a validation of the stored response; false fetches the"
-                            + " response again.");
+            .description("Whether a client's no-cache causes a validation of the stored response; false fetches the"
+                    + " response again.");
     public static final ConfigKey<Boolean> IGNORE_SERVER_NO_CACHE = builder(
                     "cache.ignore_server_no_cache", ValueType.BOOLEAN)
             .defaultsTo(false)
@@ -82,17 +81,15 @@ public final class CacheRuleKeys {
                     ValueType.word(LifetimeRules.GuessedWithCookies.class, false))
             .defaultsTo(LifetimeRules.GuessedWithCookies.NOT_TEXT)
             .perRule()
-            .description(
-                    "Responses with Set-Cookie, or to a request with Cookie or Authorization, that get a heuristic"
-                            + " lifetime: none; only responses to a request with Cookie that are not text, JSON or"
-                            + " XML; all.");
+            .description("Responses with Set-Cookie, or to a request with Cookie or Authorization, that get a heuristic"
+                    + " lifetime: none; only responses to a request with Cookie that are not text, JSON or"
+                    + " XML; all.");
     public static final ConfigKey<List<String>> UNSHARED_FIELDS = builder(
                     "cache.unshared_fields", ValueType.FIELD_NAMES)
             .defaultsTo(List.of())
             .perRule()
-            .description(
-                    "Response fields for the requesting client only, as though every response named them in"
-                            + " private=\"...\": they are neither stored nor shared.");
+            .description("Response fields for the requesting client only, as though every response named them in"
+                    + " private=\"...\": they are neither stored nor shared.");
     public static final ConfigKey<StoringRules.CookiePolicy> RESPONSES_TO_COOKIES = builder(
                     "cache.cache_responses_to_cookies", ValueType.word(StoringRules.CookiePolicy.class, true))
             .defaultsTo(StoringRules.CookiePolicy.ALL)
@@ -114,9 +111,8 @@ public final class CacheRuleKeys {
             .defaultsTo(16)
             .perRule()
             .atsName("proxy.config.cache.limits.http.max_alts")
-            .description(
-                    "Maximum of stored variants of one URL (Vary); a new variant replaces the oldest; 0 sets no"
-                            + " limit.");
+            .description("Maximum of stored variants of one URL (Vary); a new variant replaces the oldest; 0 sets no"
+                    + " limit.");
     public static final ConfigKey<Boolean> POST_METHOD = builder("cache.post_method", ValueType.BOOLEAN)
             .defaultsTo(true)
             .perRule()

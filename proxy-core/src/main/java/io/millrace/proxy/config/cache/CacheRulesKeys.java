@@ -64,9 +64,8 @@ public final class CacheRulesKeys {
     public static final ConfigKey<CacheRuleConfig.Action> ACTION = builder(
                     "cache_rules[].action", ValueType.word(CacheRuleConfig.Action.class, false))
             .atsName("action")
-            .description(
-                    "never_cache bypasses the cache; the others ignore no-cache and no-store of both sides, of"
-                            + " clients, or of origins.");
+            .description("never_cache bypasses the cache; the others ignore no-cache and no-store of both sides, of"
+                    + " clients, or of origins.");
     public static final ConfigKey<StoringRules.CookiePolicy> COOKIES = builder(
                     "cache_rules[].cache_responses_to_cookies", ValueType.word(StoringRules.CookiePolicy.class, true))
             .atsName("cache-responses-to-cookies")
@@ -75,9 +74,8 @@ public final class CacheRulesKeys {
             .within(Duration.ofSeconds(1), YEARS)
             .wholeSeconds()
             .atsName("pin-in-cache")
-            .description(
-                    "Responses stay on disk for this time after their receipt or last validation, even if they are"
-                            + " stale or not requested; see cache.permit_pinning.");
+            .description("Responses stay on disk for this time after their receipt or last validation, even if they are"
+                    + " stale or not requested; see cache.permit_pinning.");
     public static final ConfigKey<Duration> REVALIDATE = builder("cache_rules[].revalidate", ValueType.DURATION)
             .within(Duration.ZERO, YEARS)
             .wholeSeconds()
@@ -87,9 +85,8 @@ public final class CacheRulesKeys {
             .within(Duration.ofSeconds(1), YEARS)
             .wholeSeconds()
             .atsName("ttl-in-cache")
-            .description(
-                    "Responses are stored, and are fresh for this time after their receipt, whatever their"
-                            + " Cache-Control says except private; the key overrides never_cache and revalidate.");
+            .description("Responses are stored, and are fresh for this time after their receipt, whatever their"
+                    + " Cache-Control says except private; the key overrides never_cache and revalidate.");
 
     /** What a rule may ask of a request. */
     public static final List<ConfigKey<?>> CONDITIONS =

@@ -11,14 +11,12 @@ public final class OverloadKeys {
     public static final ConfigKey<Duration> LATENCY = builder("cache.overload.latency", ValueType.DURATION)
             .within(Duration.ofMillis(1), Duration.ofMinutes(10))
             .perRule()
-            .description(
-                    "Overload begins when the rule's origin takes longer than this to answer, on average over two"
-                            + " seconds; without this key the latency is ignored.");
+            .description("Overload begins when the rule's origin takes longer than this to answer, on average over two"
+                    + " seconds; without this key the latency is ignored.");
     public static final ConfigKey<Double> ERRORS = builder("cache.overload.errors", ValueType.PERCENT)
             .perRule()
-            .description(
-                    "Overload begins when more than this share of the rule's requests to the origin fail or are"
-                            + " answered with 5xx; without this key errors are ignored.");
+            .description("Overload begins when more than this share of the rule's requests to the origin fail or are"
+                    + " answered with 5xx; without this key errors are ignored.");
     public static final ConfigKey<Double> CPU = builder("cache.overload.cpu", ValueType.PERCENT)
             .perRule()
             .description(

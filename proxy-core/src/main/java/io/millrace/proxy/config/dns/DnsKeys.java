@@ -31,10 +31,9 @@ public final class DnsKeys {
     public static final ConfigKey<Boolean> SRV = builder("dns.srv", ValueType.BOOLEAN)
             .defaultsTo(false)
             .atsName("proxy.config.srv_enabled")
-            .description(
-                    "Whether service records (_http._tcp or _https._tcp before the name) are looked up for origins"
-                            + " that a rule or a group names without a port. Connections go to the hosts and ports in"
-                            + " the records, by priority and weight; without records, to the addresses of the name.");
+            .description("Whether service records (_http._tcp or _https._tcp before the name) are looked up for origins"
+                    + " that a rule or a group names without a port. Connections go to the hosts and ports in"
+                    + " the records, by priority and weight; without records, to the addresses of the name.");
     public static final ConfigKey<Path> HOSTS_FILE = builder("dns.hosts_file", ValueType.PATH)
             .atsName("proxy.config.hostdb.host_file.path")
             .description(

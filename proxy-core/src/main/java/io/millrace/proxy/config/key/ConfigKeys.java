@@ -67,18 +67,16 @@ public final class ConfigKeys {
     // access
     public static final ConfigKey<List<String>> ACCESS_TRUSTED_PROXIES = builder(
                     "access.trusted_proxies", ValueType.NAMES)
-            .description(
-                    "Addresses and ranges, such as 10.0.0.0/8, of proxies in front of this one. X-Forwarded-*,"
-                            + " Forwarded, X-Original-URL and similar fields of other clients are not sent to the"
-                            + " origin.");
+            .description("Addresses and ranges, such as 10.0.0.0/8, of proxies in front of this one. X-Forwarded-*,"
+                    + " Forwarded, X-Original-URL and similar fields of other clients are not sent to the"
+                    + " origin.");
     public static final ConfigKey<List<String>> ACCESS_FORWARDED_FIELDS = builder(
                     "access.forwarded_fields", ValueType.NAMES)
             .defaultsTo(List.of("x-forwarded-for", "x-forwarded-proto", "x-forwarded-host"))
             .atsName("proxy.config.http.insert_squid_x_forwarded_for, proxy.config.http.insert_forwarded, "
                     + "proxy.config.http.insert_client_ip")
-            .description(
-                    "Fields that tell the origin about the client: x-forwarded-for, x-forwarded-proto,"
-                            + " x-forwarded-host, forwarded, client-ip; or none.");
+            .description("Fields that tell the origin about the client: x-forwarded-for, x-forwarded-proto,"
+                    + " x-forwarded-host, forwarded, client-ip; or none.");
 
     // via
     public static final ConfigKey<String> VIA_NAME = builder("via.name", ValueType.STRING)
@@ -103,9 +101,8 @@ public final class ConfigKeys {
                     "via.server", ValueType.word(ViaConfig.ServerField.class, false))
             .defaultsTo(ViaConfig.ServerField.PASS)
             .atsName("proxy.config.http.response_server_enabled")
-            .description(
-                    "The Server field of responses: the origin's; the origin's or, if missing, this proxy's; this"
-                            + " proxy's own; or none. A change applies to responses that are fetched afterwards.");
+            .description("The Server field of responses: the origin's; the origin's or, if missing, this proxy's; this"
+                    + " proxy's own; or none. A change applies to responses that are fetched afterwards.");
 
     // purge
     public static final ConfigKey<List<String>> PURGE_ALLOW = builder("purge.allow", ValueType.NAMES)
@@ -122,9 +119,8 @@ public final class ConfigKeys {
     public static final ConfigKey<Path> STORAGE_PATH = builder("storage[].path", ValueType.PATH)
             .rolling()
             .required()
-            .description(
-                    "Directory, block device or file of the volume; a missing path becomes a directory; a relative"
-                            + " path starts at the directory of the file that names it.");
+            .description("Directory, block device or file of the volume; a missing path becomes a directory; a relative"
+                    + " path starts at the directory of the file that names it.");
     public static final ConfigKey<Long> STORAGE_SIZE = builder("storage[].size", ValueType.SIZE)
             .within(MIB, 256 * TIB)
             .rolling()
@@ -139,24 +135,21 @@ public final class ConfigKeys {
     public static final ConfigKey<Boolean> STORAGE_FORMAT = builder("storage[].format", ValueType.BOOLEAN)
             .defaultsTo(false)
             .rolling()
-            .description(
-                    "Permits to overwrite a block device or a file with other content, once; remove the key"
-                            + " afterwards.");
+            .description("Permits to overwrite a block device or a file with other content, once; remove the key"
+                    + " afterwards.");
 
     // volumes
     public static final ConfigKey<List<ConfigValues>> VOLUMES = builder("volumes", ValueType.LIST)
             .rolling()
             .atsName("volume.config")
-            .description(
-                    "Shares of every storage path for some hosts or rules, so that other responses cannot evict"
-                            + " theirs; the remaining space is for all other responses.");
+            .description("Shares of every storage path for some hosts or rules, so that other responses cannot evict"
+                    + " theirs; the remaining space is for all other responses.");
     public static final ConfigKey<String> VOLUMES_NAME = builder("volumes[].name", ValueType.STRING)
             .rolling()
             .required()
             .atsName("volume=")
-            .description(
-                    "Name of the volume: lower-case letters, digits, - and _; also the name of its directory below"
-                            + " each storage path.");
+            .description("Name of the volume: lower-case letters, digits, - and _; also the name of its directory below"
+                    + " each storage path.");
     public static final ConfigKey<Double> VOLUMES_SHARE = builder("volumes[].share", ValueType.PERCENT)
             .within(0.0001, 0.99)
             .rolling()
@@ -166,9 +159,8 @@ public final class ConfigKeys {
     public static final ConfigKey<List<String>> VOLUMES_HOSTS = builder("volumes[].hosts", ValueType.NAMES)
             .rolling()
             .atsName("hosting.config")
-            .description(
-                    "Client hosts whose responses are stored there; .example.com or *.example.com means all below"
-                            + " it.");
+            .description("Client hosts whose responses are stored there; .example.com or *.example.com means all below"
+                    + " it.");
 
     // store
     public static final ConfigKey<Duration> STORE_SYNC_INTERVAL = builder("store.sync_interval", ValueType.DURATION)
@@ -218,10 +210,9 @@ public final class ConfigKeys {
             .defaultsTo(SystemMemory.quarterBytes(), "a quarter of the memory")
             .rolling()
             .atsName("proxy.config.cache.ram_cache.size")
-            .description(
-                    "Memory for stored bodies outside the Java heap: the RAM tier, bodies being stored, and bodies"
-                            + " being read. The last two may take up to a quarter each (at least 16 MiB). The default"
-                            + " respects the memory limit of a container.");
+            .description("Memory for stored bodies outside the Java heap: the RAM tier, bodies being stored, and bodies"
+                    + " being read. The last two may take up to a quarter each (at least 16 MiB). The default"
+                    + " respects the memory limit of a container.");
     public static final ConfigKey<Long> CACHE_REFILL_RATE = builder("cache.refill_rate", ValueType.SIZE)
             .within(MIB, TIB)
             .orZero()
@@ -321,16 +312,14 @@ public final class ConfigKeys {
             .defaultsTo(Duration.ofMinutes(2))
             .wholeSeconds()
             .perRule()
-            .description(
-                    "For this time after a response could not be stored, requests for its URL do not wait for each"
-                            + " other's fetch; 0 turns this off.");
+            .description("For this time after a response could not be stored, requests for its URL do not wait for each"
+                    + " other's fetch; 0 turns this off.");
     public static final ConfigKey<Boolean> CACHE_RANGE_LOOKUP = builder("cache.range.lookup", ValueType.BOOLEAN)
             .defaultsTo(true)
             .perRule()
             .atsName("proxy.config.http.cache.range.lookup")
-            .description(
-                    "Whether requests with a Range field use the cache; otherwise they are sent to the origin"
-                            + " unchanged.");
+            .description("Whether requests with a Range field use the cache; otherwise they are sent to the origin"
+                    + " unchanged.");
     public static final ConfigKey<Boolean> CACHE_RANGE_WRITE = builder("cache.range.write", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()
@@ -344,24 +333,21 @@ public final class ConfigKeys {
             .defaultsTo(Duration.ZERO)
             .perRule()
             .atsName("proxy.config.http.background_fill_active_timeout")
-            .description(
-                    "How long a fetch continues after its last client has left, to store the response; 0 sets no"
-                            + " limit.");
+            .description("How long a fetch continues after its last client has left, to store the response; 0 sets no"
+                    + " limit.");
     public static final ConfigKey<Double> CACHE_BACKGROUND_FILL_COMPLETED_THRESHOLD = builder(
                     "cache.background_fill_completed_threshold", ValueType.DECIMAL)
             .within(0.0, 1.0)
             .defaultsTo(0.0)
             .perRule()
             .atsName("proxy.config.http.background_fill_completed_threshold")
-            .description(
-                    "If at least this share of a response was received when its last client leaves, the rest is"
-                            + " fetched; 0 always fetches it.");
+            .description("If at least this share of a response was received when its last client leaves, the rest is"
+                    + " fetched; 0 always fetches it.");
     public static final ConfigKey<String> CACHE_VOLUME = builder("cache.volume", ValueType.STRING)
             .perRule()
             .atsName("@volume")
-            .description(
-                    "Volume in which responses are stored, one of volumes or default; by default the client's host"
-                            + " decides.");
+            .description("Volume in which responses are stored, one of volumes or default; by default the client's host"
+                    + " decides.");
     public static final ConfigKey<Long> CACHE_FILL_WINDOW = builder("cache.fill_window", ValueType.SIZE)
             .within(64 * KIB, GIB)
             .defaultsTo(MIB)
@@ -421,9 +407,8 @@ public final class ConfigKeys {
     // timeouts
     public static final ConfigKey<Duration> TIMEOUTS_CLIENT_HEADER = timeout("timeouts.client_header", 30)
             .atsName("proxy.config.http.accept_no_activity_timeout")
-            .description(
-                    "From the first byte of a request, or from accepting a connection, to the end of the request's"
-                            + " head. A TLS handshake may take at most 10 s of this time.");
+            .description("From the first byte of a request, or from accepting a connection, to the end of the request's"
+                    + " head. A TLS handshake may take at most 10 s of this time.");
     public static final ConfigKey<Duration> TIMEOUTS_CLIENT_KEEP_ALIVE = timeout("timeouts.client_keep_alive", 120)
             .atsName("proxy.config.http.keep_alive_no_activity_timeout_in")
             .description("How long a client's connection stays open between two requests.");
@@ -489,9 +474,8 @@ public final class ConfigKeys {
             .within(16L, MIB)
             .orZero()
             .defaultsTo(KIB)
-            .description(
-                    "Bytes per second at which a client must read a response that is ready, over 30 s or longer; 0"
-                            + " sets no limit.");
+            .description("Bytes per second at which a client must read a response that is ready, over 30 s or longer; 0"
+                    + " sets no limit.");
 
     // origin
     public static final ConfigKey<Integer> ORIGIN_CONNECTIONS_MAX = builder("origin.connections_max", ValueType.INTEGER)
@@ -515,10 +499,9 @@ public final class ConfigKeys {
             .within(Duration.ZERO, Duration.ofHours(24))
             .defaultsTo(Duration.ofSeconds(50))
             .atsName("proxy.config.http.keep_alive_no_activity_timeout_out")
-            .description(
-                    "How long an idle connection to an origin is kept for the next request; 0 closes it after each"
-                            + " request. A shorter value also applies to connections that are already idle: they are"
-                            + " not used after that time, but may be closed later.");
+            .description("How long an idle connection to an origin is kept for the next request; 0 closes it after each"
+                    + " request. A shorter value also applies to connections that are already idle: they are"
+                    + " not used after that time, but may be closed later.");
     public static final ConfigKey<Integer> ORIGIN_KEEP_ALIVE_MAX = builder("origin.keep_alive_max", ValueType.INTEGER)
             .within(0, 100_000)
             .defaultsTo(64)
@@ -571,9 +554,8 @@ public final class ConfigKeys {
             .within(Duration.ofMillis(100), Duration.ofMinutes(5))
             .orZero()
             .defaultsTo(Duration.ofSeconds(20))
-            .description(
-                    "Longest time that a new worker warms up, by requests to itself, before it replaces a serving"
-                            + " worker. 0 turns the warm-up off. After a crash a worker accepts at once.");
+            .description("Longest time that a new worker warms up, by requests to itself, before it replaces a serving"
+                    + " worker. 0 turns the warm-up off. After a crash a worker accepts at once.");
 
     private ConfigKeys() {}
 

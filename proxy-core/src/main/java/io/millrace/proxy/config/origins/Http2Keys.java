@@ -15,9 +15,8 @@ public final class Http2Keys {
     public static final ConfigKey<Boolean> LISTEN_CLEAR = builder("listen[].h2c", ValueType.BOOLEAN)
             .defaultsTo(false)
             .rolling()
-            .description(
-                    "Whether clients of an address without tls may begin with HTTP/2 at once (prior knowledge);"
-                            + " HTTP/1.1 works there too.");
+            .description("Whether clients of an address without tls may begin with HTTP/2 at once (prior knowledge);"
+                    + " HTTP/1.1 works there too.");
     public static final ConfigKey<OriginConfig.Http2> GROUP = builder(
                     "origins[].http2", ValueType.word(OriginConfig.Http2.class, false))
             .description("As origin.http2, for the hosts of the group; without it the rule's holds.");

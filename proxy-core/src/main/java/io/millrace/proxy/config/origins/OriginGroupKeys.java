@@ -33,10 +33,9 @@ public final class OriginGroupKeys {
                                     OriginGroupConfig.Policy.STICKY)))
             .defaultsTo(OriginGroupConfig.Policy.ROUND_ROBIN)
             .atsName("policy, round_robin")
-            .description(
-                    "Choice of the host for a request: all in turn by weight; the host with the fewest requests in"
-                            + " progress for its weight; by the hash of hash_key; the first that is up; by the"
-                            + " client's address; or the host of the last request, until it fails.");
+            .description("Choice of the host for a request: all in turn by weight; the host with the fewest requests in"
+                    + " progress for its weight; by the hash of hash_key; the first that is up; by the"
+                    + " client's address; or the host of the last request, until it fails.");
     public static final ConfigKey<OriginGroupConfig.HashKey> HASH_KEY = builder(
                     "origins[].hash_key",
                     ValueType.word(

@@ -15,10 +15,9 @@ public final class TunnelKeys {
     public static final ConfigKey<List<String>> UPGRADE = builder("upgrade", ValueType.PROTOCOLS)
             .defaultsTo(List.of())
             .perRule()
-            .description(
-                    "Protocols, such as websocket, that a client's connection may switch to if the origin accepts;"
-                            + " requests for other protocols continue without Upgrade. Rules for ws:// and wss://"
-                            + " permit websocket.");
+            .description("Protocols, such as websocket, that a client's connection may switch to if the origin accepts;"
+                    + " requests for other protocols continue without Upgrade. Rules for ws:// and wss://"
+                    + " permit websocket.");
     public static final ConfigKey<Duration> IDLE = builder("timeouts.tunnel_idle", ValueType.DURATION)
             .within(Duration.ofMillis(500), Duration.ofDays(7))
             .defaultsTo(Duration.ofMinutes(10))

@@ -81,10 +81,9 @@ public final class RemapKeys {
     public static final ConfigKey<String> REFERER_REDIRECT = builder(
                     "remap[].referer_redirect", ValueType.REFERER_REDIRECT)
             .atsName("map_with_referer, proxy.config.http.referer_format_redirect")
-            .description(
-                    "Redirection target, with 302, for requests that map_with_referer refuses; %r stands for the"
-                            + " Referer, %f for the rule's URL, %t for the URL of to, %o for the URL of the origin"
-                            + " request.");
+            .description("Redirection target, with 302, for requests that map_with_referer refuses; %r stands for the"
+                    + " Referer, %f for the rule's URL, %t for the URL of to, %o for the URL of the origin"
+                    + " request.");
     public static final ConfigKey<Boolean> REWRITE_SET_COOKIE = builder("remap[].rewrite_set_cookie", ValueType.BOOLEAN)
             .defaultsTo(false)
             .description(
@@ -93,9 +92,8 @@ public final class RemapKeys {
 
     public static final ConfigKey<String> ORIGINS = builder("remap[].origins", ValueType.STRING)
             .atsName("@strategy, parent.config")
-            .description(
-                    "Name of the group of origins whose hosts are connected to instead of the host of to; the Host"
-                            + " field still has the host of to.");
+            .description("Name of the group of origins whose hosts are connected to instead of the host of to; the Host"
+                    + " field still has the host of to.");
 
     public static final ConfigKey<String> SITE = builder("remap[].site", ValueType.HOST)
             .description(

@@ -73,9 +73,8 @@ public final class ServerTlsKeys {
                     .defaultsTo(ClientCertificates.OFF)
                     .rolling()
                     .atsName("proxy.config.ssl.client.certification_level")
-                    .description(
-                            "Whether clients are asked for certificates, and whether connections without a valid"
-                                    + " certificate are refused. A certificate that a client presents must be valid."),
+                    .description("Whether clients are asked for certificates, and whether connections without a valid"
+                            + " certificate are refused. A certificate that a client presents must be valid."),
             builder("tls.client_ca_file", ValueType.PATH)
                     .rolling()
                     .atsName("proxy.config.ssl.CA.cert.filename")

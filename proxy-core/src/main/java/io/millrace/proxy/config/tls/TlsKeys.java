@@ -37,13 +37,11 @@ public final class TlsKeys {
                             + " them.");
     public static final ConfigKey<List<String>> NAMES = builder("tls.certificates[].names", ValueType.NAMES)
             .atsName("dest_fqdn")
-            .description(
-                    "Names that these certificates are used for, such as www.example.com and *.example.com; the"
-                            + " default is the names in each certificate.");
+            .description("Names that these certificates are used for, such as www.example.com and *.example.com; the"
+                    + " default is the names in each certificate.");
     public static final ConfigKey<Boolean> NAME_HTTP2 = builder("tls.certificates[].http2", ValueType.BOOLEAN)
-            .description(
-                    "Whether clients that request these names are offered HTTP/2; the default is that of"
-                            + " listen[].http2. listen[].http2: false turns HTTP/2 off for all names.");
+            .description("Whether clients that request these names are offered HTTP/2; the default is that of"
+                    + " listen[].http2. listen[].http2: false turns HTTP/2 off for all names.");
     public static final ConfigKey<String> DEFAULT_CERTIFICATE = builder("tls.default_certificate", ValueType.HOST)
             .atsName("dest_ip=*")
             .description(
@@ -69,9 +67,8 @@ public final class TlsKeys {
                             + " names; without it keys are made, and renewed every 12 hours.");
     public static final ConfigKey<String> CLIENT_SUBJECT_FIELD = builder(
                     "tls.client_subject_field", ValueType.FIELD_NAME)
-            .description(
-                    "Request field that tells origins the subject of a verified client certificate, such as"
-                            + " X-Client-Subject; the field is removed from requests of clients.");
+            .description("Request field that tells origins the subject of a verified client certificate, such as"
+                    + " X-Client-Subject; the field is removed from requests of clients.");
 
     private TlsKeys() {}
 }

@@ -161,7 +161,7 @@ public final class ConfigLoader {
         if (root != null) {
             binder(name, null, directory).bindRoot(root, values);
         } else if (!problems.hasErrors()) {
-            problems.error(new Place(name, 1, 1), "", "is empty; a configuration has at least listen and remap");
+            problems.error(new Place(name, 1, 1), "", "is empty; a configuration needs at least listen and remap");
         }
         List<String> patterns = values.find(FileKeys.INCLUDE);
         Map<String, String> included =
@@ -190,7 +190,7 @@ public final class ConfigLoader {
         Place place = new Place(flag, 0, 0);
         if (path.indexOf('[') >= 0) {
             String list = path.substring(0, path.indexOf('['));
-            problems.error(place, path, "one element of a list cannot be set; set the whole list", list);
+            problems.error(place, path, "an element of a list cannot be set; set the whole list", list);
             return;
         }
         Object found = ConfigShape.root().find(path);
@@ -201,7 +201,7 @@ public final class ConfigLoader {
         } else if (!(found instanceof ConfigKey<?> key)) {
             problems.error(place, path, "unknown key", ConfigCatalog.suggest(path));
         } else if (key == FileKeys.INCLUDE) {
-            problems.error(place, path, "stands in a file only, or the place of its rules would be unknown");
+            problems.error(place, path, "can be set only in a file");
         } else if (key.type() == ValueType.LIST) {
             bindListOverride(binder, key, flag, text);
         } else {
