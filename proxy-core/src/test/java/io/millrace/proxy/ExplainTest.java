@@ -312,7 +312,8 @@ class ExplainTest {
         start("Cache-Control: max-age=60\r\n");
         Explanation explained = explain("POST", null, "/a", new Field("Content-Length", "3"));
         assertEquals("pass", explained.outcome());
-        assertEquals("is sent to the origin unchanged (method)", texts(explained).get("answer"));
+        assertEquals(
+                "is sent to the origin unchanged (method)", texts(explained).get("answer"));
         assertNull(explained.key());
     }
 

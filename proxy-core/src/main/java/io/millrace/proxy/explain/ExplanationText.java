@@ -291,8 +291,7 @@ public final class ExplanationText {
         if (result.outcome() == Outcome.PASS || never != null) {
             step(
                     "storing",
-                    "the answer is not stored: "
-                            + (never == null ? String.valueOf(result.forwarded()) : never.text()),
+                    "the answer is not stored: " + (never == null ? String.valueOf(result.forwarded()) : never.text()),
                     never == NoStoreReason.REQUEST_NO_STORE
                             ? control()
                             : never == NoStoreReason.DYNAMIC_URL ? "cache.cache_urls_that_look_dynamic" : null);

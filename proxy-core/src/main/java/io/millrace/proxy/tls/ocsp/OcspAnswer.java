@@ -67,7 +67,7 @@ final class OcspAnswer {
         DerReader whole = DerReader.of(answer);
         DerReader response = whole.enter(DerReader.SEQUENCE);
         if (whole.hasMore()) {
-            throw new OcspFault(Kind.MALFORMED, "bytes behind the answer");
+            throw new OcspFault(Kind.MALFORMED, "the answer is followed by extra bytes");
         }
         byte[] status = response.content(DerReader.ENUMERATED);
         if (status.length != 1 || status[0] != 0) {
@@ -163,7 +163,7 @@ final class OcspAnswer {
             responder.verify(issuer.getPublicKey());
             return responder.getIssuerX500Principal().equals(issuer.getSubjectX500Principal())
                     ? null
-                    : "the responder's certificate is of another issuer";
+                    : "the responder's certificate has another issuer";
         } catch (GeneralSecurityException e) {
             return "the responder's certificate is not valid: " + e.getMessage();
         }
@@ -185,7 +185,7 @@ final class OcspAnswer {
         refuseCritical(single);
         Staple staple = new Staple(answer, thisUpdate, nextUpdate);
         if (thisUpdate > nowMillis + SKEW_MILLIS) {
-            throw new OcspFault(Kind.OUTDATED, "the answer is of the future; check the clock of this machine");
+            throw new OcspFault(Kind.OUTDATED, "the answer has a time in the future; check the clock of this machine");
         }
         if (nextUpdate <= thisUpdate || !staple.isUsable(nowMillis)) {
             throw new OcspFault(Kind.OUTDATED, "the answer is out of date");
