@@ -16,9 +16,9 @@ public enum SocketState {
     /** A process listens. */
     LISTENING("a process listens"),
     /** There is no file. */
-    ABSENT("not there"),
+    ABSENT("missing"),
     /** A socket file that a process left behind. */
-    DEAD("nobody listens; the process that made it is gone"),
+    DEAD("no process listens; the process that created the socket has exited"),
     /** The file, or a directory on the way to it, is not for this user. */
     FORBIDDEN("permission denied; run as the user that runs millrace, or as root"),
     /** A file of another kind. */
