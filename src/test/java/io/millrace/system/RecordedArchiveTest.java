@@ -42,7 +42,7 @@ class RecordedArchiveTest {
         Path archive = Path.of(recorded.substring(0, recorded.indexOf(": recorded, ")));
         assertEquals(product.home().resolve("lib"), archive.getParent());
         assertEquals(
-                archive + ": there already\n",
+                archive + ": already recorded\n",
                 archive("--java-home", jdk.toString()).succeeds().out());
 
         MillraceProcess proxy = product.launch()

@@ -8,7 +8,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** A word that only leads to commands: alone it is an error that shows them. */
+/** A command with subcommands only. Without a subcommand it fails and lists them. */
 abstract class CommandGroup implements Callable<Integer> {
     @Spec
     @SuppressWarnings("NullAway.Init") // set by Picocli before call()

@@ -53,7 +53,10 @@ import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** The command line as a function: arguments and surroundings in, words and an exit code out. */
+/**
+ * Runs {@code millctl} as a function of its arguments and environment. Output is written to streams; the result is an
+ * exit code.
+ */
 public final class Millctl {
     private static final int HELP_WIDTH = 80;
 
@@ -62,8 +65,8 @@ public final class Millctl {
     /**
      * Runs one command to its end.
      *
-     * @param out takes data
-     * @param err takes talk
+     * @param out receives results
+     * @param err receives messages
      * @return the exit code of the process
      */
     public static int run(String[] arguments, Surroundings surroundings, PrintStream out, PrintStream err) {
@@ -78,14 +81,14 @@ public final class Millctl {
         commands.setOut(new PrintWriter(out, true, StandardCharsets.UTF_8))
                 .setErr(new PrintWriter(err, true, StandardCharsets.UTF_8))
                 .setUsageHelpWidth(HELP_WIDTH)
-                // A file whose name begins with @ is a file, and no list of arguments.
+                // A file name may begin with @; it does not denote a file with arguments.
                 .setExpandAtFiles(false)
                 .setColorScheme(CommandLine.Help.defaultColorScheme(coloured ? Ansi.ON : Ansi.OFF))
                 .setParameterExceptionHandler((e, given) -> reportUsage(e, console))
                 .setExecutionExceptionHandler((e, command, result) -> reportFailure(e, console));
         int exitCode = commands.execute(arguments);
         if (!console.flush() && exitCode == ExitCode.OK) {
-            // Whoever has read enough wants no word of it.
+            // No message if the reader has closed the output, such as head(1).
             if (!(out instanceof DataStream data && data.isReaderGone())) {
                 err.println("millctl: standard output could not be written");
             }
@@ -94,7 +97,7 @@ public final class Millctl {
         return exitCode;
     }
 
-    /** Every command, with what it works on. */
+    /** Returns every command, with its dependencies. */
     static CommandLine commands(GlobalOptions options, Invocation invocation) {
         return new CommandLine(new MillctlCommand())
                 .addMixin("global", options)

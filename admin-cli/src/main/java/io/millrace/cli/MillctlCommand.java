@@ -4,7 +4,7 @@ import io.millrace.cli.command.Version;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** The command line's root: what it takes itself, and its help. */
+/** The root of the command line, with its own options and its help. */
 @Command(
         name = "millctl",
         customSynopsis = "millctl COMMAND [OPTIONS]",
@@ -21,6 +21,6 @@ final class MillctlCommand extends CommandGroup {
             names = {"-V", "--version"},
             versionHelp = true,
             description = "Show the version of millctl.")
-    @SuppressWarnings("UnusedVariable") // Picocli acts on it
+    @SuppressWarnings("UnusedVariable") // evaluated by Picocli
     private boolean version;
 }

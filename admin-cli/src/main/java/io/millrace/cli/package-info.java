@@ -1,4 +1,6 @@
-/** The program {@code millctl}: it asks a running Millrace through its admin HTTP API, and shows what it answers. */
+/**
+ * The program {@code millctl}: it sends requests to the admin HTTP API of a running Millrace and shows the responses.
+ */
 @NullMarked
 package io.millrace.cli;
 

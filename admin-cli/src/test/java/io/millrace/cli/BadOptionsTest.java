@@ -45,7 +45,7 @@ class BadOptionsTest {
                         new Case(2, "", List.of("status", "--admin", "http://127.0.0.1:99999")),
                         new Case(2, "limit is 65536", List.of("metric", "match", "x".repeat(65_537))),
                         new Case(2, "nested too deeply", List.of("metric", "match", "(".repeat(60_000))),
-                        new Case(2, "not an expression", List.of("metric", "match", "[")),
+                        new Case(2, "not a regular expression", List.of("metric", "match", "[")),
                         new Case(2, "xxx...", List.of("metric", "match", "[" + "x".repeat(60_000))),
                         new Case(2, "--watch", List.of("server", "drain", "--watch")),
                         new Case(2, "token", tokenFile(none)),

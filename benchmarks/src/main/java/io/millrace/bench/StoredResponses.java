@@ -9,9 +9,9 @@ import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.http.TargetResult;
 import io.millrace.proxy.http.TargetUri;
 
-/** The request of a browser and the stored response of an ordinary origin, nine fields each. Immutable: no state. */
+/** Test data of benchmarks: a browser's request and an ordinary stored response, with nine fields each. Stateless. */
 public final class StoredResponses {
-    /** When the response was stored, epoch milliseconds. */
+    /** Time at which the response was stored, in epoch milliseconds. */
     public static final long STORED_MILLIS = 1_790_000_000_000L;
 
     private static final String[] BROWSER_FIELDS = {
@@ -28,7 +28,7 @@ public final class StoredResponses {
 
     private StoredResponses() {}
 
-    /** A browser's GET as it is on the wire. */
+    /** Returns a browser's GET request in wire format. */
     public static String browserRequestText() {
         StringBuilder text = new StringBuilder("GET /assets/site.css?v=12 HTTP/1.1\r\n");
         for (int i = 0; i < BROWSER_FIELDS.length; i += 2) {
@@ -40,7 +40,7 @@ public final class StoredResponses {
         return text.append("\r\n").toString();
     }
 
-    /** A browser's GET. */
+    /** Returns a browser's GET request. */
     public static RequestHead browserRequest() {
         FieldSection.Builder fields = FieldSection.builder();
         for (int i = 0; i < BROWSER_FIELDS.length; i += 2) {
@@ -50,7 +50,7 @@ public final class StoredResponses {
         return RequestHead.of(Method.GET, (TargetUri) target, 1, fields.build());
     }
 
-    /** A response of 500 bytes, fresh for an hour. */
+    /** Returns a stored response of 500 bytes, fresh for an hour. */
     public static StoredHead storedHead() {
         FieldSection fields = FieldSection.builder()
                 .add("Date", "Mon, 21 Sep 2026 14:13:20 GMT")

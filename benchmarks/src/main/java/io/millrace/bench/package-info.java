@@ -1,4 +1,4 @@
-/** JMH benchmarks, in one package for each package under test. */
+/** JMH benchmarks, with one package for each tested package. */
 @NullMarked
 package io.millrace.bench;
 

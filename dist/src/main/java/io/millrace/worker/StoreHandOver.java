@@ -50,7 +50,7 @@ final class StoreHandOver {
      * @param overlapping whether a predecessor still accepts connections
      * @return completes when the predecessor no longer accepts connections
      */
-    CompletionStage<Void> succeeds(boolean overlapping) {
+    CompletionStage<Void> followsPredecessor(boolean overlapping) {
         takenOver = !overlapping;
         if (!overlapping) {
             predecessorClosed.complete(null);
@@ -59,7 +59,7 @@ final class StoreHandOver {
     }
 
     /** Executes a message for a serving worker. Returns false if the message is of another kind. */
-    boolean obey(ControlMessage message, ServedProxy proxy) {
+    boolean execute(ControlMessage message, ServedProxy proxy) {
         if (message instanceof ControlMessage.Release) {
             release(proxy);
         } else if (message instanceof ControlMessage.TakeBack) {

@@ -136,17 +136,17 @@ final class Worker implements ControlLink.Listener {
 
     @Override
     public void received(ControlMessage message) {
-        commands.execute(() -> obey(message));
+        commands.execute(() -> execute(message));
     }
 
-    private void obey(ControlMessage message) {
+    private void execute(ControlMessage message) {
         ServedProxy served = serving;
         if (message instanceof ControlMessage.Assignment assignment) {
             accept(assignment);
         } else if (message instanceof ControlMessage.Serve told) {
             serve = told;
-            serveAsTold();
-        } else if (served != null && !draining && handOver.obey(message, served)) {
+            serveAssigned();
+        } else if (served != null && !draining && handOver.execute(message, served)) {
             LOG.debug("message of the hand-over: {}", message);
         } else if (message instanceof ControlMessage.ChangeMade made) {
             handOver.made(made);
@@ -189,7 +189,7 @@ final class Worker implements ControlLink.Listener {
             serve = new ControlMessage.Serve(false);
         }
         if (serve != null) {
-            serveAsTold();
+            serveAssigned();
         } else if (assignment.warm()) {
             warmUp(assignment.config());
         } else {
@@ -207,7 +207,7 @@ final class Worker implements ControlLink.Listener {
                 return;
             }
         } catch (IOException e) {
-            LOG.debug("the configuration cannot be loaded; the error is reported when the worker is to serve", e);
+            LOG.debug("no warm-up: the configuration cannot be loaded; an error is reported when it is served", e);
         }
         standBy();
     }
@@ -218,7 +218,7 @@ final class Worker implements ControlLink.Listener {
         link.send(new ControlMessage.Standby());
     }
 
-    private void serveAsTold() {
+    private void serveAssigned() {
         ConfigSource source = assigned;
         ControlMessage.Serve told = serve;
         if (source == null || told == null || draining) {
@@ -241,7 +241,7 @@ final class Worker implements ControlLink.Listener {
             if (ticketKeys != null) {
                 proxy.ticketKeys(ticketKeys);
             }
-            proxy.predecessorClosed(handOver.succeeds(told.overlapping()));
+            proxy.predecessorClosed(handOver.followsPredecessor(told.overlapping()));
             proxy.start();
             ready(proxy);
         } catch (IOException | RuntimeException e) {

@@ -117,9 +117,10 @@ final class ImportCommandTest {
                         + "\"outcome\":\"mapped\",\"keys\":[\"remap[0]\"],\"note\":\"\"},"
                         + "{\"file\":\"plugin.config\",\"line\":1,\"column\":1,\"text\":\"tslua.so \\\"x\\\".lua\","
                         + "\"outcome\":\"not_mapped\",\"keys\":[],\"note\":\"Millrace has no scripting language; "
-                        + "if the plugin refuses requests, write filters\"}],\"problems\":[],\"warnings\":[\"ip_allow.yaml is missing, "
-                        + "and without it Traffic Server denies all requests; Millrace allows all requests that remap maps, unless "
-                        + "access.filters denies them\"]",
+                        + "if the plugin refuses requests, write filters\"}],\"problems\":[],"
+                        + "\"warnings\":[\"ip_allow.yaml is missing. "
+                        + "Traffic Server denies all clients without it; here all clients may request what remap maps: "
+                        + "set access.filters to restrict them\"]",
                 run.out().substring(0, yaml));
         assertTrue(run.out().endsWith("\"}\n"), run::out);
 

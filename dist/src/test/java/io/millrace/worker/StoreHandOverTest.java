@@ -58,7 +58,7 @@ class StoreHandOverTest {
     }
 
     private boolean told(ControlMessage message) {
-        return CompletableFuture.supplyAsync(() -> handOver.obey(message, proxy), commands)
+        return CompletableFuture.supplyAsync(() -> handOver.execute(message, proxy), commands)
                 .join();
     }
 
@@ -115,7 +115,7 @@ class StoreHandOverTest {
 
     @Test
     void aSuccessorEndsUnlessItWasToldThatItHasTakenOver() {
-        handOver.succeeds(true);
+        handOver.followsPredecessor(true);
         assertTrue(launcherGone());
         told(new ControlMessage.TakenOver());
         assertFalse(launcherGone());
@@ -123,10 +123,10 @@ class StoreHandOverTest {
 
     @Test
     void knowsWhenThePredecessorAcceptsNoMore() {
-        CompletableFuture<Void> closed = handOver.succeeds(true).toCompletableFuture();
+        CompletableFuture<Void> closed = handOver.followsPredecessor(true).toCompletableFuture();
         assertFalse(closed.isDone());
         told(new ControlMessage.PredecessorClosed());
         assertTrue(closed.isDone());
-        assertTrue(handOver.succeeds(false).toCompletableFuture().isDone());
+        assertTrue(handOver.followsPredecessor(false).toCompletableFuture().isDone());
     }
 }

@@ -34,7 +34,7 @@ import io.millrace.proxy.overload.OverloadWatch;
 import io.millrace.proxy.server.BufferPool;
 import io.millrace.proxy.server.ConnectionLimit;
 import io.millrace.proxy.server.ConnectionMemory;
-import io.millrace.proxy.server.DnsConfigs;
+import io.millrace.proxy.server.DnsSettingsFactory;
 import io.millrace.proxy.server.LogConfigs;
 import io.millrace.proxy.server.OriginRecords;
 import io.millrace.proxy.server.ProxyMetrics;
@@ -357,7 +357,7 @@ public final class ProxyServer implements AutoCloseable {
                 config,
                 ExchangeSettings.of(
                         config, built, ForwardSettings.of(config, built, forwardedBefore, ownAddresses, nowMillis)),
-                DnsConfigs.of(config.dns()),
+                DnsSettingsFactory.of(config.dns()),
                 http1,
                 http2(config),
                 headers(config, false),

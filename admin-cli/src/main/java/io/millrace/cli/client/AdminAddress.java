@@ -6,9 +6,9 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 
-/** Where an admin API listens. Immutable. */
+/** The address of an admin API. Immutable. */
 public sealed interface AdminAddress {
-    /** The admin socket's name inside a state directory. */
+    /** File name of the admin socket in a state directory. */
     String SOCKET_NAME = "admin.sock";
 
     /** A Unix domain socket. */
@@ -19,9 +19,9 @@ public sealed interface AdminAddress {
         }
     }
 
-    /** A TCP address; the API asks for a token there. */
+    /** A TCP address, where the API requires a token. */
     record Tcp(String host, int port) implements AdminAddress {
-        /** As it stands in a Host field and in a URL. */
+        /** Returns host and port in the form of a Host field and a URL. */
         public String authority() {
             return (host.indexOf(':') >= 0 ? '[' + host + ']' : host) + ':' + port;
         }
@@ -33,10 +33,10 @@ public sealed interface AdminAddress {
     }
 
     /**
-     * Reads what an operator wrote: the path of a socket, a state directory with a socket in it, {@code unix:PATH}, or
+     * Parses an address: the path of a socket, a state directory with a socket in it, {@code unix:PATH}, or
      * {@code http://HOST:PORT}.
      *
-     * @throws IllegalArgumentException saying what is wrong with it
+     * @throws IllegalArgumentException if the text is invalid; the message describes the problem
      */
     static AdminAddress parse(String text) {
         if (text.startsWith("unix:")) {
@@ -90,7 +90,7 @@ public sealed interface AdminAddress {
                 return new Tcp(host.startsWith("[") ? host.substring(1, host.length() - 1) : host, uri.getPort());
             }
         } catch (URISyntaxException e) {
-            // said below
+            // reported below
         }
         throw new IllegalArgumentException("not of the form http://HOST:PORT: " + text);
     }

@@ -14,17 +14,17 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** Asks an admin API: one connection per request, closed after the answer. Immutable. */
+/** A client of an admin API. Each request uses a connection of its own. Immutable. Blocks. */
 public final class AdminClient {
     private final AdminAddress address;
     private final @Nullable String token;
     private final Duration timeout;
 
     /**
-     * A client.
+     * Creates a client.
      *
      * @param token the bearer token, sent over TCP only; null for none
-     * @param timeout for connecting, asking and reading the whole answer together
+     * @param timeout time limit of connecting, sending and reading the whole response together
      */
     public AdminClient(AdminAddress address, @Nullable String token, Duration timeout) {
         this.address = address;
@@ -32,25 +32,25 @@ public final class AdminClient {
         this.timeout = timeout;
     }
 
-    /** Whom it asks. */
+    /** The address of the admin API. */
     public AdminAddress address() {
         return address;
     }
 
     /**
-     * Asks for something; changes nothing.
+     * Sends a GET request, which changes nothing.
      *
-     * @param target path and query, already percent-encoded
+     * @param target path and query, percent-encoded
      */
     public AdminResponse get(String target) throws AdminClientException {
         return exchange("GET", target, null);
     }
 
     /**
-     * Asks to do something.
+     * Sends a POST request.
      *
-     * @param target path and query, already percent-encoded
-     * @param json the request's content
+     * @param target path and query, percent-encoded
+     * @param json content of the request
      */
     public AdminResponse post(String target, byte[] json) throws AdminClientException {
         return exchange("POST", target, json);
@@ -77,7 +77,8 @@ public final class AdminClient {
         } catch (SocketTimeoutException e) {
             throw e;
         } catch (IOException e) {
-            // Whoever refuses a request early may close its end before all of it was sent, after an answer.
+            // A server that refuses a request early may close the connection before the whole request was sent, after a
+            // response.
             unsent = e;
         }
         ResponseReader reader = new ResponseReader(channel);

@@ -1,14 +1,14 @@
 package io.millrace.cli.client;
 
-/** No usable answer came from the admin API. The message says where and why, in words for people. */
+/** Thrown if the admin API gave no usable response. The message contains the address and the reason. */
 public final class AdminClientException extends Exception {
-    /** How far the request got. */
+    /** The stage at which the request failed. */
     public enum Kind {
         /** No connection: the request was not sent. */
         UNREACHABLE,
-        /** Connected, but the answer did not come before the deadline; the request may still be carried out. */
+        /** Connected, but no response arrived before the deadline; the request may still be executed. */
         NO_ANSWER,
-        /** What came is not a whole HTTP response, or not the JSON it should be. */
+        /** The response is not a complete HTTP response, or not the expected JSON. */
         BROKEN_ANSWER
     }
 
@@ -19,12 +19,12 @@ public final class AdminClientException extends Exception {
         this.kind = kind;
     }
 
-    /** How far the request got. */
+    /** The stage at which the request failed. */
     public Kind kind() {
         return kind;
     }
 
-    /** The sentence. */
+    /** The message for the user. */
     public String message() {
         return String.valueOf(getMessage());
     }

@@ -4,19 +4,19 @@ import io.millrace.cli.client.AdminClientException.Kind;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A whole answer of the admin API. Immutable; the body is not copied and nobody changes it.
+ * A complete response of the admin API. Immutable; the body is not copied and must not be changed.
  *
  * @param status the HTTP status, 200 to 599
  * @param body the content
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 public record AdminResponse(int status, byte[] body) {
-    /** Whether the request was carried out. */
+    /** Whether the request succeeded. */
     public boolean isSuccess() {
         return status / 100 == 2;
     }
 
-    /** The content, which must be one JSON object. */
+    /** Returns the content, which must be a JSON object. */
     public JsonObject json() throws AdminClientException {
         try {
             return JsonObject.parse(body);
@@ -28,7 +28,7 @@ public record AdminResponse(int status, byte[] body) {
         }
     }
 
-    /** The content as text. */
+    /** Returns the content as text. */
     public String text() {
         return new String(body, StandardCharsets.UTF_8);
     }

@@ -4,14 +4,14 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
 /**
- * A problem as {@code millrace check} prints it, taken apart. Immutable.
+ * A parsed line of the output of {@code millrace check}. Immutable.
  *
- * @param file as it was printed, null when the line names none
- * @param line from 1; 0 when it has no place
- * @param column from 1; 0 when it has no place
+ * @param file file name as printed; null if the line has none
+ * @param line from 1; 0 without a position
+ * @param column from 1; 0 without a position
  * @param path the key, may be empty
- * @param message what is wrong
- * @param suggestion what was probably meant, or null
+ * @param message description of the problem
+ * @param suggestion the value that was probably meant, or null
  * @param text the whole line
  */
 public record CheckLine(
@@ -24,7 +24,7 @@ public record CheckLine(
         String text) {
     private static final String SUGGESTION = " (did you mean ";
 
-    /** Takes {@code file:line:column: path: problem (did you mean …?)} apart; what does not fit is all message. */
+    /** Parses {@code file:line:column: path: problem (did you mean …?)}. Text in another form becomes the message. */
     public static CheckLine parse(String text) {
         String rest = text;
         String file = null;

@@ -14,8 +14,8 @@ import java.nio.channels.SocketChannel;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A stream connection of which every wait, taken together, ends at one deadline with a {@link SocketTimeoutException}.
- * Confined to one thread.
+ * A stream connection with one deadline for all waits together. After the deadline a wait throws
+ * {@link SocketTimeoutException}. Confined to one thread. Blocks.
  */
 final class DeadlineChannel implements ReadableByteChannel {
     private final SocketChannel channel;
@@ -32,7 +32,7 @@ final class DeadlineChannel implements ReadableByteChannel {
     }
 
     /**
-     * Connects.
+     * Connects to an address.
      *
      * @param deadlineNanos on the scale of {@link System#nanoTime}
      */
@@ -86,7 +86,7 @@ final class DeadlineChannel implements ReadableByteChannel {
         key.interestOps(operation);
         selector.selectedKeys().clear();
         while (selector.selectedKeys().isEmpty()) {
-            // Rounded up: select(0) would wait for ever.
+            // Rounded up, since select(0) waits without a limit.
             long millis = TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime() + 999_999);
             if (millis <= 0) {
                 throw new SocketTimeoutException();

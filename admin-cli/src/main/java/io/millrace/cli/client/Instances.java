@@ -10,16 +10,18 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * The admin sockets in the places where a launcher puts one that was told nothing else. Immutable.
+ * The admin sockets in the standard locations, where a launcher creates its socket by default. Immutable.
  *
- * @param looked what was looked at, in order: first systemd's place, then the user's, by name
+ * @param looked the locations checked, in order: the location of systemd, then those of the user, sorted by name
  */
 public record Instances(List<Candidate> looked) {
-    /** One place and what lies there; the path may hold a {@code *} when there was nothing to list. */
+    /**
+     * A location and the state of the socket there. The path contains a {@code *} if there was no directory to list.
+     */
     public record Candidate(Path socket, SocketState state) {}
 
     /**
-     * Looks around; each socket found is connected to once.
+     * Checks the locations; connects once to each socket.
      *
      * @param runDirectory systemd's runtime directory of the service, such as {@code /run/millrace}
      * @param stateHome the directory with one state directory per first port, such as {@code ~/.local/state/millrace}
@@ -56,7 +58,7 @@ public record Instances(List<Candidate> looked) {
         looked.add(new Candidate(socket, SocketState.of(socket)));
     }
 
-    /** The sockets that a process holds. */
+    /** Returns the sockets on which a process listens. */
     public List<Path> running() {
         List<Path> running = new ArrayList<>();
         for (Candidate candidate : looked) {

@@ -14,29 +14,29 @@ import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.json.JsonFactory;
 
 /**
- * A JSON object, read leniently: a member that is absent, null or of another type is as good as not there, so that a
- * newer or an older Millrace can be asked. Immutable.
+ * A JSON object with lenient access. A member that is absent, null or of another type is treated as missing, for
+ * compatibility with older and newer versions of Millrace. Immutable.
  */
 public final class JsonObject {
     private static final JsonFactory FACTORY = new JsonFactory();
     private static final JsonObject EMPTY = new JsonObject(Map.of());
 
-    /** Values: String, Long, Double, Boolean, JsonObject, List of those; no nulls. */
+    /** Values: String, Long, Double, Boolean, JsonObject, and lists of these; no nulls. */
     private final Map<String, Object> members;
 
     private JsonObject(Map<String, Object> members) {
         this.members = members;
     }
 
-    /** An object without members. */
+    /** Returns an object without members. */
     public static JsonObject empty() {
         return EMPTY;
     }
 
     /**
-     * Parses one object in UTF-8.
+     * Parses an object in UTF-8.
      *
-     * @throws IllegalArgumentException if it is anything else
+     * @throws IllegalArgumentException if the text is not a JSON object
      */
     public static JsonObject parse(byte[] text) {
         try (JsonParser parser = FACTORY.createParser(ObjectReadContext.empty(), text)) {
@@ -96,32 +96,32 @@ public final class JsonObject {
                 : (Object) parser.getLongValue();
     }
 
-    /** The members that are there and not null, in their order. */
+    /** Returns the names of the members that are not null, in their order. */
     public Set<String> names() {
         return Collections.unmodifiableSet(members.keySet());
     }
 
-    /** Whether the member is there and not null. */
+    /** Whether the member exists and is not null. */
     public boolean has(String name) {
         return members.containsKey(name);
     }
 
-    /** A string. */
+    /** Returns a string; null if it is missing. */
     public @Nullable String text(String name) {
         return members.get(name) instanceof String text ? text : null;
     }
 
-    /** A string, or {@code otherwise}. */
+    /** Returns a string, or {@code otherwise}. */
     public String text(String name, String otherwise) {
         return members.get(name) instanceof String text ? text : otherwise;
     }
 
-    /** A number without its fraction, or {@code otherwise}. */
+    /** Returns a number without its fraction, or {@code otherwise}. */
     public long number(String name, long otherwise) {
         return members.get(name) instanceof Number number ? number.longValue() : otherwise;
     }
 
-    /** A number, or {@code otherwise}. */
+    /** Returns a number, or {@code otherwise}. */
     public double fraction(String name, double otherwise) {
         return members.get(name) instanceof Number number ? number.doubleValue() : otherwise;
     }
@@ -131,12 +131,12 @@ public final class JsonObject {
         return Boolean.TRUE.equals(members.get(name));
     }
 
-    /** An object, empty when it is not there. */
+    /** Returns an object; an empty object if it is missing. */
     public JsonObject object(String name) {
         return members.get(name) instanceof JsonObject object ? object : EMPTY;
     }
 
-    /** The objects of an array, empty when it is not there. */
+    /** Returns the objects of an array; empty if it is missing. */
     public List<JsonObject> objects(String name) {
         List<JsonObject> objects = new ArrayList<>();
         if (members.get(name) instanceof List<?> elements) {
@@ -149,7 +149,7 @@ public final class JsonObject {
         return objects;
     }
 
-    /** The strings of an array, empty when it is not there. */
+    /** Returns the strings of an array; empty if it is missing. */
     public List<String> texts(String name) {
         List<String> texts = new ArrayList<>();
         if (members.get(name) instanceof List<?> elements) {

@@ -8,28 +8,28 @@ import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
 
-/** Writes the JSON that {@code millctl} sends, and the little that it answers by itself, in UTF-8. */
+/** Writes the JSON of {@code millctl} in UTF-8: requests, and results that it computes itself. */
 public final class JsonText {
     private static final JsonFactory FACTORY = new JsonFactory();
 
     private JsonText() {}
 
-    /** An object without members. */
+    /** Returns an object without members. */
     public static byte[] emptyObject() {
         return object(json -> {});
     }
 
-    /** An object with one member. */
+    /** Returns an object with one member. */
     public static byte[] object(String name, String value) {
         return object(json -> json.writeStringProperty(name, value));
     }
 
-    /** An object of strings, in their order. */
+    /** Returns an object of strings, in the order of the map. */
     public static byte[] object(Map<String, String> members) {
         return object(json -> members.forEach(json::writeStringProperty));
     }
 
-    /** {@code {...,"tags":[...]}}, without tags where there are none. */
+    /** Returns {@code {...,"tags":[...]}}; without the member tags if the list is empty. */
     public static byte[] purge(Map<String, String> members, List<String> tags) {
         return object(json -> {
             members.forEach(json::writeStringProperty);
@@ -41,7 +41,7 @@ public final class JsonText {
         });
     }
 
-    /** An object with two members. */
+    /** Returns an object with two members. */
     public static byte[] object(String name, String value, String otherName, String otherValue) {
         return object(json -> {
             json.writeStringProperty(name, value);
@@ -49,7 +49,7 @@ public final class JsonText {
         });
     }
 
-    /** {@code {"settings":{...},"save":...}}. */
+    /** Returns {@code {"settings":{...},"save":...}}. */
     public static byte[] configSet(Map<String, String> settings, boolean save) {
         return object(json -> {
             json.writeObjectPropertyStart("settings");
@@ -59,7 +59,7 @@ public final class JsonText {
         });
     }
 
-    /** {@code {"keys":[...]}}, or of none {@code {"all":true}}. */
+    /** Returns {@code {"keys":[...]}}; {@code {"all":true}} if the list is empty. */
     public static byte[] configReset(List<String> keys) {
         return object(json -> {
             if (keys.isEmpty()) {
@@ -72,7 +72,7 @@ public final class JsonText {
         });
     }
 
-    /** {@code {"to":...}}, empty for 0. */
+    /** Returns {@code {"to":...}}; an empty object for 0. */
     public static byte[] configRollback(int number) {
         return object(json -> {
             if (number > 0) {
@@ -81,7 +81,9 @@ public final class JsonText {
         });
     }
 
-    /** {@code {"metrics":[{"name","labels","value"}]}}; a value that JSON has no number for is a string. */
+    /**
+     * Returns {@code {"metrics":[{"name","labels","value"}]}}; a value without a JSON number, such as NaN, is a string.
+     */
     public static byte[] metrics(List<MetricSample> samples) {
         return object(json -> {
             json.writeArrayPropertyStart("metrics");
@@ -97,7 +99,7 @@ public final class JsonText {
         });
     }
 
-    /** {@code {"metrics":[{"name","kind","help","labels","series"}]}}. */
+    /** Returns {@code {"metrics":[{"name","kind","help","labels","series"}]}}. */
     public static byte[] families(List<MetricFamilies.Family> families) {
         return object(json -> {
             json.writeArrayPropertyStart("metrics");
@@ -116,7 +118,7 @@ public final class JsonText {
         });
     }
 
-    /** {@code {"seconds","metrics":[{"name","labels","value","change"}]}}. */
+    /** Returns {@code {"seconds","metrics":[{"name","labels","value","change"}]}}. */
     public static byte[] changes(double seconds, List<MetricChange> changes) {
         return object(json -> {
             json.writeNumberProperty("seconds", seconds);
@@ -155,7 +157,10 @@ public final class JsonText {
         }
     }
 
-    /** {@code {"ok","problems":[...]}} as the admin API answers a check, from the lines that a check printed. */
+    /**
+     * Returns {@code {"ok","problems":[...]}} as in the reply of the admin API to a check, from the lines that a check
+     * printed.
+     */
     public static byte[] check(boolean ok, List<CheckLine> problems) {
         return object(json -> {
             json.writeBooleanProperty("ok", ok);

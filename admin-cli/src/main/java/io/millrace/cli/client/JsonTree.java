@@ -6,7 +6,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
-/** JSON with names and values that others give, as a tree of objects and arrays. */
+/** Writes JSON with given names and values, as a tree of objects and arrays. */
 public final class JsonTree {
     private final JsonGenerator json;
 
@@ -14,12 +14,12 @@ public final class JsonTree {
         this.json = json;
     }
 
-    /** An object. */
+    /** Returns an object. */
     public static byte[] object(Consumer<JsonTree> members) {
         return JsonText.object(json -> members.accept(new JsonTree(json)));
     }
 
-    /** A member; left out when its value is null. */
+    /** Writes a string; omitted if the value is null. */
     public JsonTree text(String name, @Nullable String value) {
         if (value != null) {
             json.writeStringProperty(name, value);
@@ -27,13 +27,13 @@ public final class JsonTree {
         return this;
     }
 
-    /** A number. */
+    /** Writes a number. */
     public JsonTree number(String name, long value) {
         json.writeNumberProperty(name, value);
         return this;
     }
 
-    /** A number with three digits behind the point at most; left out when it is none. */
+    /** Writes a number with at most three decimals; omitted if it is NaN or infinite. */
     public JsonTree fraction(String name, double value) {
         if (!Double.isNaN(value) && !Double.isInfinite(value)) {
             json.writeNumberProperty(name, Math.round(value * 1000) / 1000.0);
@@ -41,13 +41,13 @@ public final class JsonTree {
         return this;
     }
 
-    /** Whether something holds. */
+    /** Writes a boolean. */
     public JsonTree truth(String name, boolean value) {
         json.writeBooleanProperty(name, value);
         return this;
     }
 
-    /** An array of strings. */
+    /** Writes an array of strings. */
     public JsonTree texts(String name, Iterable<String> values) {
         json.writeArrayPropertyStart(name);
         values.forEach(json::writeString);
@@ -55,7 +55,7 @@ public final class JsonTree {
         return this;
     }
 
-    /** An object below. */
+    /** Writes a nested object. */
     public JsonTree below(String name, Consumer<JsonTree> members) {
         json.writeObjectPropertyStart(name);
         members.accept(this);
@@ -63,12 +63,12 @@ public final class JsonTree {
         return this;
     }
 
-    /** An object below, with a member for each entry. */
+    /** Writes a nested object with a member for each entry. */
     public <T> JsonTree each(String name, Map<String, T> entries, BiConsumer<JsonTree, T> members) {
         return below(name, self -> entries.forEach((key, value) -> below(key, inner -> members.accept(inner, value))));
     }
 
-    /** An array of objects. */
+    /** Writes an array of objects. */
     public <T> JsonTree all(String name, Iterable<T> elements, BiConsumer<JsonTree, T> members) {
         json.writeArrayPropertyStart(name);
         for (T element : elements) {

@@ -6,18 +6,18 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * How a metric has changed between two looks. Immutable.
+ * The change of a metric between two queries. Immutable.
  *
- * @param sample at the later look
- * @param isRate whether the amount is that of one second; else it is the whole change
- * @param amount how much it has changed
+ * @param sample the sample in the later query
+ * @param isRate whether the amount is per second; else it is the total change
+ * @param amount amount of the change
  */
 public record MetricChange(MetricSample sample, boolean isRate, double amount) {
     /**
-     * The changes of the later samples; one that was not there before has changed from 0, and so has a counter that fell, as its
-     * process is another.
+     * Returns the changes of the later samples. A sample that did not exist before has changed from 0. A counter that
+     * fell has also changed from 0, since the process was restarted.
      *
-     * @param seconds between the looks
+     * @param seconds time between the queries
      */
     public static List<MetricChange> between(
             List<MetricSample> before, List<MetricSample> after, MetricFamilies families, double seconds) {

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What the Prometheus text format says about its samples. Immutable.
+ * The metric families of a text in the Prometheus format. Immutable.
  *
  * @param all in the order of the text
  */
@@ -17,27 +17,30 @@ public record MetricFamilies(List<Family> all) {
     private static final String TYPE = "# TYPE ";
 
     /**
-     * Metrics of one name. Immutable.
+     * A metric family. Immutable.
      *
-     * @param name as samples have it, but for the parts of histograms
+     * @param name name as in samples, without the suffixes of histograms
      * @param kind {@code counter}, {@code gauge}, {@code histogram}, {@code summary} or {@code untyped}
-     * @param help what it means
-     * @param labels names of labels that samples have
-     * @param series how many samples there are
+     * @param help description of the metric
+     * @param labels names of the labels of its samples
+     * @param series number of samples
      */
     public record Family(String name, String kind, String help, List<String> labels, int series) {
-        /** Whether an operator who writes {@code metric} means it: its name, without {@code millrace_} or {@code _total}. */
+        /**
+         * Whether the metric name of an operator denotes this family: its name, optionally without {@code millrace_} or
+         * {@code _total}.
+         */
         public boolean isOf(String metric) {
             return new MetricSample(name, Map.of(), 0).isOf(metric);
         }
 
-        /** Whether its samples are totals that only rise. */
+        /** Whether the samples are monotonic totals. */
         public boolean isCounter() {
             return kind.equals("counter");
         }
     }
 
-    /** Reads the lines of comments, and the labels from the samples. */
+    /** Parses the comment lines, and collects the labels from the samples. */
     public static MetricFamilies parse(String text, List<MetricSample> samples) {
         Map<String, String> helps = new LinkedHashMap<>();
         Map<String, String> kinds = new LinkedHashMap<>();
@@ -90,7 +93,7 @@ public record MetricFamilies(List<Family> all) {
         };
     }
 
-    /** Whether the sample is a total that only rises: a counter, or a histogram's counts and sums. */
+    /** Whether the sample is a monotonic total: a counter, or a count or sum of a histogram. */
     public boolean isCounter(MetricSample sample) {
         for (Family family : all) {
             if (isOf(sample.name(), family.name(), family.kind())) {

@@ -7,13 +7,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Metrics at two looks, to be asked for sums and rates by name and labels. Immutable. */
+/** Samples of two queries, with sums and rates by name and labels. Immutable. */
 public final class MetricRates {
     private final Map<String, Double> before = new HashMap<>();
     private final List<MetricSample> after;
     private final double seconds;
 
-    /** @param seconds between the looks, more than 0 */
+    /** @param seconds time between the queries, more than 0 */
     public MetricRates(List<MetricSample> before, List<MetricSample> after, double seconds) {
         for (MetricSample sample : before) {
             this.before.put(sample.name() + sample.labels(), sample.value());
@@ -22,13 +22,13 @@ public final class MetricRates {
         this.seconds = seconds;
     }
 
-    /** Seconds between the looks. */
+    /** Seconds between the queries. */
     public double seconds() {
         return seconds;
     }
 
     /**
-     * The values at the later look together.
+     * Returns the sum of the values in the later query.
      *
      * @param labels names and values in turn, which samples must have
      */
@@ -42,7 +42,7 @@ public final class MetricRates {
         return sum;
     }
 
-    /** What counters have risen by in a second, together; one that fell has started again. */
+    /** Returns the sum of the increases of counters per second. A counter that fell has been restarted. */
     public double rate(String name, String... labels) {
         double sum = 0;
         for (MetricSample sample : after) {
@@ -54,7 +54,7 @@ public final class MetricRates {
         return sum / seconds;
     }
 
-    /** The values that a label has, in the order of the text. */
+    /** Returns the values of a label, in the order of the text. */
     public List<String> labels(String name, String label) {
         Set<String> values = new LinkedHashSet<>();
         for (MetricSample sample : after) {

@@ -7,14 +7,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One line of the Prometheus text format 0.0.4. Immutable.
+ * A sample in the Prometheus text format 0.0.4. Immutable.
  *
- * @param name the sample's name, such as {@code millrace_requests_total}
- * @param labels by name, in the order of the text
- * @param value may be infinite or not a number
+ * @param name name of the sample, such as {@code millrace_requests_total}
+ * @param labels labels by name, in the order of the text
+ * @param value may be infinite or NaN
  */
 public record MetricSample(String name, Map<String, String> labels, double value) {
-    /** Reads every sample; lines that are none are passed over. */
+    /** Parses every sample; other lines are skipped. */
     public static List<MetricSample> parse(String text) {
         List<MetricSample> samples = new ArrayList<>();
         int start = 0;
@@ -52,7 +52,7 @@ public record MetricSample(String name, Map<String, String> labels, double value
         return value == null ? null : new MetricSample(line.substring(0, nameEnd), labels, value);
     }
 
-    /** Reads {@code name="value",...}} from {@code position}; returns the position after the brace, or -1. */
+    /** Parses {@code name="value",...}} from {@code position}. Returns the position after the brace, or -1. */
     private static int labels(String line, int position, Map<String, String> labels) {
         int at = position;
         while (at < line.length() && line.charAt(at) != '}') {
@@ -97,8 +97,8 @@ public record MetricSample(String name, Map<String, String> labels, double value
     }
 
     /**
-     * Whether an operator who writes {@code metric} means this sample: its name, the name of its family (a counter
-     * without {@code _total}, a histogram without {@code _bucket}), either without {@code millrace_}.
+     * Whether the metric name of an operator denotes this sample. That is its name, or the name of its family: a
+     * counter without {@code _total}, a histogram without {@code _bucket}. The prefix {@code millrace_} is optional.
      */
     public boolean isOf(String metric) {
         return isNamed(metric) || isNamed("millrace_" + metric);

@@ -4,18 +4,21 @@ import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 
 /**
- * An expression that is looked for anywhere in a text. A class of its own, since loading expressions costs every start that does
- * not need them. Immutable.
+ * A regular expression that may match any part of a text. A separate class, so that commands without expressions do not
+ * load {@code java.util.regex} at start. Immutable.
  */
 public final class NamePattern {
-    /** Characters in one expression. */
+    /** Limit of characters in one expression. */
     static final int LENGTH_MAX = 64 << 10;
 
-    /** Characters of an expression that a message quotes. */
+    /** Limit of characters of an expression that a message quotes. */
     static final int QUOTED_MAX = 200;
 
-    /** Characters that one search may look at: some nested repetitions look at each very often. */
-    static final long LOOKS_MAX = 50_000_000;
+    /**
+     * Character reads allowed in one search. Nested repetitions may read each character very often (catastrophic
+     * backtracking).
+     */
+    static final long STEPS_MAX = 50_000_000;
 
     private final Pattern pattern;
 
@@ -24,9 +27,9 @@ public final class NamePattern {
     }
 
     /**
-     * Reads one.
+     * Compiles a regular expression.
      *
-     * @throws IllegalArgumentException if it is none; its message says where
+     * @throws IllegalArgumentException if the text is not a regular expression; the message has the position
      */
     public static NamePattern of(String expression) {
         if (expression.length() > LENGTH_MAX) {
@@ -36,14 +39,14 @@ public final class NamePattern {
         try {
             return new NamePattern(Pattern.compile(expression));
         } catch (StackOverflowError e) {
-            // The compiler recurses for each group in a group; nothing of it is kept.
+            // The compiler recurses for each nested group. The partly compiled pattern is dropped.
             throw new IllegalArgumentException("the groups of the expression are nested too deeply", e);
         } catch (PatternSyntaxException e) {
             if (e.getDescription().startsWith("Stack overflow")) {
                 throw new IllegalArgumentException("the groups of the expression are nested too deeply", e);
             }
             throw new IllegalArgumentException(
-                    "not an expression: " + quoted(expression) + " (" + e.getDescription()
+                    "not a regular expression: " + quoted(expression) + " (" + e.getDescription()
                             + (e.getIndex() < 0 ? "" : " at " + (e.getIndex() + 1)) + ")",
                     e);
         }
@@ -54,28 +57,28 @@ public final class NamePattern {
     }
 
     /**
-     * Whether it is found in a text.
+     * Whether the expression matches a part of the text.
      *
-     * @throws IllegalArgumentException if the text is too much for the expression
+     * @throws IllegalArgumentException if the search needs too much stack or too many steps
      */
-    public boolean isIn(String text) {
+    public boolean isFoundIn(String text) {
         try {
-            return pattern.matcher(new CountedText(text)).find();
+            return pattern.matcher(new StepLimitedText(text)).find();
         } catch (StackOverflowError e) {
-            // The matcher recurses for each repetition of a group; nothing of it is kept.
+            // The matcher recurses for each repetition of a group. The search is dropped.
             throw new IllegalArgumentException(
-                    "the expression " + quoted(pattern.pattern()) + " is too much for a text of " + text.length()
-                            + " characters",
+                    "the expression " + quoted(pattern.pattern()) + " needs too much stack for a text of "
+                            + text.length() + " characters",
                     e);
         }
     }
 
-    /** A text that ends a search which looks at it too often. Confined to one thread. */
-    private static final class CountedText implements CharSequence {
+    /** A text that fails the search after too many character reads. Confined to one thread. */
+    private static final class StepLimitedText implements CharSequence {
         private final String text;
-        private long looks;
+        private long steps;
 
-        CountedText(String text) {
+        StepLimitedText(String text) {
             this.text = text;
         }
 
@@ -86,10 +89,10 @@ public final class NamePattern {
 
         @Override
         public char charAt(int index) {
-            if (++looks > LOOKS_MAX) {
+            if (++steps > STEPS_MAX) {
                 throw new IllegalArgumentException(
-                        "the expression needs more than " + LOOKS_MAX + " steps for a text of " + text.length()
-                                + " characters; repetitions within repetitions do that");
+                        "the expression needs more than " + STEPS_MAX + " steps for a text of " + text.length()
+                                + " characters; avoid nested repetitions such as (a+)+");
             }
             return text.charAt(index);
         }

@@ -10,15 +10,15 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
 /**
- * Reads one HTTP/1.1 response whole (RFC 9112): a body with Content-Length, in chunks, or up to the end of the
- * connection. Throws a {@link ProtocolException} for what breaks the rules or the limits, an {@link EOFException} for
- * what ends too early. Confined to one thread.
+ * Reads one complete HTTP/1.1 response (RFC 9112). The body has a Content-Length, is chunked, or ends with the
+ * connection. Throws a {@link ProtocolException} for a violation of the protocol or a limit, and an
+ * {@link EOFException} for a truncated response. Confined to one thread.
  */
 final class ResponseReader {
-    /** More than any head or trailer section of the admin API. */
+    /** Limit of a head or trailer section, which the admin API never reaches. */
     static final int HEAD_LENGTH_MAX = 64 << 10;
 
-    /** More than any list of metrics; a bound on what a wrong peer may make us keep. */
+    /** Limit of a body, above any list of metrics. Bounds the memory that a wrong peer can use. */
     static final int BODY_LENGTH_MAX = 64 << 20;
 
     private final ReadableByteChannel channel;
@@ -27,7 +27,7 @@ final class ResponseReader {
     private int headBytesLeft = HEAD_LENGTH_MAX;
     private boolean started;
 
-    // Of the head read last.
+    // Of the last head that was read.
     private int status;
     private long contentLength;
     private boolean chunked;
@@ -36,12 +36,12 @@ final class ResponseReader {
         this.channel = channel;
     }
 
-    /** Whether any byte of an answer came. */
+    /** Whether any byte of a response was received. */
     boolean hasStarted() {
         return started;
     }
 
-    /** Reads the response, after interim ones (1xx). */
+    /** Reads the response; interim responses (1xx) are skipped. */
     AdminResponse read() throws IOException {
         do {
             readHead();
@@ -100,7 +100,7 @@ final class ResponseReader {
                 }
             }
             while (!readLine().isEmpty()) {
-                // a trailer field
+                // skips a trailer field
             }
         } else if (contentLength >= 0) {
             readContent(contentLength);
@@ -113,7 +113,7 @@ final class ResponseReader {
 
     private long readChunkLength() throws IOException {
         String line = readLine();
-        // Framing lines of a long body are not a head: the limit holds for each.
+        // Chunk lines of a long body do not count as a head: the limit applies to each line.
         headBytesLeft = HEAD_LENGTH_MAX;
         int end = line.indexOf(';');
         String digits = (end < 0 ? line : line.substring(0, end)).strip();
@@ -157,7 +157,7 @@ final class ResponseReader {
         }
     }
 
-    /** A line without its end; LF alone ends one too (RFC 9112 section 2.2). */
+    /** Reads a line without its end; LF alone also ends a line (RFC 9112 section 2.2). */
     private String readLine() throws IOException {
         StringBuilder line = new StringBuilder(64);
         while (true) {
@@ -179,7 +179,7 @@ final class ResponseReader {
         }
     }
 
-    /** Reads more; false at the end of the connection. */
+    /** Reads more bytes; returns false at the end of the connection. */
     private boolean fill() throws IOException {
         buffer.clear();
         int count = channel.read(buffer);

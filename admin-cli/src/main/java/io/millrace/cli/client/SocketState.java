@@ -11,19 +11,19 @@ import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Locale;
 
-/** What lies at the path of a Unix domain socket, found out by connecting to it. */
+/** The state of a Unix domain socket at a path, determined by connecting to it. */
 public enum SocketState {
     /** A process listens. */
     LISTENING("a process listens"),
-    /** There is no file. */
+    /** The file does not exist. */
     ABSENT("missing"),
-    /** A socket file that a process left behind. */
+    /** A socket file of a process that has ended. */
     DEAD("no process listens; the process that created the socket has exited"),
-    /** The file, or a directory on the way to it, is not for this user. */
+    /** This user has no permission for the file or a parent directory. */
     FORBIDDEN("permission denied; run as the user that runs millrace, or as root"),
-    /** A file of another kind. */
+    /** The file is not a socket. */
     NOT_A_SOCKET("not a socket"),
-    /** The listening process does not accept. */
+    /** The process listens but its accept queue is full. */
     BUSY("the process that listens accepts no connection");
 
     private final String words;
@@ -32,23 +32,23 @@ public enum SocketState {
         this.words = words;
     }
 
-    /** The state in a few words. */
+    /** Short description of the state. */
     public String words() {
         return words;
     }
 
-    /** Whether a process holds the socket, as far as this user can tell. */
+    /** Whether a process listens on the socket, as far as this user can determine. */
     public boolean isRunning() {
         return this == LISTENING || this == BUSY;
     }
 
-    /** Connects to {@code path} and hangs up. */
+    /** Connects to {@code path} and closes the connection. */
     static SocketState of(Path path) {
         SocketState atRest = withoutConnecting(path);
         if (atRest != LISTENING) {
             return atRest;
         }
-        // Non-blocking, because a full queue would make a blocking connect wait for as long as it stays full.
+        // Non-blocking, since a blocking connect would wait while the accept queue is full.
         try (SocketChannel channel = SocketChannel.open(java.net.StandardProtocolFamily.UNIX)) {
             channel.configureBlocking(false);
             return channel.connect(UnixDomainSocketAddress.of(path)) ? LISTENING : BUSY;
@@ -57,13 +57,13 @@ public enum SocketState {
         }
     }
 
-    /** The state that made a connect to {@code path} fail. */
+    /** Returns the state that caused a connect to {@code path} to fail. */
     static SocketState afterFailure(Path path, Exception failure) {
         SocketState atRest = withoutConnecting(path);
         if (atRest != LISTENING) {
             return atRest;
         }
-        // The JDK has no exception types for these; the words are strerror's.
+        // The JDK has no exception types for these cases; the messages are those of strerror.
         String message = String.valueOf(failure.getMessage()).toLowerCase(Locale.ROOT);
         if (message.contains("permission denied")) {
             return FORBIDDEN;
@@ -71,7 +71,10 @@ public enum SocketState {
         return message.contains("temporarily unavailable") ? BUSY : DEAD;
     }
 
-    /** What the file system says; {@link #LISTENING} stands for a socket that may or may not be served. */
+    /**
+     * Returns the state according to the file system; {@link #LISTENING} for a socket, whether a process listens or
+     * not.
+     */
     private static SocketState withoutConnecting(Path path) {
         try {
             return Files.readAttributes(path, BasicFileAttributes.class).isOther() ? LISTENING : NOT_A_SOCKET;

@@ -3,11 +3,11 @@ package io.millrace.cli.client;
 import io.millrace.cli.via.ViaString;
 import java.util.List;
 
-/** The letters of Via in JSON. */
+/** Writes the letters of Via as JSON. */
 public final class ViaJson {
     private ViaJson() {}
 
-    /** {@code {"via":[{"proxy","text","letters":[{"flag","letter","asks","means"}]}]}}. */
+    /** Returns {@code {"via":[{"proxy","text","letters":[{"flag","letter","asks","means"}]}]}}. */
     public static byte[] of(List<ViaString> proxies) {
         return JsonText.object(json -> {
             json.writeArrayPropertyStart("via");

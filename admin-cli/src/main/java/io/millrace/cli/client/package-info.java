@@ -1,6 +1,6 @@
 /**
- * Finds a running Millrace and speaks HTTP/1.1 with its admin socket: one request per connection, every wait bounded by
- * a deadline. Knows nothing of commands and terminals.
+ * Finds a running Millrace and sends HTTP/1.1 requests to its admin socket. Each request has a connection of its own,
+ * and every wait has a deadline. Independent of commands and terminals.
  */
 @NullMarked
 package io.millrace.cli.client;

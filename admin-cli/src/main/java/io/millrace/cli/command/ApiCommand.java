@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
-/** A command that asks the admin API once and shows the answer. Confined to one thread. */
+/** Base class of commands that send a request to the admin API and show the response. Confined to one thread. */
 public abstract class ApiCommand implements Callable<Integer> {
     private final Invocation invocation;
     private final Duration timeout;
@@ -47,7 +47,7 @@ public abstract class ApiCommand implements Callable<Integer> {
         }
     }
 
-    /** Looks again and again; who is away for once, after the first look, may be back at the next. */
+    /** Repeats the command. A failure after the first run may be temporary, and is then only reported. */
     private int watch(AdminClient client, Duration interval) throws CommandFailure {
         int exitCode = once(client);
         while (console().flush() && invocation.pause().pass(interval)) {
@@ -61,7 +61,7 @@ public abstract class ApiCommand implements Callable<Integer> {
         return exitCode;
     }
 
-    /** Throws it on if another look would see the same. */
+    /** Reports a temporary failure; throws any other failure again. */
     private void sayIfItMayPass(CommandFailure failure) throws CommandFailure {
         if (!failure.mayPass()) {
             throw failure;
@@ -69,7 +69,7 @@ public abstract class ApiCommand implements Callable<Integer> {
         console().say("millctl: " + failure.message() + "; retrying");
     }
 
-    /** What is looked at after the first look; null when it is away for once, which is said. */
+    /** Returns the result of a repeated query; null after a temporary failure, which is reported. */
     protected final <T> @Nullable T lookedAgain(AdminClient client, Look<T> look) throws CommandFailure {
         try {
             return look.look();
@@ -81,24 +81,24 @@ public abstract class ApiCommand implements Callable<Integer> {
         return null;
     }
 
-    /** One look of a command that looks again by itself. */
+    /** A query of a command that repeats it itself. */
     @FunctionalInterface
     public interface Look<T> {
         T look() throws AdminClientException, CommandFailure;
     }
 
-    /** Looks at the arguments before anything is sent. */
+    /** Checks the arguments before anything is sent. */
     protected void check() throws CommandFailure {}
 
-    /** Asks and shows. Returns the exit code. */
+    /** Sends the request and shows the response. Returns the exit code. */
     protected abstract int run(AdminClient client) throws AdminClientException, CommandFailure;
 
-    /** Whether an answer that does not come may mean that the work goes on. */
+    /** Whether the command changes state, so that the change may continue when no response arrives in time. */
     protected boolean isChange() {
         return false;
     }
 
-    /** Shows JSON as it came, or {@code lines}. */
+    /** Prints the JSON response unchanged, or {@code lines}. */
     protected final void show(AdminResponse response, List<String> lines) {
         if (invocation.isJson()) {
             console().json(response.body());
@@ -107,7 +107,7 @@ public abstract class ApiCommand implements Callable<Integer> {
         }
     }
 
-    /** The answer's object, when the API did what was asked. */
+    /** Returns the response's object if the request succeeded; else throws the failure. */
     protected final JsonObject answered(AdminResponse response) throws AdminClientException, CommandFailure {
         if (response.isSuccess()) {
             return response.json();
@@ -139,7 +139,7 @@ public abstract class ApiCommand implements Callable<Integer> {
         };
     }
 
-    /** The failure for an error answer; with {@code -o json} its JSON is shown, too. */
+    /** Returns the failure for an error response; with {@code -o json} its JSON is also printed. */
     protected final CommandFailure refused(AdminResponse response) {
         JsonObject error;
         try {
@@ -157,7 +157,7 @@ public abstract class ApiCommand implements Callable<Integer> {
             return new CommandFailure(ExitCode.IN_PROGRESS, message, "check later: " + invocation.statusCommand());
         }
         return switch (response.status()) {
-            case 400 -> new CommandFailure(ExitCode.USAGE, message);
+            case 400 -> new CommandFailure(ExitCode.USAGE, message, usageLines(message));
             case 401 ->
                 new CommandFailure(
                         ExitCode.FAILED, message, "name the token: --token-file FILE, or set MILLRACE_ADMIN_TOKEN");
@@ -166,6 +166,11 @@ public abstract class ApiCommand implements Callable<Integer> {
             case 502, 503, 504 -> CommandFailure.away(ExitCode.FAILED, message, whatNext());
             default -> new CommandFailure(ExitCode.FAILED, message);
         };
+    }
+
+    /** Lines that show where an argument is wrong, for the message of a refused request. */
+    protected String[] usageLines(String message) {
+        return new String[0];
     }
 
     /** What to do when the worker does not do its part. */

@@ -2,7 +2,7 @@ package io.millrace.cli.command;
 
 import java.util.List;
 
-/** Ends a command: an exit code, a sentence, and lines that say what to do next. */
+/** Thrown to end a command with an exit code, a message, and lines of advice. */
 public final class CommandFailure extends Exception {
     private final int exitCode;
     private final List<String> nextLines;
@@ -19,12 +19,12 @@ public final class CommandFailure extends Exception {
         this.nextLines = List.of(nextLines);
     }
 
-    /** Somebody is not there now, and may be at the next look. */
+    /** Returns a failure that may be temporary, so that a repeated command may succeed. */
     static CommandFailure away(int exitCode, String message, String... nextLines) {
         return new CommandFailure(exitCode, message, true, nextLines);
     }
 
-    /** Whether it is worth another look. */
+    /** Whether the failure may be temporary, so that a repetition is useful. */
     public boolean mayPass() {
         return mayPass;
     }
@@ -37,7 +37,7 @@ public final class CommandFailure extends Exception {
         return String.valueOf(getMessage());
     }
 
-    /** What to look at or to try, a line each. */
+    /** Advice on how to continue, one line each. */
     List<String> nextLines() {
         return nextLines;
     }

@@ -5,7 +5,7 @@ import io.millrace.cli.render.Printable;
 import java.io.PrintStream;
 import java.util.List;
 
-/** Where a command's words go: data to standard output, talk to standard error. Confined to one thread. */
+/** The output of a command: results to standard output, messages to standard error. Confined to one thread. */
 public final class Console {
     private final PrintStream out;
     private final PrintStream err;
@@ -26,14 +26,14 @@ public final class Console {
         return out;
     }
 
-    /** Lines of data. */
+    /** Prints lines of results. */
     public void data(List<String> lines) {
         for (String line : lines) {
             out.print(line + "\n");
         }
     }
 
-    /** JSON as it came, save that nothing in it steers a terminal, and the end of a line. */
+    /** Prints JSON and a line end; characters that could control a terminal are escaped. */
     public void json(byte[] came) {
         byte[] json = Printable.json(came);
         out.write(json, 0, json.length);
@@ -42,19 +42,22 @@ public final class Console {
         }
     }
 
-    /** Before another look: a clear screen on a terminal that shows colours, else an empty line, and nothing among JSON. */
+    /**
+     * Separates repeated results: clears a terminal with colours, else prints an empty line. Prints nothing between
+     * JSON.
+     */
     public void another(boolean isJson) {
         if (!isJson) {
             out.print(paint.isEnabled() ? "\u001b[H\u001b[2J" : "\n");
         }
     }
 
-    /** A line of talk, in which nothing steers the terminal: it may say what others gave. */
+    /** Prints a message. Control characters are escaped, since it may contain text from others. */
     public void say(String line) {
         err.print(Printable.of(line) + "\n");
     }
 
-    /** What went wrong and what to do next. */
+    /** Prints a failure and the advice for it. */
     public void report(CommandFailure failure) {
         say("millctl: " + failure.message());
         for (String line : failure.nextLines()) {
@@ -62,7 +65,7 @@ public final class Console {
         }
     }
 
-    /** Whether everything was written that was to be. */
+    /** Whether all output was written. */
     public boolean flush() {
         err.flush();
         return !out.checkError();

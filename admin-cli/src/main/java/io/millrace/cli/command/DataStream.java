@@ -6,17 +6,20 @@ import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 
-/** Standard output in UTF-8, which knows whether whoever read it has gone, as {@code head} does when it has enough. Thread-safe. */
+/**
+ * Standard output in UTF-8. Detects that the reader has closed the pipe, as {@code head} does after the last line.
+ * Thread-safe.
+ */
 public final class DataStream extends PrintStream {
     private final Sink sink;
 
-    /** @param out takes the bytes; one that is a pipe without a reader fails as the system words it */
+    /** @param out receives the bytes; a pipe without a reader fails with the message of the system */
     public DataStream(OutputStream out) {
         this(new Sink(out));
     }
 
     private DataStream(Sink sink) {
-        // Whatever the locale: JSON is UTF-8.
+        // UTF-8 regardless of the locale, since JSON is UTF-8.
         super(sink, false, StandardCharsets.UTF_8);
         this.sink = sink;
     }

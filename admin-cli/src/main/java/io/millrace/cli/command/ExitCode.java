@@ -1,10 +1,10 @@
 package io.millrace.cli.command;
 
-/** Exit codes of {@code millctl}; scripts rely on them. An interrupt ends the process with 130. */
+/** Exit codes of {@code millctl}, on which scripts rely. After an interrupt the process ends with 130. */
 public final class ExitCode {
     public static final int OK = 0;
 
-    /** The operation failed, or its outcome is bad. */
+    /** The operation failed, or a check found problems. */
     public static final int FAILED = 1;
 
     /** Wrong arguments, or a configuration with problems. */
@@ -13,7 +13,7 @@ public final class ExitCode {
     /** No running Millrace was reached. */
     public static final int UNREACHABLE = 3;
 
-    /** Asked for, and not known to be finished: look again later. */
+    /** A requested change may still be in progress; query again later. */
     static final int IN_PROGRESS = 75;
 
     private ExitCode() {}

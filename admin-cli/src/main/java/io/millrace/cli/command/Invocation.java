@@ -13,15 +13,15 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** One run of {@code millctl}: what every command works with. Confined to one thread. */
+/** One run of {@code millctl}, with the objects that every command uses. Confined to one thread. */
 public final class Invocation {
-    /** Longer than a healthy launcher ever takes for what it only looks up. */
-    public static final Duration LOOK_TIMEOUT = Duration.ofSeconds(10);
+    /** Timeout of queries, longer than a healthy launcher needs. */
+    public static final Duration QUERY_TIMEOUT = Duration.ofSeconds(10);
 
-    /** Longer than the 30 s that the admin API gives itself, so that its own word on what was slow arrives. */
+    /** Timeout of changes. It exceeds the limit of 30 s in the admin API, whose error message then arrives first. */
     public static final Duration CHANGE_TIMEOUT = Duration.ofSeconds(40);
 
-    /** Longer than the admin API gives a disk that is taken out or brought back. */
+    /** Timeout of storage changes. It exceeds the time that the admin API allows for a disk to go offline or online. */
     public static final Duration STORAGE_TIMEOUT = Duration.ofSeconds(80);
 
     private static final int TOKEN_LENGTH_MAX = 4096;
@@ -35,7 +35,7 @@ public final class Invocation {
         this(options, surroundings, console, Pause::byTheClock);
     }
 
-    /** @param pause between two looks */
+    /** @param pause waits between two repetitions */
     public Invocation(GlobalOptions options, Surroundings surroundings, Console console, Pause pause) {
         this.pause = pause;
         this.options = options;
@@ -51,12 +51,12 @@ public final class Invocation {
         return console;
     }
 
-    /** Between two looks. */
+    /** Waits between two repetitions. */
     public Pause pause() {
         return pause;
     }
 
-    /** The time from one look to the next; null for one look alone. */
+    /** Interval between two repetitions; null to run once. */
     @Nullable
     public Duration watch() {
         return options.watch;
@@ -66,7 +66,7 @@ public final class Invocation {
         return options.output == OutputFormat.JSON;
     }
 
-    /** The address that {@code --admin} or {@code MILLRACE_ADMIN} names, null when neither does. */
+    /** Returns the address in {@code --admin} or {@code MILLRACE_ADMIN}; null if neither is set. */
     @Nullable
     public AdminAddress namedAddress() throws CommandFailure {
         String named = options.admin;
@@ -85,22 +85,25 @@ public final class Invocation {
         }
     }
 
-    /** What to type to see the status of the same instance. */
+    /** Returns the command that shows the status of the same instance. */
     String statusCommand() {
         return "millctl status" + (options.admin == null ? "" : " --admin " + options.admin);
     }
 
     /**
-     * A client of the one running Millrace: of the one that is named, else of the only one in the usual places.
+     * Returns a client of the given Millrace, else of the only running one in the standard locations.
      *
-     * @param timeout when {@code --timeout} says nothing
+     * @param timeout timeout unless {@code --timeout} is set
      */
     AdminClient client(Duration timeout) throws CommandFailure {
         AdminAddress address = namedAddress();
         return clientOf(address == null ? found() : address, timeout);
     }
 
-    /** The address that is named, else of the only one in the usual places; null where none runs there, or several do. */
+    /**
+     * Returns the given address, else that of the only running Millrace in the standard locations. Null if none is
+     * running there, or several are.
+     */
     @Nullable
     public AdminAddress addressIfAny() throws CommandFailure {
         AdminAddress named = namedAddress();
@@ -142,7 +145,7 @@ public final class Invocation {
                 next.toArray(String[]::new));
     }
 
-    /** The token from {@code --token-file} or {@code MILLRACE_ADMIN_TOKEN}, null when there is none. */
+    /** Returns the token from {@code --token-file} or {@code MILLRACE_ADMIN_TOKEN}; null if neither is set. */
     private @Nullable String token() throws CommandFailure {
         String token;
         String from;

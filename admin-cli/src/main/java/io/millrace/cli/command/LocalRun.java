@@ -12,12 +12,15 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
-/** Runs {@code bin/millrace} of the same unpacked product, and passes on what it says and its exit code. Thread-safe: no state. */
+/**
+ * Runs {@code bin/millrace} of the same unpacked product, and passes on its output and exit code. Thread-safe:
+ * stateless. Blocks.
+ */
 public final class LocalRun {
     private LocalRun() {}
 
     /**
-     * Runs it to its end.
+     * Runs the script to its end.
      *
      * @return its exit code
      */
@@ -37,7 +40,7 @@ public final class LocalRun {
             process.getOutputStream().close();
             List<String> talk = new ArrayList<>();
             CompletableFuture<Void> err = CompletableFuture.runAsync(() -> each(process.getErrorStream(), talk::add));
-            // Line by line: a dump may be longer than any heap.
+            // Line by line, since a dump may exceed the heap.
             each(process.getInputStream(), line -> console.data(List.of(line)));
             err.join();
             talk.forEach(console::say);

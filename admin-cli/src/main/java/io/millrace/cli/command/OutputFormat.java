@@ -5,14 +5,14 @@ import java.util.List;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** How a command shows its result. */
+/** The format of a command's result. */
 enum OutputFormat {
-    /** Lines for people. */
+    /** Lines of text. */
     TABLE,
-    /** The admin API's JSON, for programs. */
+    /** The JSON of the admin API. */
     JSON;
 
-    /** What a shell offers. */
+    /** The values, for completion. */
     static final class Words implements Iterable<String> {
         @Override
         public Iterator<String> iterator() {

@@ -3,18 +3,18 @@ package io.millrace.cli.command;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/** Time between two looks. */
+/** Waits between two repetitions of a command. */
 @FunctionalInterface
 public interface Pause {
-    /** Lets it pass. Returns false when there shall be no other look. */
+    /** Waits for this time. Returns false if there is no further repetition. Blocks. */
     boolean pass(Duration time);
 
-    /** The moment of a look, in nanoseconds since some other. */
+    /** The time of a query in nanoseconds, on an arbitrary scale. */
     default long nanos() {
         return System.nanoTime();
     }
 
-    /** By the clock, until the process is interrupted. */
+    /** Waits on the real clock; ends when the thread is interrupted. */
     static boolean byTheClock(Duration time) {
         try {
             TimeUnit.NANOSECONDS.sleep(time.toNanos());

@@ -9,12 +9,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a command takes from the process it runs in. Immutable.
+ * The environment of a command: values from its process. Immutable.
  *
  * @param environment the environment variables
- * @param userHome the user's home directory
- * @param runDirectory where the service's admin socket lies
- * @param productHome the unpacked product with {@code bin/} and {@code lib/}, null when it is not known
+ * @param userHome home directory of the user
+ * @param runDirectory directory of the service's admin socket
+ * @param productHome the unpacked product with {@code bin/} and {@code lib/}; null if it is not known
  * @param isTerminal whether standard output is a terminal
  * @param input standard input
  */
@@ -25,7 +25,7 @@ public record Surroundings(
         @Nullable Path productHome,
         boolean isTerminal,
         InputStream input) {
-    /** Without anything on standard input. */
+    /** Creates an environment with empty standard input. */
     public Surroundings(
             Map<String, String> environment,
             Path userHome,
@@ -35,7 +35,7 @@ public record Surroundings(
         this(environment, userHome, runDirectory, productHome, isTerminal, InputStream.nullInputStream());
     }
 
-    /** Those of this process. */
+    /** Returns the environment of this process. */
     public static Surroundings ofProcess() {
         return new Surroundings(
                 System.getenv(),
@@ -61,21 +61,21 @@ public record Surroundings(
         }
     }
 
-    /** A variable's value; null when it is not set or empty. */
+    /** Returns the value of a variable; null if it is not set or empty. */
     @Nullable
     public String variable(String name) {
         String value = environment.get(name);
         return value == null || value.isEmpty() ? null : value;
     }
 
-    /** The directory in which the launcher makes one state directory per first port. */
+    /** Returns the directory in which the launcher creates one state directory per first port. */
     public Path stateHome() {
         String base = variable("XDG_STATE_HOME");
         Path states = base != null && base.startsWith("/") ? Path.of(base) : userHome.resolve(".local/state");
         return states.resolve("millrace");
     }
 
-    /** The launcher's script, null when it is not there. */
+    /** Returns the script of the launcher; null if it does not exist. */
     @Nullable
     public Path millrace() {
         if (productHome == null) {

@@ -3,17 +3,19 @@ package io.millrace.cli.command;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
-/** A URL as clients ask the proxy for it: the proxy understands it, here only gross mistakes are caught. */
+/** Checks and encodes the URL of a client request. Only gross errors are detected here; the proxy parses the URL. */
 public final class TargetUrl {
     private static final String HEX = "0123456789ABCDEF";
 
-    /** RFC 3986 section 2.3, and two that a query may hold as they are and that keep URLs in it readable. */
+    /**
+     * Unreserved characters of RFC 3986 section 2.3, and two that are allowed in a query and keep nested URLs readable.
+     */
     private static final String UNRESERVED =
             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~" + "/:";
 
     private TargetUrl() {}
 
-    /** Throws unless {@code url} starts like an absolute http or https URL. */
+    /** Throws an exception unless {@code url} begins like an absolute http or https URL. */
     public static void check(String url) throws CommandFailure {
         String lower = url.toLowerCase(Locale.ROOT);
         int start = lower.startsWith("http://") ? 7 : lower.startsWith("https://") ? 8 : 0;
@@ -35,7 +37,7 @@ public final class TargetUrl {
         }
     }
 
-    /** {@code text} as the value of a query parameter. */
+    /** Encodes {@code text} as the value of a query parameter. */
     public static String encoded(String text) {
         StringBuilder encoded = new StringBuilder(text.length() + 16);
         for (byte octet : text.getBytes(StandardCharsets.UTF_8)) {

@@ -9,7 +9,10 @@ import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.TypeConversionException;
 
-/** Seconds, such as {@code 5} or {@code 0.5}; an option that may stand without them takes nothing else for them. */
+/**
+ * Converts seconds, such as {@code 5} or {@code 0.5}. If an option has an optional value, only a number is taken as the
+ * value.
+ */
 public final class WatchInterval implements ITypeConverter<Duration>, IParameterPreprocessor {
     static final String DEFAULT_SECONDS = "2";
 
@@ -34,7 +37,7 @@ public final class WatchInterval implements ITypeConverter<Duration>, IParameter
     }
 
     @Override
-    @SuppressWarnings("JdkObsolete") // Picocli's
+    @SuppressWarnings("JdkObsolete") // Picocli's signature
     public boolean preprocess(Stack<String> arguments, CommandSpec command, ArgSpec option, Map<String, Object> info) {
         boolean attached = "=".equals(info.get("separator"));
         if (!attached && (arguments.isEmpty() || Double.isNaN(seconds(arguments.peek())))) {

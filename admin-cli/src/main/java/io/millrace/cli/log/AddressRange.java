@@ -4,7 +4,7 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import org.jspecify.annotations.Nullable;
 
-/** Addresses with the same beginning: {@code 10.0.0.0/8}, {@code 2001:db8::/32}, or one address. Immutable. */
+/** Addresses with the same prefix: {@code 10.0.0.0/8}, {@code 2001:db8::/32}, or one address. Immutable. */
 final class AddressRange {
     private final byte[] address;
     private final int bits;
@@ -15,9 +15,9 @@ final class AddressRange {
     }
 
     /**
-     * Reads one.
+     * Parses a range.
      *
-     * @throws IllegalArgumentException if it is none
+     * @throws IllegalArgumentException if the text is not a range
      */
     static AddressRange of(String text) {
         int slash = text.indexOf('/');
@@ -46,7 +46,7 @@ final class AddressRange {
         return true;
     }
 
-    /** Null for what is no address: names are not asked for. */
+    /** Parses an address without resolving names; returns null for other text. */
     private static byte @Nullable [] address(String text) {
         boolean colon = false;
         for (int i = 0; i < text.length(); i++) {

@@ -3,18 +3,18 @@ package io.millrace.cli.log;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** Result codes that mean the same for a site, as Traffic Server's statistics group them. */
+/** A group of result codes, as in the statistics of Traffic Server. */
 public enum CacheGroup {
-    /** Answered from the cache, confirmed by the origin or not. */
+    /** Answered from the cache, with or without validation. */
     HIT,
-    /** Fetched. */
+    /** Fetched from the origin. */
     MISS,
-    /** Not answered as the client wanted. */
+    /** An error or a refusal. */
     ERROR,
-    /** Answered by the proxy itself, or not said. */
+    /** Answered by the proxy itself, or unknown. */
     OTHER;
 
-    /** The word for people and in JSON. */
+    /** Name in text and JSON. */
     public String word() {
         return name().toLowerCase(Locale.ROOT);
     }

@@ -7,11 +7,11 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lines of a stream, of bounded length: what is longer is cut, so that no file is too odd for the heap. A line counts when its end
- * has come; {@link #rest} has what came without. Confined to one thread.
+ * Reads lines of limited length from a stream; longer lines are cut, so that memory is bounded. A line is returned when
+ * its end was read; {@link #rest} returns text without a line end. Confined to one thread.
  */
 public final class LineSource {
-    /** Longer than any line of an access log. */
+    /** Limit of a line, longer than any line of an access log. */
     static final int LENGTH_MAX = 64 << 10;
 
     private final byte[] buffer = new byte[64 << 10];
@@ -22,7 +22,7 @@ public final class LineSource {
     private long bytes;
     private long wholeBytes;
 
-    /** The next whole line without its end; null when the stream has no more for now. */
+    /** Returns the next complete line without its end; null if the stream has no more data for now. */
     public @Nullable String next(InputStream in) throws IOException {
         while (true) {
             while (position < limit) {
@@ -43,17 +43,17 @@ public final class LineSource {
         }
     }
 
-    /** A last line that has no end; null for none. */
+    /** Returns the last line if it has no end; null for none. */
     public @Nullable String rest() {
         return length == 0 ? null : take();
     }
 
-    /** Bytes read so far. */
+    /** The number of bytes read so far. */
     public long bytes() {
         return bytes;
     }
 
-    /** Bytes of the lines that {@link #next} has returned, their ends included. */
+    /** The number of bytes in the lines that {@link #next} has returned, including line ends. */
     public long wholeBytes() {
         return wholeBytes;
     }

@@ -6,11 +6,11 @@ import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
-/** What went wrong with a file, in words with its name. No state. */
+/** Formats I/O failures as messages with the file name. Stateless. */
 public final class LogFailure {
     private LogFailure() {}
 
-    /** {@code /var/log/access.log: permission denied}. */
+    /** Returns a message such as {@code /var/log/access.log: permission denied}. */
     public static String text(IOException failure) {
         if (!(failure instanceof FileSystemException named)) {
             return String.valueOf(failure.getMessage());
@@ -26,7 +26,7 @@ public final class LogFailure {
         return named.getFile() + ": " + reason;
     }
 
-    /** The same with the file's name in it: most failures to read or write have none. */
+    /** Returns the failure with the name of its file, since most failures to read or write lack it. */
     public static FileSystemException of(Path file, IOException failure) {
         if (failure instanceof FileSystemException named) {
             return named;

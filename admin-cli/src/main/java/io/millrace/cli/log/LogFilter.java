@@ -7,9 +7,9 @@ import java.util.Locale;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** Which lines are wanted: those that meet every condition. Immutable. */
+/** A filter of log lines, which must match every condition. Immutable. */
 public final class LogFilter {
-    /** What conditions are named by, for people. */
+    /** Names of the conditions, for messages. */
     public static final String NAMES = "status, host, cache, result, client, url, method, origin, type, slower";
 
     private final List<Predicate<LogLine>> conditions;
@@ -19,10 +19,10 @@ public final class LogFilter {
     }
 
     /**
-     * Reads conditions, {@code NAME=VALUE} each.
+     * Parses conditions of the form {@code NAME=VALUE}.
      *
      * @param sinceMillis the earliest arrival, in epoch milliseconds; {@link Long#MIN_VALUE} for any
-     * @throws IllegalArgumentException if one is none; its message says what is wrong
+     * @throws IllegalArgumentException if a text is not a condition; the message describes the problem
      */
     public static LogFilter of(List<String> texts, long sinceMillis) {
         List<Predicate<LogLine>> conditions = new ArrayList<>();
@@ -39,12 +39,12 @@ public final class LogFilter {
         return new LogFilter(conditions);
     }
 
-    /** Whether everything is wanted. */
+    /** Whether there is no condition, so that every line matches. */
     public boolean isEmpty() {
         return conditions.isEmpty();
     }
 
-    /** Whether a line is wanted; one that no format recognises only where there is no condition. */
+    /** Whether a line matches. A line in an unknown format matches only if there is no condition. */
     public boolean takes(@Nullable LogLine line) {
         if (line == null) {
             return conditions.isEmpty();
@@ -70,7 +70,7 @@ public final class LogFilter {
             }
             case "url" -> {
                 NamePattern pattern = NamePattern.of(value);
-                yield line -> line.url() != null && pattern.isIn(line.url());
+                yield line -> line.url() != null && pattern.isFoundIn(line.url());
             }
             case "method" -> line -> value.equalsIgnoreCase(line.method());
             case "origin" -> line -> isHost(line.origin(), lower);
@@ -85,7 +85,7 @@ public final class LogFilter {
         };
     }
 
-    /** {@code 404}, {@code 5xx} or {@code 400-499}. */
+    /** Parses {@code 404}, {@code 5xx} or {@code 400-499}. */
     private static Predicate<LogLine> status(String value) {
         long from;
         long to;
@@ -117,7 +117,7 @@ public final class LogFilter {
         throw new IllegalArgumentException("cache is hit, miss, error or other, not: " + value);
     }
 
-    /** The host with or without its port; with a dot before it those below it. */
+    /** Whether a host matches: with or without its port, or, after a leading dot, as a subdomain. */
     private static boolean isHost(@Nullable String host, String wanted) {
         if (host == null) {
             return false;

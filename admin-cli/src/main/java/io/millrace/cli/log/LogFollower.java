@@ -18,18 +18,20 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a log that grows, across its rotation: when the name is another file's, the new one is read from its beginning, and the old
- * one for a while longer, since who writes it may notice later; when the file has become shorter, it is read again. Confined to one
- * thread.
+ * Reads a growing log across rotations.
+ *
+ * <p>If the name denotes another file, the new file is read from its beginning. The old file is read for a while
+ * longer, since its writer may notice the rotation late. If the file has become shorter, it is read again. Confined to
+ * one thread.
  */
 public final class LogFollower implements AutoCloseable {
-    /** Bytes looked at from the end for the last lines. */
+    /** Limit of bytes at the end of the file that are searched for the last lines. */
     private static final long TAIL_BYTES_MAX = 16L << 20;
 
-    /** Polls for which a renamed file is still read; a worker looks every second whose file its log's name is. */
+    /** Number of polls for which a renamed file is still read. A worker checks the name of its log every second. */
     static final int OLD_POLLS_MAX = 240;
 
-    /** A rotation each time is no rotation. */
+    /** Limit of attempts to open the file; a log that is rotated at each attempt is not usable. */
     private static final int OPENINGS_MAX = 16;
 
     private final Path file;
@@ -44,7 +46,7 @@ public final class LogFollower implements AutoCloseable {
         FileChannel open(Path file) throws IOException;
     }
 
-    /** A file with how far it is read. Confined to one thread. */
+    /** An open file with the position reached. Confined to one thread. */
     private static final class Followed implements AutoCloseable {
         private final FileChannel channel;
         private final InputStream in;
@@ -63,7 +65,7 @@ public final class LogFollower implements AutoCloseable {
             }
         }
 
-        /** From the beginning, where less is left of it than was read. */
+        /** Restarts at the beginning if the file is shorter than the position reached. */
         void rewindIfCut() throws IOException {
             if (channel.size() < channel.position()) {
                 channel.position(0);
@@ -77,7 +79,7 @@ public final class LogFollower implements AutoCloseable {
         }
     }
 
-    /** @param file need not be there yet */
+    /** @param file the log, which may be missing at first */
     public LogFollower(Path file) {
         this(file, path -> FileChannel.open(path, StandardOpenOption.READ));
     }
@@ -88,9 +90,9 @@ public final class LogFollower implements AutoCloseable {
     }
 
     /**
-     * The last lines that are wanted, out of the last 16 MiB; what follows is left to {@link #poll}.
+     * Returns the last matching lines in the last 16 MiB; later lines are left for {@link #poll}.
      *
-     * @param count at most this many
+     * @param count limit of lines
      */
     public List<String> last(int count, Predicate<String> wanted) throws IOException {
         ArrayDeque<String> last = new ArrayDeque<>();
@@ -102,7 +104,7 @@ public final class LogFollower implements AutoCloseable {
         long size = opened.channel.size();
         if (size > TAIL_BYTES_MAX) {
             opened.channel.position(size - TAIL_BYTES_MAX);
-            opened.lines.next(opened.in); // most likely the end of a line
+            opened.lines.next(opened.in); // skips a line that is most likely incomplete
         }
         opened.read(line -> {
             if (count > 0 && wanted.test(line)) {
@@ -115,7 +117,7 @@ public final class LogFollower implements AutoCloseable {
         return new ArrayList<>(last);
     }
 
-    /** Hands on what was written since the last call. */
+    /** Passes on the lines that were written since the last call. */
     public void poll(Consumer<String> taker) throws IOException {
         readOld(taker);
         Followed followed = current;
@@ -158,7 +160,7 @@ public final class LogFollower implements AutoCloseable {
         }
     }
 
-    /** Whether the name is another file's by now; while it is nobody's the old file may still grow. */
+    /** Whether the name denotes another file now. While there is no file with the name, the old file may still grow. */
     private boolean isAnother(Followed followed) throws IOException {
         try {
             return !Objects.equals(key(), followed.key);
@@ -171,7 +173,7 @@ public final class LogFollower implements AutoCloseable {
         return Files.readAttributes(file, BasicFileAttributes.class).fileKey();
     }
 
-    /** Null while there is no such file. */
+    /** Opens the log; returns null while it is missing. */
     private @Nullable Followed open() throws IOException {
         for (int i = 0; i < OPENINGS_MAX; i++) {
             Object before;
@@ -183,13 +185,13 @@ public final class LogFollower implements AutoCloseable {
                 return null;
             }
             Followed followed = new Followed(opened, before);
-            // What was opened is what the name meant before and means now, or a rotation fell between.
+            // The name denotes the same file before and after opening; otherwise the log was rotated in between.
             if (!isAnother(followed)) {
                 return followed;
             }
             followed.close();
         }
-        throw new IOException(file + " is another file each time it is opened");
+        throw new IOException(file + " is replaced each time it is opened");
     }
 
     @Override

@@ -3,18 +3,18 @@ package io.millrace.cli.log;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request of an access log; what a format does not have is null, or -1. Immutable.
+ * A request in an access log. Values that the log format lacks are null, or -1. Immutable.
  *
- * @param timeMillis when it arrived, in epoch milliseconds
- * @param durationMillis how long it took
- * @param client the client's address
- * @param result its result code, such as {@code TCP_MISS}
- * @param status sent to the client; 0 when none was
- * @param bytes sent to the client
- * @param method its method
- * @param url as the client asked for it, in some formats path and query alone
- * @param origin the origin's host
- * @param type the media type
+ * @param timeMillis arrival of the request, in epoch milliseconds
+ * @param durationMillis duration of the request
+ * @param client address of the client
+ * @param result result code, such as {@code TCP_MISS}
+ * @param status status code sent to the client; 0 for none
+ * @param bytes bytes sent to the client
+ * @param method request method
+ * @param url URL as requested by the client; in some formats only path and query
+ * @param origin host of the origin
+ * @param type media type of the response
  */
 public record LogLine(
         long timeMillis,
@@ -27,7 +27,7 @@ public record LogLine(
         @Nullable String url,
         @Nullable String origin,
         @Nullable String type) {
-    /** The URL's host with its port where it has one; null where the format has no host. */
+    /** Returns the URL's host, with the port if the URL has one; null if the log format has no host. */
     public @Nullable String host() {
         String whole = url;
         int start = whole == null ? -1 : whole.indexOf("://");
@@ -41,7 +41,7 @@ public record LogLine(
         return end == start + 3 ? null : whole.substring(start + 3, end);
     }
 
-    /** What the cache made of it. */
+    /** Returns the group of the cache result. */
     public CacheGroup group() {
         return CacheGroup.of(result, status);
     }

@@ -8,8 +8,8 @@ import java.time.LocalDate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads lines of access logs: {@code squid}, {@code common}, {@code combined} and {@code json}, each line by itself, so that a file
- * may change its format in the middle. No state.
+ * Parses lines of access logs in the formats {@code squid}, {@code common}, {@code combined} and {@code json}. Each
+ * line is parsed independently, so the format may change within a file. Stateless.
  */
 public final class LogParser {
     private static final String MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec";
@@ -17,7 +17,7 @@ public final class LogParser {
 
     private LogParser() {}
 
-    /** The request of a line; null when no format is recognised. */
+    /** Parses a line; returns null if no format matches. */
     public static @Nullable LogLine parse(String line) {
         if (line.isEmpty()) {
             return null;
@@ -29,7 +29,7 @@ public final class LogParser {
         return squid == null ? combined(line) : squid;
     }
 
-    /** {@code 1700000000.123 4 192.0.2.7 TCP_MEM_HIT/200 1720 GET http://a/ - NONE/- text/html}. */
+    /** Parses {@code 1700000000.123 4 192.0.2.7 TCP_MEM_HIT/200 1720 GET http://a/ - NONE/- text/html}. */
     private static @Nullable LogLine squid(String line) {
         String[] words = new String[SQUID_WORDS];
         int count = 0;
@@ -66,7 +66,7 @@ public final class LogParser {
                 known(words[9]));
     }
 
-    /** {@code 192.0.2.7 - - [14/Nov/2023:22:13:20 +0000] "GET /a HTTP/1.1" 200 1256 "referer" "agent"}. */
+    /** Parses {@code 192.0.2.7 - - [14/Nov/2023:22:13:20 +0000] "GET /a HTTP/1.1" 200 1256 "referer" "agent"}. */
     private static @Nullable LogLine combined(String line) {
         int open = line.indexOf(" [");
         int close = open < 0 ? -1 : line.indexOf("] \"", open);
@@ -141,7 +141,7 @@ public final class LogParser {
         return word.equals("-") ? null : word;
     }
 
-    /** {@code 1700000000.123}, with up to three digits behind the point, or none. */
+    /** Parses {@code 1700000000.123}, with up to three digits after the point, or no point. Returns milliseconds. */
     private static long millis(String seconds) {
         int point = seconds.indexOf('.');
         long whole = number(point < 0 ? seconds : seconds.substring(0, point));
@@ -153,7 +153,7 @@ public final class LogParser {
         return fraction < 0 ? -1 : whole * 1000 + fraction;
     }
 
-    /** A number without a sign; -1 when it is none. */
+    /** Parses a number without a sign; returns -1 for other text. */
     static long number(String digits) {
         if (digits.isEmpty() || digits.length() > 18) {
             return -1;
@@ -177,7 +177,7 @@ public final class LogParser {
         }
     }
 
-    /** {@code 14/Nov/2023:22:13:20 +0000}, in epoch milliseconds; -1 when it is none. */
+    /** Parses {@code 14/Nov/2023:22:13:20 +0000} into epoch milliseconds; returns -1 for other text. */
     private static long date(String text) {
         if (text.length() < 26 || text.charAt(11) != ':') {
             return -1;

@@ -12,18 +12,19 @@ import java.util.zip.GZIPInputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How far a log was read: behind this many bytes, of which the last are these. The bytes and not the file's name or number say which
- * file it is, so that it is found again when it was renamed, compressed, or copied and cut. Immutable.
+ * The position up to which a log was read. The last bytes before the position identify the file, not its name or inode.
+ * So the file is found after a rename, compression, or copy and truncation. Immutable.
  *
- * @param bytes read, of what is in it when it is not compressed
- * @param mark a hash of the last of them
- * @param modifiedMillis when the file was last written to, in epoch milliseconds; one that was not since has no more
+ * @param bytes number of bytes read, uncompressed
+ * @param mark hash of the last of these bytes
+ * @param modifiedMillis last modification of the file, in epoch milliseconds; a file that was not modified since has no
+ *     new lines
  */
 record LogPosition(long bytes, String mark, long modifiedMillis) {
-    /** More than any line has in common with another by chance. */
+    /** Number of bytes that are hashed: more than different logs have in common by chance. */
     private static final int MARKED_BYTES = 4096;
 
-    /** In this file, behind {@code bytes}. */
+    /** Returns the position in a file after {@code bytes}. */
     static LogPosition in(Path file, long bytes, long modifiedMillis) throws IOException {
         String mark = markOf(file, bytes);
         if (mark == null) {
@@ -32,12 +33,12 @@ record LogPosition(long bytes, String mark, long modifiedMillis) {
         return new LogPosition(bytes, mark, modifiedMillis);
     }
 
-    /** Whether it is in this file. */
+    /** Whether this position is in the file: its bytes before the position have the same hash. */
     boolean isIn(Path file) throws IOException {
         return mark.equals(markOf(file, bytes));
     }
 
-    /** What is in a file from a position on; also of a compressed one. */
+    /** Opens a file at a position; a compressed file is decompressed. */
     static InputStream open(Path file, long from) throws IOException {
         InputStream opened = Files.newInputStream(file);
         try {
@@ -54,7 +55,7 @@ record LogPosition(long bytes, String mark, long modifiedMillis) {
         return file.toString().endsWith(".gz");
     }
 
-    /** Null where the file is shorter. */
+    /** Returns null if the file is shorter. */
     private static @Nullable String markOf(Path file, long bytes) throws IOException {
         int marked = (int) Math.min(MARKED_BYTES, bytes);
         try (InputStream in = open(file, bytes - marked)) {

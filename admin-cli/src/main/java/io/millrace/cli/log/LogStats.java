@@ -7,12 +7,15 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What logs say of all sites together and of each, as Traffic Server's {@code traffic_logstats}. Confined to one thread. */
+/**
+ * Statistics of logs, for all sites together and for each site, like Traffic Server's {@code traffic_logstats}.
+ * Confined to one thread.
+ */
 public final class LogStats {
-    /** Hosts that are told apart; clients can make up any. */
+    /** Limit of hosts that are counted separately, since clients can invent any number of hosts. */
     private static final int HOSTS_MAX = 4000;
 
-    /** Of a name that a client has made up, the rest is of no use. */
+    /** Limit of characters of a host; a longer name was invented by a client. */
     private static final int HOST_LENGTH_MAX = 255;
 
     private final SiteStats total = new SiteStats();
@@ -23,15 +26,15 @@ public final class LogStats {
     private long firstMillis = Long.MAX_VALUE;
     private long lastMillis = Long.MIN_VALUE;
 
-    /** A site. Immutable but for the figures. */
+    /** The statistics of one site. Immutable, except for the counts in {@code stats}. */
     public record Site(String host, SiteStats stats) {}
 
-    /** @param urls how many of the URLs that are asked for most are wanted; 0 for none */
+    /** @param urls limit of the most requested URLs in the result; 0 for none */
     public LogStats(int urls) {
         this.urls = new TopUrls(urls);
     }
 
-    /** Takes a line in; one that no format recognises is counted alone. */
+    /** Adds a line; lines in an unknown format are only counted. */
     public void add(@Nullable LogLine line) {
         if (line == null) {
             unread++;
@@ -62,12 +65,12 @@ public final class LogStats {
         return site;
     }
 
-    /** All sites together. */
+    /** The statistics of all sites together. */
     public SiteStats total() {
         return total;
     }
 
-    /** Those with most requests first. */
+    /** Returns the sites with the most requests, in descending order. */
     public List<Site> sites(int max) {
         List<Site> all = new ArrayList<>();
         sites.forEach((host, stats) -> all.add(new Site(host, stats)));
@@ -77,32 +80,32 @@ public final class LogStats {
         return List.copyOf(all.subList(0, Math.min(max, all.size())));
     }
 
-    /** How many sites there are. */
+    /** The number of sites. */
     public int siteCount() {
         return sites.size();
     }
 
-    /** Requests for hosts that came when there was no more room to tell them apart. */
+    /** The number of requests for hosts beyond the limit of separately counted hosts. */
     public long otherRequests() {
         return others.all().requests();
     }
 
-    /** The URLs that are asked for most. */
+    /** The most requested URLs. */
     public List<TopUrls.Entry> urls() {
         return urls.top();
     }
 
-    /** Lines that no format recognises. */
+    /** The number of lines in an unknown format. */
     public long unread() {
         return unread;
     }
 
-    /** The first arrival in epoch milliseconds; -1 for none. */
+    /** The earliest arrival in epoch milliseconds; -1 for none. */
     public long firstMillis() {
         return firstMillis == Long.MAX_VALUE ? -1 : firstMillis;
     }
 
-    /** The last one. */
+    /** The latest arrival in epoch milliseconds; -1 for none. */
     public long lastMillis() {
         return lastMillis == Long.MIN_VALUE ? -1 : lastMillis;
     }

@@ -12,12 +12,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a log has that was not read the last time, across its rotations: the rest of the file that was read last, whatever it is
- * called now, the files that came after it, and the log itself. The file before the last is looked at once more, since who
- * writes a log may notice its rotation later. Confined to one thread.
+ * Reads the lines of a log that were added since the last run, across rotations. These are the rest of the file that
+ * was read last, under its current name, the files after it, and the log itself. The file before the last one is
+ * checked once more, since a writer may notice a rotation late. Confined to one thread.
  */
 final class NewLines {
-    /** The file that is read, and the one before it. */
+    /** Number of positions that are stored: for the last file and the one before it. */
     private static final int POSITIONS_KEPT = 2;
 
     private final Path log;
@@ -25,7 +25,7 @@ final class NewLines {
     private final Consumer<String> talk;
     private final List<LogPosition> reached = new ArrayList<>();
 
-    /** A file beside the log, or the log. */
+    /** The log, or a rotated file of it. */
     private record Candidate(Path file, long modifiedMillis) {}
 
     private NewLines(Path log, Consumer<String> taker, Consumer<String> talk) {
@@ -35,12 +35,12 @@ final class NewLines {
     }
 
     /**
-     * Hands on every line that is new.
+     * Reads every new line.
      *
-     * @param last what this returned the last time; empty for the first time, when all of the log is new and nothing beside it
-     * @param taker takes lines
-     * @param talk takes a sentence for what could not be read
-     * @return how far it is read now
+     * @param last the result of the last run; empty for the first run, which reads the whole log but no rotated files
+     * @param taker receives each line
+     * @param talk receives a message for each part that could not be read
+     * @return the positions reached
      */
     static List<LogPosition> read(Path log, List<LogPosition> last, Consumer<String> taker, Consumer<String> talk)
             throws IOException {
@@ -85,9 +85,9 @@ final class NewLines {
     }
 
     /**
-     * The log first: it was most likely not rotated.
+     * Returns the file with a position; null if there is none. Begins with the log, which was most likely not rotated.
      *
-     * @param unchanged whether a file is wanted that was not written to since
+     * @param unchanged whether the file may be unmodified since the position was stored
      */
     private static @Nullable Candidate find(LogPosition position, boolean unchanged, List<Candidate> candidates)
             throws IOException {
@@ -110,7 +110,7 @@ final class NewLines {
                 taker.accept(line);
             }
             bytes = from + lines.wholeBytes();
-            // Nobody ends a line of a file that is not the log any more.
+            // The last line of a rotated file is complete even without a line end.
             String rest = file.equals(log) ? null : lines.rest();
             if (rest != null) {
                 taker.accept(rest);
@@ -119,13 +119,13 @@ final class NewLines {
         } catch (IOException e) {
             throw LogFailure.of(file, e);
         }
-        // Of an empty file nothing could be found again: the one before it is still the last.
+        // An empty file cannot be recognized again, so the position of the file before it is kept.
         if (bytes > 0) {
             reached.add(LogPosition.in(file, bytes, candidate.modifiedMillis()));
         }
     }
 
-    /** In the order in which they were written: the log last. */
+    /** Returns the log and its rotated files, in the order in which they were written; the log is last. */
     private List<Candidate> candidates() throws IOException {
         List<Candidate> found = new ArrayList<>();
         Path name = log.getFileName();
@@ -158,7 +158,10 @@ final class NewLines {
         }
     }
 
-    /** {@code access.log.1}, {@code access.log-20261122}, {@code access.log.20261122T110000Z-1}, and compressed. */
+    /**
+     * Whether the name is a rotated file of a log: {@code access.log.1}, {@code access.log-20261122},
+     * {@code access.log.20261122T110000Z-1}, also compressed.
+     */
     private static boolean isRotated(String name, String log) {
         if (!name.startsWith(log) || name.length() < log.length() + 2) {
             return false;

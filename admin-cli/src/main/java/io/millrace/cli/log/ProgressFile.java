@@ -22,12 +22,12 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * A file that remembers how far logs were read, so that the next run takes only what is new. One run at a time has it; what it
- * has read counts as read when {@link #save} has replaced the file, and not before. Confined to one thread.
+ * A file with the positions up to which logs were read. So the next run reads only new lines. One run at a time holds
+ * its lock. New positions take effect when {@link #save} has replaced the file. Confined to one thread.
  */
 public final class ProgressFile implements AutoCloseable {
     private static final int VERSION = 1;
-    private static final int OPENINGS_MAX = 16;
+    private static final int OPEN_TRIES_MAX = 16;
     private static final long LENGTH_MAX = 16L << 20;
 
     private final Path file;
@@ -41,19 +41,20 @@ public final class ProgressFile implements AutoCloseable {
     }
 
     /**
-     * Opens it for one run; makes it when it is not there.
+     * Opens and locks the file for one run; creates it if missing.
      *
-     * @throws IOException when another run has it, or when it is something else; the message says so
+     * @throws IOException if another run holds the lock, or if the content is not a progress file; the message contains
+     *     the reason
      */
     public static ProgressFile open(Path file) throws IOException {
-        for (int i = 0; i < OPENINGS_MAX; i++) {
+        for (int i = 0; i < OPEN_TRIES_MAX; i++) {
             Object before = key(file);
             FileChannel channel = FileChannel.open(
                     file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
             try {
                 lock(file, channel);
-                // Else it was not there, or another run has replaced it meanwhile: what is locked is not what the name
-                // means.
+                // If the keys differ, the file was just created, or another run replaced it between open and lock: try
+                // again.
                 if (before.equals(key(file))) {
                     return new ProgressFile(file, channel, parse(file, channel));
                 }
@@ -63,7 +64,7 @@ public final class ProgressFile implements AutoCloseable {
                 throw e;
             }
         }
-        throw new IOException(file + " is another file each time it is opened");
+        throw new IOException(file + " is replaced each time it is opened");
     }
 
     private static void lock(Path file, FileChannel channel) throws IOException {
@@ -93,12 +94,12 @@ public final class ProgressFile implements AutoCloseable {
             return logs;
         }
         if (channel.size() > LENGTH_MAX) {
-            throw new IOException(file + " holds no positions in logs: it is longer than 16 MiB");
+            throw new IOException(file + " is not a progress file: it is longer than 16 MiB");
         }
         try {
             JsonObject json = JsonObject.parse(Channels.newInputStream(channel).readNBytes((int) channel.size()));
             if (json.number("version", 0) != VERSION) {
-                throw new IllegalArgumentException("it has no version " + VERSION);
+                throw new IllegalArgumentException("its version is not " + VERSION);
             }
             JsonObject read = json.object("logs");
             for (String log : read.names()) {
@@ -114,24 +115,24 @@ public final class ProgressFile implements AutoCloseable {
             return logs;
         } catch (IllegalArgumentException e) {
             throw new IOException(
-                    file + " holds no positions in logs (" + e.getMessage() + "); remove it to start again", e);
+                    file + " is not a progress file (" + e.getMessage() + "); remove it to start again", e);
         }
     }
 
     /**
-     * Hands on the lines of a log that are new since the last run that was saved.
+     * Passes on the lines that were added to a log since the last saved run.
      *
-     * @param taker takes lines
-     * @param talk takes a sentence for what could not be read
+     * @param lines receives each new line
+     * @param warnings receives a message for each part that could not be read
      */
-    public void read(Path log, Consumer<String> taker, Consumer<String> talk) throws IOException {
+    public void read(Path log, Consumer<String> lines, Consumer<String> warnings) throws IOException {
         String name = log.toAbsolutePath().normalize().toString();
         List<LogPosition> last = logs.getOrDefault(name, List.of());
-        List<LogPosition> reached = NewLines.read(log, last, taker, talk);
+        List<LogPosition> reached = NewLines.read(log, last, lines, warnings);
         logs.put(name, reached.isEmpty() ? last : reached);
     }
 
-    /** Lets what was read count as read. */
+    /** Replaces the file with the positions reached so far. */
     public void save() throws IOException {
         ByteArrayOutputStream text = new ByteArrayOutputStream();
         text.writeBytes(JsonTree.object(json -> json.number("version", VERSION)

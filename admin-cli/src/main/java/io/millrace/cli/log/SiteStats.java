@@ -6,9 +6,9 @@ import java.util.Objects;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** What a log says of one site, or of all together. Confined to one thread. */
+/** Statistics of one site, or of all sites together. Confined to one thread. */
 public final class SiteStats {
-    /** A site has some dozens of media types; what a client could make up is bounded. */
+    /** Limit of different words, such as media types; clients could invent any number. */
     private static final int WORDS_MAX = 48;
 
     private static final int WORD_LENGTH_MAX = 64;
@@ -51,32 +51,32 @@ public final class SiteStats {
         tally.add(line);
     }
 
-    /** All requests. */
+    /** Counts of all requests. */
     public Tally all() {
         return all;
     }
 
-    /** The requests of a group of result codes. */
+    /** Counts of the requests with a group of result codes. */
     public Tally group(CacheGroup group) {
         return Objects.requireNonNull(groups.get(group), "group");
     }
 
-    /** The result codes of a group. */
+    /** Counts by result code in a group. */
     public Map<String, Tally> results(CacheGroup group) {
         return Objects.requireNonNull(results.get(group), "group");
     }
 
-    /** By status code; {@code none} where none was sent. */
+    /** Counts by status code; {@code none} if no status was sent. */
     public Map<String, Tally> statuses() {
         return statuses;
     }
 
-    /** By method. */
+    /** Counts by method. */
     public Map<String, Tally> methods() {
         return methods;
     }
 
-    /** By media type; empty where the format has none. */
+    /** Counts by media type; empty if the log format has none. */
     public Map<String, Tally> types() {
         return types;
     }

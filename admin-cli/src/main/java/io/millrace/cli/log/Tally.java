@@ -1,6 +1,6 @@
 package io.millrace.cli.log;
 
-/** Requests that have something in common. Confined to one thread. */
+/** Totals of a group of requests. Confined to one thread. */
 public final class Tally {
     private long requests;
     private long bytes;
@@ -16,17 +16,17 @@ public final class Tally {
         }
     }
 
-    /** How many. */
+    /** The number of requests. */
     public long requests() {
         return requests;
     }
 
-    /** Bytes sent to clients. */
+    /** The number of bytes sent to clients. */
     public long bytes() {
         return bytes;
     }
 
-    /** Mean duration; NaN where the format has none. */
+    /** The mean duration; NaN if the log format has none. */
     public double meanMillis() {
         return timed == 0 ? Double.NaN : (double) millis / timed;
     }

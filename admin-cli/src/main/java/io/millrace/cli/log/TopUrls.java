@@ -8,17 +8,20 @@ import java.util.Map;
 import java.util.PriorityQueue;
 
 /**
- * The URLs that are asked for most, in a table of fixed size (Metwally and others, Space-Saving, 2005): a URL that is not in the full
- * table takes the place of the one with the fewest requests, and its count, as what it may have had before. A count is too high by
- * at most its error. Confined to one thread.
+ * The most requested URLs, counted in a table of fixed size (Metwally and others, Space-Saving, 2005). If the table is
+ * full, a new URL replaces the URL with the fewest requests. The new count starts with the old count, which is stored
+ * as the error. A count is too high by at most its error. Confined to one thread.
  */
 public final class TopUrls {
-    /** URLs kept for each that is shown, so that errors are small for those. */
+    /** Table entries per shown URL, so that the errors of the shown URLs are small. */
     private static final int KEPT_PER_SHOWN = 20;
 
     private static final int KEPT_MIN = 1000;
 
-    /** Those that begin so far alike count as one: the table stays below 20 MB. */
+    /**
+     * Limit of URL characters that are compared. Longer URLs with the same beginning count as one, so the table stays
+     * below 20 MB.
+     */
     private static final int URL_LENGTH_MAX = 1024;
 
     private final int shown;
@@ -26,10 +29,10 @@ public final class TopUrls {
     private final Map<String, Entry> entries = new HashMap<>();
     private final PriorityQueue<Rank> ranks = new PriorityQueue<>(Comparator.comparingLong(Rank::count));
 
-    /** A URL's place when it was last looked at; it may have more requests by now. */
+    /** The rank of a URL when it was last updated; the URL may have more requests by now. */
     private record Rank(Entry entry, long count) {}
 
-    /** A URL. Confined to one thread. */
+    /** The counts of a URL. Confined to one thread. */
     public static final class Entry {
         private final String url;
         private long count;
@@ -47,7 +50,7 @@ public final class TopUrls {
             return url;
         }
 
-        /** Requests, at most {@link #error} too many. */
+        /** The number of requests, too high by at most {@link #error}. */
         public long count() {
             return count;
         }
@@ -56,18 +59,18 @@ public final class TopUrls {
             return error;
         }
 
-        /** Of the requests that were seen since it is in the table. */
+        /** The number of hits among the requests since the URL entered the table. */
         public long hits() {
             return hits;
         }
 
-        /** Sent for the same. */
+        /** The bytes sent for these requests. */
         public long bytes() {
             return bytes;
         }
     }
 
-    /** @param shown how many are wanted in the end, at most */
+    /** @param shown limit of URLs in the result */
     public TopUrls(int shown) {
         this.shown = shown;
         this.kept = Math.max(KEPT_MIN, shown * KEPT_PER_SHOWN);
@@ -90,7 +93,7 @@ public final class TopUrls {
         entry.hits += line.group() == CacheGroup.HIT ? 1 : 0;
     }
 
-    /** Takes the URL with the fewest requests out, and returns how many it had. */
+    /** Removes the URL with the fewest requests, and returns its count. */
     private long leave() {
         while (true) {
             Rank least = ranks.remove();
@@ -102,7 +105,7 @@ public final class TopUrls {
         }
     }
 
-    /** The most requests first. */
+    /** Returns the URLs with the most requests, in descending order. */
     public List<Entry> top() {
         List<Entry> all = new ArrayList<>(entries.values());
         all.sort(Comparator.comparingLong(Entry::count).reversed().thenComparing(Entry::url));

@@ -1,4 +1,7 @@
-/** Reads access logs: lines of every format that Millrace writes and Traffic Server's operators know, filters and statistics. Knows no command. */
+/**
+ * Reads, filters and summarizes access logs. Supports every format that Millrace writes, and the formats of Traffic
+ * Server. Independent of commands.
+ */
 @NullMarked
 package io.millrace.cli.log;
 

@@ -5,14 +5,14 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
-/** {@code GET /v1/tls/certificates} and {@code /v1/tls/check} for people. */
+/** Formats the replies of {@code GET /v1/tls/certificates} and {@code /v1/tls/check} as text. */
 public final class CertificateView {
     private static final int STATE_WIDTH = 9;
     private static final int NAMES_MAX = 3;
 
     private CertificateView() {}
 
-    /** One line per certificate and one for its problem; one that says so when there is none. */
+    /** Lists the certificates, one line each and one for a problem; a message if there are none. */
     public static List<String> list(JsonObject report, Paint paint) {
         List<String> lines = new ArrayList<>();
         long now = report.number("now", 0);
@@ -41,7 +41,7 @@ public final class CertificateView {
         return lines.isEmpty() ? List.of("no certificates: no address speaks TLS") : lines;
     }
 
-    /** One name with automatic certificates, and the last failure where there is one. */
+    /** Adds a name with automatically issued certificates, and its last failure if there is one. */
     private static void automatic(JsonObject each, long now, List<String> lines, Paint paint) {
         String state = Printable.of(each.text("state", "?"));
         long retry = each.number("retry", 0);
@@ -52,14 +52,14 @@ public final class CertificateView {
         problem(each, lines, paint);
     }
 
-    /** Outcome of an order. */
+    /** Formats the result of an order. */
     public static List<String> renewed(JsonObject report) {
         String name = Printable.of(report.text("name", "?"));
         return List.of(name + ": valid until " + Instant.ofEpochSecond(report.number("not_after", 0)) + ", issued by "
                 + Printable.of(report.text("issuer", "?")));
     }
 
-    /** All that is known of each certificate. */
+    /** Lists all details of each certificate. */
     public static List<String> details(JsonObject report, Paint paint) {
         List<String> lines = new ArrayList<>();
         long now = report.number("now", 0);
@@ -146,7 +146,7 @@ public final class CertificateView {
         }
     }
 
-    /** Settings in force with their source; where there are none, those of the names. */
+    /** Returns the settings in force with their source; if there are none, the settings of the names. */
     private static List<String> settings(JsonObject certificate) {
         List<String> lines = new ArrayList<>();
         for (JsonObject each : certificate.objects("in_force")) {
@@ -157,7 +157,7 @@ public final class CertificateView {
         return lines.isEmpty() ? certificate.texts("settings") : lines;
     }
 
-    /** The staple of a certificate that names a responder. */
+    /** Returns the OCSP staple of a certificate that has a responder. */
     private static List<String> ocsp(JsonObject staple, long now) {
         List<String> lines = new ArrayList<>();
         String responder = staple.text("responder");

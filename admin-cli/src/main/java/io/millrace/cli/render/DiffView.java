@@ -5,14 +5,14 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** {@code GET /v1/config/diff} for people. */
+/** Formats the reply of {@code GET /v1/config/diff} as text. */
 public final class DiffView {
-    /** Of a value in a line; a list of rules is long. */
+    /** Longer values, such as lists of rules, are cut to this many characters. */
     private static final int VALUE_LENGTH_MAX = 100;
 
     private DiffView() {}
 
-    /** What is not as the defaults are, a line each, and then what a reload would change. */
+    /** Lists the settings that differ from the defaults, one per line, then the changes that a reload would make. */
     public static List<String> settings(JsonObject report, Paint paint) {
         List<String> lines = new ArrayList<>();
         List<JsonObject> differences = report.objects("differences");
@@ -26,7 +26,7 @@ public final class DiffView {
                     + Printable.of(difference.text("place", "")) + SettingView.variables(difference));
         }
         if (lines.isEmpty()) {
-            lines.add("everything is as the defaults are");
+            lines.add("all settings have their default values");
         }
         List<JsonObject> pending = report.objects("pending");
         if (!pending.isEmpty()) {
@@ -39,7 +39,7 @@ public final class DiffView {
         return lines;
     }
 
-    /** What differs between two, a line each. */
+    /** Lists the differences between two configurations, one per line. */
     public static List<String> changes(JsonObject report) {
         List<String> lines = new ArrayList<>();
         List<JsonObject> differences = report.objects("differences");

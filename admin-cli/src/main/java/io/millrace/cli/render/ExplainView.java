@@ -3,11 +3,11 @@ package io.millrace.cli.render;
 import io.millrace.cli.client.JsonObject;
 import java.util.List;
 
-/** {@code GET /v1/explain} for people. */
+/** Formats the reply of {@code GET /v1/explain} as text. */
 public final class ExplainView {
     private ExplainView() {}
 
-    /** A headline with what would be done, then a line per step, and below it what decided that step. */
+    /** Returns a headline with the result, then a line per step, each with its reason below. */
     public static List<String> lines(JsonObject report, Paint paint) {
         String asked = Printable.of(report.text("method", "GET") + " " + report.text("url", "?"));
         Rows rows = new Rows(paint.strong(asked) + " from " + Printable.of(report.text("client", "?")) + " to port "

@@ -4,13 +4,13 @@ import io.millrace.cli.client.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 
-/** {@code GET /v1/config/history} for people. */
+/** Formats the reply of {@code GET /v1/config/history} as text. */
 public final class HistoryView {
     private static final int BY_WIDTH = 12;
 
     private HistoryView() {}
 
-    /** A line per configuration, newest last; a star marks the one that runs. */
+    /** Returns a line per configuration, the newest last; a star marks the running one. */
     public static List<String> lines(JsonObject report, Paint paint) {
         List<String> lines = new ArrayList<>();
         for (JsonObject entry : report.objects("entries")) {

@@ -4,14 +4,18 @@ import io.millrace.cli.client.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 
-/** {@code GET /v1/cache/list} for people: a line for each object or host, then what is to be known of the page. */
+/** Formats the reply of {@code GET /v1/cache/list} as text: a line per object or host, then notes about the page. */
 public final class ListView {
     private static final int NUMBER_WIDTH = 9;
     private static final int SIZE_WIDTH = 11;
 
     private ListView() {}
 
-    /** The lines; {@code counted} when hosts were asked for. */
+    /**
+     * Returns the lines.
+     *
+     * @param counted whether the reply lists hosts
+     */
     public static List<String> lines(JsonObject report, boolean counted) {
         List<String> lines = new ArrayList<>();
         if (counted) {

@@ -13,19 +13,19 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Lines of access logs and statistics over them, for people and in JSON. */
+/** Formats lines of access logs and their statistics as text and JSON. */
 public final class LogView {
     private static final int WORD_WIDTH = 26;
     private static final int COUNT_WIDTH = 14;
 
     private LogView() {}
 
-    /** A line as it came, safe to print. */
+    /** Returns a log line, with characters escaped for a terminal. */
     public static String line(String line) {
         return Printable.of(line);
     }
 
-    /** One request as an object; what a format does not have has no member. */
+    /** Returns one request as a JSON object; values that the log format lacks are omitted. */
     public static byte[] json(LogLine line) {
         return JsonTree.object(json -> {
             json.text(
@@ -47,7 +47,7 @@ public final class LogView {
         });
     }
 
-    /** Statistics as an object. */
+    /** Returns statistics as a JSON object. */
     public static byte[] json(LogStats stats, int sites) {
         return JsonTree.object(json -> {
             json.text("from", time(stats.firstMillis()))
@@ -86,7 +86,7 @@ public final class LogView {
                 .fraction("mean_ms", tally.meanMillis());
     }
 
-    /** Statistics in blocks: all together, each site, and the URLs asked for most. */
+    /** Returns statistics in blocks: totals, each site, and the most requested URLs. */
     public static List<String> lines(LogStats stats, int sites, Paint paint) {
         List<String> lines = new ArrayList<>();
         lines.add(Quantities.count(stats.total().all().requests(), "request", "requests")

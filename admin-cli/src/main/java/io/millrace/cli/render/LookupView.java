@@ -4,11 +4,11 @@ import io.millrace.cli.client.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 
-/** {@code GET /v1/cache/lookup} for people. */
+/** Formats the reply of {@code GET /v1/cache/lookup} as text. */
 public final class LookupView {
     private LookupView() {}
 
-    /** A headline that answers the question, then one line per fact that is known; the same for each other key of the URL. */
+    /** Returns a headline with the result, then a line per known fact; the same for each other key of the URL. */
     public static List<String> lines(JsonObject report, String url, Paint paint) {
         List<String> lines = new ArrayList<>(linesOf(report, url, paint));
         for (JsonObject other : report.objects("others")) {

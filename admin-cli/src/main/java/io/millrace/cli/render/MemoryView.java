@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** {@code GET /v1/memory} for people. */
+/** Formats the reply of {@code GET /v1/memory} as text. */
 public final class MemoryView {
-    /** How far the parts may be from the kernel's figure before the line is not green. */
+    /** Limits of the ratio between the sum of the parts and the kernel's value; within them the line is green. */
     private static final double EXPLAINED_MIN = 0.9;
 
     private static final double EXPLAINED_MAX = 1.1;
@@ -33,7 +33,10 @@ public final class MemoryView {
 
     private MemoryView() {}
 
-    /** What the kernel counts, a line per part with its share, the store's budget, and the mapped pages apart. */
+    /**
+     * Lists the memory that the kernel counts, each part with its share, the store's budget, and separately the mapped
+     * pages.
+     */
     public static List<String> lines(JsonObject report, Paint paint) {
         List<String> lines = new ArrayList<>();
         long anonymous = report.number("anonymous_bytes", 0);

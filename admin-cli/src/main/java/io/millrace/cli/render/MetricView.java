@@ -8,11 +8,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.StringJoiner;
 
-/** Metrics for people: the value, then name and labels, so that long names need no column. */
+/** Formats metrics as text: the value, then name and labels, so that long names need no column. */
 public final class MetricView {
     private MetricView() {}
 
-    /** A line per sample. */
+    /** Returns a line per sample. */
     public static List<String> lines(List<MetricSample> samples) {
         int width = 0;
         for (MetricSample sample : samples) {
@@ -26,7 +26,7 @@ public final class MetricView {
         return lines;
     }
 
-    /** A paragraph per metric. */
+    /** Returns a paragraph per metric. */
     public static List<String> families(List<MetricFamilies.Family> families, Paint paint) {
         List<String> lines = new ArrayList<>();
         for (MetricFamilies.Family family : families) {
@@ -38,7 +38,7 @@ public final class MetricView {
         return lines;
     }
 
-    /** A line per sample: what has changed, then name and labels. */
+    /** Returns a line per sample: the change, then name and labels. */
     public static List<String> changes(List<MetricChange> changes) {
         List<String> amounts = new ArrayList<>();
         int width = 0;

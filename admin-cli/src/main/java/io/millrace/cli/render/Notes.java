@@ -4,11 +4,11 @@ import io.millrace.cli.client.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The member {@code notes} of an answer. */
+/** Formats the member {@code notes} of a reply. */
 public final class Notes {
     private Notes() {}
 
-    /** A sentence each. */
+    /** Returns one sentence per note. */
     public static List<String> of(JsonObject answer) {
         List<String> notes = new ArrayList<>();
         for (String note : answer.texts("notes")) {

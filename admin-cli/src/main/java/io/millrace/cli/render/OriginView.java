@@ -4,14 +4,14 @@ import io.millrace.cli.client.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 
-/** {@code GET /v1/origins} and its changes for people. */
+/** Formats the replies of {@code GET /v1/origins} and of changes of origins as text. */
 public final class OriginView {
     private static final int STATE_WIDTH = 9;
     private static final int MICROS_PER_MILLI = 1000;
 
     private OriginView() {}
 
-    /** A headline per group, and one to four lines per host; one that says so when there is none. */
+    /** Returns a headline per group, and one to four lines per host; a message if there are no groups. */
     public static List<String> lines(JsonObject report, Paint paint) {
         long nowSeconds = report.number("now", 0);
         List<String> lines = new ArrayList<>();
@@ -37,7 +37,7 @@ public final class OriginView {
         return lines.isEmpty() ? List.of("no groups of origins: every rule has its own") : lines;
     }
 
-    /** Those of earlier workers too. */
+    /** Returns the sum of this worker's and earlier workers' counts. */
     private static long all(JsonObject host, String name) {
         return host.number(name, 0) + host.number("earlier_" + name, 0);
     }
@@ -85,7 +85,7 @@ public final class OriginView {
         return " ".repeat(STATE_WIDTH + 2);
     }
 
-    /** One line per host: what it is now. */
+    /** Returns a line per host with its new state. */
     public static List<String> changed(JsonObject report, Paint paint) {
         List<String> lines = new ArrayList<>();
         for (JsonObject host : report.objects("hosts")) {

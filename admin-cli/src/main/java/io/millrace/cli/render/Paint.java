@@ -1,9 +1,9 @@
 package io.millrace.cli.render;
 
 /**
- * Colours words where the output is a terminal that wants them. Immutable.
+ * Colours words if the terminal supports it and colours are not disabled. Immutable.
  *
- * @param isEnabled whether anything is coloured
+ * @param isEnabled whether words are coloured
  */
 public record Paint(boolean isEnabled) {
     String strong(String text) {

@@ -2,11 +2,11 @@ package io.millrace.cli.render;
 
 import java.nio.charset.StandardCharsets;
 
-/** Text that came over a wire, made safe to print: an origin's field values must not steer the operator's terminal. */
+/** Makes received text safe to print. Field values of an origin could contain escape sequences for the terminal. */
 public final class Printable {
     private Printable() {}
 
-    /** {@code text} in one line, with what a terminal would obey or not show escaped. */
+    /** Returns {@code text} in one line, with control and invisible characters escaped. */
     public static String of(String text) {
         for (int i = 0; i < text.length(); i++) {
             if (!isHarmless(text.charAt(i))) {
@@ -16,7 +16,10 @@ public final class Printable {
         return text;
     }
 
-    /** JSON in UTF-8 that means the same, with the same characters escaped: it may be printed, too, and control characters above 0x7e are allowed in JSON as they are. */
+    /**
+     * Returns equivalent JSON in UTF-8 with the same characters escaped, since JSON may be printed too. JSON allows
+     * control characters above 0x7e without escapes.
+     */
     public static byte[] json(byte[] json) {
         String text = new String(json, StandardCharsets.UTF_8);
         for (int i = 0; i < text.length(); i++) {
@@ -27,7 +30,7 @@ public final class Printable {
         return json;
     }
 
-    /** No string of JSON has these. */
+    /** White space between tokens, which does not occur in JSON strings. */
     private static boolean isBetweenTokens(char character) {
         return character == '\n' || character == '\r' || character == '\t';
     }

@@ -5,11 +5,14 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The member {@code problems} of an answer: {@code file:line:column: path: problem (did you mean …?)}, one per line. */
+/**
+ * Formats the member {@code problems} of a reply: {@code file:line:column: path: problem (did you mean …?)}, one per
+ * line.
+ */
 public final class ProblemLines {
     private ProblemLines() {}
 
-    /** A line per problem. */
+    /** Returns a line per problem. */
     public static List<String> of(JsonObject answer) {
         List<String> lines = new ArrayList<>();
         for (JsonObject problem : answer.objects("problems")) {
@@ -21,7 +24,7 @@ public final class ProblemLines {
         return lines;
     }
 
-    /** A line per problem, with the file called {@code given} where the answer calls it {@code absolute}. */
+    /** Returns a line per problem, with the file name {@code given} in place of {@code absolute}. */
     public static List<String> of(JsonObject answer, String absolute, String given) {
         List<String> lines = new ArrayList<>();
         for (String line : of(answer)) {

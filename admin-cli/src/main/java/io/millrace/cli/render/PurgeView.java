@@ -3,11 +3,11 @@ package io.millrace.cli.render;
 import io.millrace.cli.client.JsonObject;
 import java.util.List;
 
-/** {@code POST /v1/cache/purge} for people. */
+/** Formats the reply of {@code POST /v1/cache/purge} as text. */
 public final class PurgeView {
     private PurgeView() {}
 
-    /** One line: what was invalidated, by which stamp, and what that means. */
+    /** Describes an invalidation in one line: its scope, its stamp and its meaning. */
     public static List<String> scope(JsonObject report) {
         String scope = report.text("scope", "");
         String target = report.text("target", "");
@@ -16,7 +16,7 @@ public final class PurgeView {
                 + report.text("detail", "") + ")"));
     }
 
-    /** One line: whether anything was stored, and the URL. */
+    /** Describes the purge of a URL in one line: whether a response was stored, and the URL. */
     public static List<String> lines(JsonObject report, String url) {
         long number = report.number("purged", 0);
         String outcome;

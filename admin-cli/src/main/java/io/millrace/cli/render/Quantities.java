@@ -1,12 +1,15 @@
 package io.millrace.cli.render;
 
-/** Numbers with their units, short enough for a line. */
+/** Formats numbers with their units in a short form. */
 final class Quantities {
     private static final String[] BYTE_UNITS = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
 
     private Quantities() {}
 
-    /** In the largest unit that leaves at least one, with one decimal where it is not zero: {@code 1.5 GiB}. */
+    /**
+     * Formats bytes in the largest unit with a value of at least 1, with one decimal unless that is zero: {@code 1.5
+     * GiB}.
+     */
     static String bytes(long bytes) {
         int unit = 0;
         long divisor = 1;
@@ -19,7 +22,7 @@ final class Quantities {
         return tenths / 10 + (tenths % 10 == 0 ? "" : "." + tenths % 10) + " " + BYTE_UNITS[unit];
     }
 
-    /** With a comma between groups of three digits: {@code 18,322}. */
+    /** Formats a count with a comma between groups of three digits: {@code 18,322}. */
     static String count(long count) {
         String digits = Long.toString(count);
         StringBuilder grouped = new StringBuilder(digits.length() + 6);
@@ -33,12 +36,12 @@ final class Quantities {
         return grouped.toString();
     }
 
-    /** {@code 1 hit}, {@code 2 hits}. */
+    /** Formats a count with its noun: {@code 1 hit}, {@code 2 hits}. */
     static String count(long count, String one, String several) {
         return count(count) + " " + (count == 1 ? one : several);
     }
 
-    /** The two largest units: {@code 3h 12m}. */
+    /** Formats seconds in the two largest units: {@code 3h 12m}. */
     static String duration(long seconds) {
         if (seconds < 0) {
             return "-" + duration(-seconds);
@@ -59,7 +62,7 @@ final class Quantities {
         return count == 0 ? "" : " " + count + unit;
     }
 
-    /** A share with one decimal, {@code 88.4%}; a dash when there is no whole. */
+    /** Formats a ratio with one decimal, {@code 88.4%}; a dash if the whole is zero. */
     static String percent(long part, long whole) {
         if (whole <= 0) {
             return "-";
@@ -68,7 +71,7 @@ final class Quantities {
         return thousandths / 10 + "." + thousandths % 10 + "%";
     }
 
-    /** With one decimal: {@code 12.3}. */
+    /** Formats a value with one decimal: {@code 12.3}. */
     static String tenths(double value) {
         if (Double.isNaN(value) || Double.isInfinite(value) || Math.abs(value) > 1e15) {
             return value(value);
@@ -77,7 +80,7 @@ final class Quantities {
         return (value < 0 && tenths != 0 ? "-" : "") + tenths / 10 + "." + tenths % 10;
     }
 
-    /** A metric's value: whole numbers without a fraction. */
+    /** Formats the value of a metric; whole numbers have no fraction. */
     static String value(double value) {
         if (value == Math.rint(value) && Math.abs(value) < 1e15) {
             return Long.toString((long) value);

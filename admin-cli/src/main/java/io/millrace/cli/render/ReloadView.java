@@ -4,13 +4,13 @@ import io.millrace.cli.client.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 
-/** {@code POST /v1/config/reload} for people. */
+/** Formats the reply of {@code POST /v1/config/reload} as text. */
 public final class ReloadView {
     private static final int RESULT_WIDTH = 8;
 
     private ReloadView() {}
 
-    /** A line per setting: what became of it, its key, a sentence; then a line per problem. */
+    /** Returns one line per setting: outcome, key, explanation; then one line per problem. */
     public static List<String> lines(JsonObject report, Paint paint) {
         List<JsonObject> settings = report.objects("settings");
         int keyWidth = 0;
@@ -41,7 +41,7 @@ public final class ReloadView {
         };
     }
 
-    /** How many settings have this result. */
+    /** Returns the number of settings with this result. */
     public static int count(JsonObject report, String result) {
         int count = 0;
         for (JsonObject setting : report.objects("settings")) {

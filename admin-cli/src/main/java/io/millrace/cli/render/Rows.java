@@ -3,7 +3,7 @@ package io.millrace.cli.render;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Lines of {@code label  value} under a headline, the values in one column. Confined to one thread. */
+/** Builds lines of {@code label  value} under a headline, with the values in one column. Confined to one thread. */
 final class Rows {
     private static final int LABEL_WIDTH = 13;
 
@@ -13,12 +13,12 @@ final class Rows {
         lines.add(headline);
     }
 
-    /** A line; the value may hold colours but nothing from outside that is not {@link Printable}. */
+    /** Adds a line. The value may contain colours; received text in it must be {@link Printable}. */
     void add(String label, String value) {
         lines.add("  " + label + " ".repeat(Math.max(1, LABEL_WIDTH - label.length())) + value);
     }
 
-    /** A line that goes on with the value of the one above. */
+    /** Adds a line that continues the value of the previous line. */
     void more(String value) {
         add("", value);
     }

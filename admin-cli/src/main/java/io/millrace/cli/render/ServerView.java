@@ -4,19 +4,19 @@ import io.millrace.cli.client.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The answers below {@code /v1/server} for people. */
+/** Formats the replies below {@code /v1/server} as text. */
 public final class ServerView {
     private static final int MILLIS_WIDTH = 9;
 
     private ServerView() {}
 
-    /** The process alone, then a line per event loop. */
+    /** Describes the process, then each event loop in one line. */
     public static List<String> status(JsonObject report, Paint paint) {
         return status(report, JsonObject.empty(), paint);
     }
 
     /**
-     * The process, then a line per event loop.
+     * Describes the process, then each event loop in one line.
      *
      * @param launcherPart the member {@code process} of the launcher's status
      */
@@ -48,7 +48,7 @@ public final class ServerView {
         return rows.lines();
     }
 
-    /** One line. */
+    /** Describes a restart in one line. */
     public static List<String> restart(JsonObject report, Paint paint) {
         long before = report.number("previous_pid", 0);
         long pid = report.number("pid", 0);
@@ -59,7 +59,7 @@ public final class ServerView {
                 + Quantities.tenths(report.number("millis", 0) / 1000.0) + " s; the old one finishes its requests");
     }
 
-    /** A line per thread, its stack below. */
+    /** Lists the threads, each with its stack below. */
     public static List<String> threads(JsonObject report, Paint paint) {
         List<String> lines = new ArrayList<>();
         lines.add("  CPU ms  state          thread");

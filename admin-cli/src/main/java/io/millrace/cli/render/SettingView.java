@@ -4,13 +4,13 @@ import io.millrace.cli.client.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 
-/** {@code GET /v1/config} for people. */
+/** Formats the reply of {@code GET /v1/config} as text. */
 public final class SettingView {
     private static final int LABEL_WIDTH = 11;
 
     private SettingView() {}
 
-    /** {@code key: value}, a line each; keys of a list's elements have none. */
+    /** Returns a line {@code key: value} per setting, without keys of list elements. */
     public static List<String> values(JsonObject report) {
         List<String> lines = new ArrayList<>();
         for (JsonObject setting : report.objects("settings")) {
@@ -22,7 +22,9 @@ public final class SettingView {
         return lines;
     }
 
-    /** Values that the file alone does not say: a sentence for each that the environment has given. */
+    /**
+     * Returns a message for each value that contains environment variables, since the file alone does not determine it.
+     */
     public static List<String> notes(JsonObject report) {
         List<String> notes = new ArrayList<>();
         for (JsonObject setting : report.objects("settings")) {
@@ -35,7 +37,7 @@ public final class SettingView {
         return notes;
     }
 
-    /** As they stand in the file, behind a place. */
+    /** Returns the variables as they are written in the file, to follow a place. */
     static String variables(JsonObject setting) {
         StringBuilder variables = new StringBuilder();
         for (String name : setting.texts("variables")) {
@@ -56,7 +58,7 @@ public final class SettingView {
         return words == null ? "not set" : Printable.of(words);
     }
 
-    /** A paragraph per key. */
+    /** Returns a paragraph per key. */
     public static List<String> descriptions(JsonObject report, Paint paint) {
         List<String> lines = new ArrayList<>();
         for (JsonObject setting : report.objects("settings")) {

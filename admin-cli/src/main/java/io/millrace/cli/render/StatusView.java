@@ -4,11 +4,11 @@ import io.millrace.cli.client.JsonObject;
 import java.util.List;
 import java.util.StringJoiner;
 
-/** {@code GET /v1/status} for people. */
+/** Formats the reply of {@code GET /v1/status} as text. */
 public final class StatusView {
     private StatusView() {}
 
-    /** A headline, then one line per topic; a topic that the answer lacks has no line. */
+    /** Returns a headline, then a line per topic in the reply. */
     public static List<String> lines(JsonObject status, String address, Paint paint) {
         String state = Printable.of(status.text("state", "in an unknown state"));
         Rows rows = new Rows(
@@ -22,7 +22,7 @@ public final class StatusView {
         addCache(rows, status.object("cache"), paint);
         addConfig(rows, status.object("config"), paint);
         if (status.has("java")) {
-            // Empty while no worker answers.
+            // Empty while no worker responds.
             String transport = status.text("transport", "?");
             String tls = status.text("tls", "none");
             rows.add(
@@ -63,7 +63,7 @@ public final class StatusView {
         }
     }
 
-    /** The worker that is to take over, while it warms up; else nothing. */
+    /** Adds the worker that warms up before it takes over, if there is one. */
     static void addWarmUp(Rows rows, JsonObject process) {
         if (process.has("warming_up")) {
             JsonObject warmUp = process.object("warming_up");

@@ -4,13 +4,13 @@ import io.millrace.cli.client.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 
-/** {@code GET /v1/storage} and its changes for people. */
+/** Formats the replies of {@code GET /v1/storage} and of changes of storage as text. */
 public final class StorageView {
     private static final int STATE_WIDTH = 9;
 
     private StorageView() {}
 
-    /** Two or three lines per volume; one that says so when there is none. */
+    /** Returns two or three lines per volume; a message if there are none. */
     public static List<String> lines(JsonObject report, Paint paint) {
         List<String> lines = new ArrayList<>();
         for (JsonObject volume : report.objects("volumes")) {
@@ -72,7 +72,7 @@ public final class StorageView {
         }
     }
 
-    /** One line: what the volume is now. */
+    /** Returns one line per volume with its new state. */
     public static List<String> changed(JsonObject report, Paint paint) {
         List<String> lines = new ArrayList<>();
         for (JsonObject volume : report.objects("volumes")) {

@@ -5,7 +5,7 @@ import io.millrace.cli.client.MetricRates;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What a proxy is doing right now, on one screen. */
+/** Formats the current activity of a proxy as one screen. */
 public final class TopView {
     private static final String REQUESTS = "millrace_requests_total";
     private static final String HTTP2_REQUESTS = "millrace_http2_requests_total";
@@ -20,11 +20,11 @@ public final class TopView {
     private TopView() {}
 
     /**
-     * A frame.
+     * Formats a frame.
      *
-     * @param title what stands on top
+     * @param title first line
      * @param width columns of the screen; longer lines are cut
-     * @param height its lines; what does not fit is left out from below
+     * @param height lines of the screen; further lines at the bottom are omitted
      */
     public static List<String> frame(MetricRates rates, String title, int width, int height, Paint paint) {
         List<String> lines = new ArrayList<>();
@@ -195,7 +195,7 @@ public final class TopView {
         return " ".repeat(Math.max(1, width - text.length())) + text;
     }
 
-    /** Plain text is cut first and coloured then, so that no colour counts as width. */
+    /** Cuts the lines. Colours are added after cutting, so that escape sequences do not count as width. */
     private static List<String> cut(List<String> lines, int width, int height, Paint paint) {
         List<String> shown = new ArrayList<>();
         for (int i = 0; i < Math.min(height, lines.size()); i++) {
@@ -206,7 +206,7 @@ public final class TopView {
         return shown;
     }
 
-    /** The same figures as an object. */
+    /** Returns the same values as a JSON object. */
     public static byte[] json(MetricRates rates) {
         return JsonTree.object(json -> json.fraction("seconds", rates.seconds())
                 .fraction("requests_per_second", rates.rate(REQUESTS))

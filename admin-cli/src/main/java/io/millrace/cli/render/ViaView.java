@@ -4,13 +4,13 @@ import io.millrace.cli.via.ViaString;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The letters of Via for people. */
+/** Explains the letters of a Via field as text. */
 public final class ViaView {
     private static final int ASKS_WIDTH = 29;
 
     private ViaView() {}
 
-    /** A headline for each proxy, then a line per letter. */
+    /** Returns a headline for each proxy, then a line per letter. */
     public static List<String> lines(List<ViaString> proxies, Paint paint) {
         List<String> lines = new ArrayList<>();
         for (ViaString via : proxies) {

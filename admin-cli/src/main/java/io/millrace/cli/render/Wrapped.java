@@ -3,11 +3,11 @@ package io.millrace.cli.render;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Text in lines of a width, broken between words. */
+/** Wraps text into lines of a given width, between words. */
 final class Wrapped {
     private Wrapped() {}
 
-    /** A word that is longer than the width has a line of its own. */
+    /** Returns the lines. A word longer than the width has a line of its own. */
     static List<String> lines(String text, int width, String indent) {
         List<String> lines = new ArrayList<>();
         StringBuilder line = new StringBuilder(indent);

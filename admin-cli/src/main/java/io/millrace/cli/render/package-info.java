@@ -1,4 +1,4 @@
-/** Turns answers of the admin API into text for people: pure functions from a JSON object to lines. */
+/** Formats replies of the admin API as text: pure functions from a JSON object to lines. */
 @NullMarked
 package io.millrace.cli.render;
 

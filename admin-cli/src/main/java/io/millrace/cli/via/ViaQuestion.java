@@ -2,7 +2,7 @@ package io.millrace.cli.via;
 
 import java.util.List;
 
-/** What the letters of a Via string answer, in the order of the string; the words are those of Traffic Server's table. */
+/** The positions of a Via string, in their order, with the texts of Traffic Server's table. */
 enum ViaQuestion {
     CLIENT(
             "u",
@@ -71,7 +71,7 @@ enum ViaQuestion {
     private final String flag;
     private final String question;
 
-    @SuppressWarnings("ImmutableEnumChecker") // a list that nothing changes
+    @SuppressWarnings("ImmutableEnumChecker") // the list is immutable
     private final List<String> answers;
 
     ViaQuestion(String flag, String question, String... answers) {
@@ -80,7 +80,7 @@ enum ViaQuestion {
         this.answers = List.of(answers);
     }
 
-    /** The small letter before the answer; empty where the answer follows another at once. */
+    /** The lower-case letter before the value; empty if the value directly follows another value. */
     String flag() {
         return flag;
     }
@@ -89,7 +89,7 @@ enum ViaQuestion {
         return question;
     }
 
-    /** What a letter means. */
+    /** Returns the meaning of a letter. */
     String answer(char letter) {
         for (String answer : answers) {
             if (answer.charAt(0) == letter) {

@@ -5,31 +5,31 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The letters of one proxy in Via: the full form of Millrace and of Traffic Server up to 3.x (24 characters), that of Traffic Server
- * without the letters of ICP (22), or the short one of both (6). Immutable.
+ * The letters of one proxy in Via. The full form of Millrace and of Traffic Server up to 3.x has 24 characters. Later
+ * Traffic Server versions omit the ICP letters (22 characters). The short form of both has 6. Immutable.
  *
- * @param proxy what stands before the brackets; empty where the letters came alone
+ * @param proxy text before the brackets; empty for letters without brackets
  * @param text the letters
- * @param letters each with what it means
+ * @param letters each letter with its meaning
  */
 public record ViaString(String proxy, String text, List<Letter> letters) {
     private static final ViaQuestion[] SHORT = {ViaQuestion.LOOKUP, ViaQuestion.SERVER, ViaQuestion.FILL};
     private static final ViaQuestion[] FULL = ViaQuestion.values();
 
     /**
-     * One answer. Immutable.
+     * One position in the string. Immutable.
      *
-     * @param flag the small letters that it is known by
-     * @param letter the answer, a blank for none
-     * @param asks what is asked
-     * @param means what the letter says
+     * @param flag the lower-case letters that mark the position
+     * @param letter the value, a blank for none
+     * @param asks subject of the position
+     * @param means meaning of the letter
      */
     public record Letter(String flag, char letter, String asks, String means) {}
 
     /**
-     * Reads all that a text has: the letters alone, or whole values of Via with letters in brackets.
+     * Parses all letters in a text: the letters alone, or complete Via values with letters in brackets.
      *
-     * @throws IllegalArgumentException if there are none; its message says what is wrong
+     * @throws IllegalArgumentException if there are none; the message describes the problem
      */
     public static List<ViaString> parse(String text) {
         List<ViaString> found = new ArrayList<>();
@@ -48,7 +48,7 @@ public record ViaString(String proxy, String text, List<Letter> letters) {
         return List.copyOf(found);
     }
 
-    /** {@code 1.1 millrace} of {@code Via: 1.1 millrace (Millrace }. */
+    /** Returns {@code 1.1 millrace} from {@code Via: 1.1 millrace (Millrace }. */
     private static String proxy(String before) {
         String name = before;
         int comma = name.lastIndexOf(',');
@@ -71,7 +71,10 @@ public record ViaString(String proxy, String text, List<Letter> letters) {
                 + "' (they look like uScHs f p eN:t cCHi p s , the same without i, or cHs f )");
     }
 
-    /** Null when it is not that form; the last blank may be missing, as it easily is when it is copied. */
+    /**
+     * Parses one form; returns null if the letters do not have that form. The last blank may be missing, since it is
+     * easily lost in copying.
+     */
     private static @Nullable List<Letter> read(String letters, ViaQuestion[] form, boolean withIcp) {
         List<Letter> read = new ArrayList<>();
         String rest = letters + (letters.endsWith(" ") ? "" : " ");

@@ -1,4 +1,4 @@
-/** Reads the letters of Via. */
+/** Parses the letters of Via fields. */
 @NullMarked
 package io.millrace.cli.via;
 

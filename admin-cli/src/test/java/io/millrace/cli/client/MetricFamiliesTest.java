@@ -58,7 +58,7 @@ final class MetricFamiliesTest {
     @Test
     void aWrongExpressionIsSaidToBeOne() {
         IllegalArgumentException e = assertThrows(IllegalArgumentException.class, () -> NamePattern.of("a(b"));
-        assertEquals("not an expression: a(b (Unclosed group at 4)", e.getMessage());
-        assertTrue(NamePattern.of("r.q").isIn("millrace_requests"));
+        assertEquals("not a regular expression: a(b (Unclosed group at 4)", e.getMessage());
+        assertTrue(NamePattern.of("r.q").isFoundIn("millrace_requests"));
     }
 }

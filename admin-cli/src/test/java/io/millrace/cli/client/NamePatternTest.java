@@ -15,13 +15,13 @@ class NamePatternTest {
 
     @Test
     void findsAnywhereInTheText() {
-        assertTrue(NamePattern.of("b+").isIn("abba"));
-        assertFalse(NamePattern.of("^b").isIn("abba"));
+        assertTrue(NamePattern.of("b+").isFoundIn("abba"));
+        assertFalse(NamePattern.of("^b").isFoundIn("abba"));
     }
 
     @Test
     void takesExpressionsUpToTheLimitOfLength() {
-        assertTrue(NamePattern.of("x".repeat(NamePattern.LENGTH_MAX)).isIn("x".repeat(NamePattern.LENGTH_MAX)));
+        assertTrue(NamePattern.of("x".repeat(NamePattern.LENGTH_MAX)).isFoundIn("x".repeat(NamePattern.LENGTH_MAX)));
         assertEquals(
                 "the expression has 65537 characters, the limit is 65536",
                 refused("x".repeat(NamePattern.LENGTH_MAX + 1)));
@@ -29,7 +29,7 @@ class NamePatternTest {
 
     @Test
     void saysWhereAnExpressionIsWrongAndQuotesItsBeginning() {
-        assertTrue(refused("a[").startsWith("not an expression: a[ ("), refused("a["));
+        assertTrue(refused("a[").startsWith("not a regular expression: a[ ("), refused("a["));
         String said = refused("[" + "x".repeat(60_000));
         assertTrue(said.contains("xxx...") && said.length() < NamePattern.QUOTED_MAX + 100, said);
     }
@@ -43,16 +43,16 @@ class NamePatternTest {
     @Test
     void endsASearchThatLooksTooOften() {
         NamePattern nested = NamePattern.of("(x+x+)+y");
-        String said = assertThrows(IllegalArgumentException.class, () -> nested.isIn("x".repeat(5000)))
+        String said = assertThrows(IllegalArgumentException.class, () -> nested.isFoundIn("x".repeat(5000)))
                 .getMessage();
-        assertTrue(said.contains("more than 50000000 steps") || said.contains("too much for a text"), said);
+        assertTrue(said.contains("more than 50000000 steps") || said.contains("too much stack for a text"), said);
     }
 
     @Test
     void refusesATextTooLongForARepeatedGroup() {
         NamePattern repeated = NamePattern.of("^(a|b)*$");
-        String said = assertThrows(IllegalArgumentException.class, () -> repeated.isIn("ab".repeat(2_000_000)))
+        String said = assertThrows(IllegalArgumentException.class, () -> repeated.isFoundIn("ab".repeat(2_000_000)))
                 .getMessage();
-        assertTrue(said.contains("too much for a text of 4000000 characters"), said);
+        assertTrue(said.contains("too much stack for a text of 4000000 characters"), said);
     }
 }

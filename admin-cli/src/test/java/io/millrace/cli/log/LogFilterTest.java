@@ -73,7 +73,7 @@ final class LogFilterTest {
         LogFilter filter = of("url=(a|b)*$");
         assertTrue(assertThrows(IllegalArgumentException.class, () -> filter.takes(longest))
                 .getMessage()
-                .startsWith("the expression (a|b)*$ is too much for a text of"));
+                .startsWith("the expression (a|b)*$ needs too much stack for a text of"));
     }
 
     @Test
@@ -96,7 +96,7 @@ final class LogFilterTest {
         "cache=warm, 'cache is hit, miss, error or other, not: warm'",
         "client=example.com, not an address or a range such as 10.0.0.0/8: example.com",
         "client=10.0.0.0/99, not a range such as 10.0.0.0/8: 10.0.0.0/99",
-        "url=a(, 'not an expression: a( (Unclosed group at 3)'",
+        "url=a(, 'not a regular expression: a( (Unclosed group at 3)'",
         "slower=soon, 'slower is a time such as 500ms or 2s, not: soon'"
     })
     void saysWhatIsWrong(String condition, String message) {

@@ -238,7 +238,7 @@ final class ProgressFileTest {
     void whatIsNoneIsRefusedAndLeftAlone(String text) throws IOException {
         Files.writeString(state, text);
         IOException refused = assertThrows(IOException.class, this::run);
-        assertTrue(refused.getMessage().startsWith(state + " holds no positions in logs ("), refused::getMessage);
+        assertTrue(refused.getMessage().startsWith(state + " is not a progress file ("), refused::getMessage);
         assertEquals(text, Files.readString(state));
     }
 

@@ -13,7 +13,10 @@ import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 
-/** The freshness decision of a hit: may this stored response answer this request now? Confined to one thread. */
+/**
+ * Benchmark of the freshness decision of a hit: whether a stored response may answer a request now. Confined to one
+ * thread.
+ */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -22,7 +25,7 @@ public class ReuseBenchmark {
     private final StoredHead stored = StoredResponses.storedHead();
     private long nowMillis = StoredResponses.STORED_MILLIS;
 
-    /** Fresh, with a clock that moves. */
+    /** A fresh response, with an advancing clock. */
     @Benchmark
     public Reuse freshHit() {
         nowMillis = nowMillis == StoredResponses.STORED_MILLIS ? nowMillis + 1000 : StoredResponses.STORED_MILLIS;

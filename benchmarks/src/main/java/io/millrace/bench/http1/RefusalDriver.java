@@ -14,8 +14,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
 /**
- * What one request with 50,000 fields costs the proxy, beside a plain refusal and beside the longest head that is taken: CPU time of
- * the event loop for each request, each on a connection of its own, and the time until the client has its answer and the end.
+ * Benchmark of refused requests: compares a request with 50,000 fields, a plain refusal, and the longest accepted head.
+ * Measures the CPU time of the event loop per request, and the time until the client has the answer and the end of the
+ * connection. Each request has a connection of its own.
  *
  * <pre>
  *   java -cp benchmarks.jar io.millrace.bench.http1.RefusalDriver [requests]
@@ -25,14 +26,14 @@ public final class RefusalDriver {
     private static final int ROUNDS = 3;
     private static final String START = "GET /a HTTP/1.1\r\nHost: test.example\r\n";
     private static final String FIELD = "X-Field: 1\r\n";
-    /** Of the default limit of 32 KiB; the rest is left for what the limit counts besides. */
-    private static final int FIELDS_TAKEN = 2_700;
+    /** Number of fields just below the default limit of 32 KiB, which also counts an overhead per field. */
+    private static final int FIELDS_ACCEPTED = 2_700;
 
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     private RefusalDriver() {}
 
-    /** Runs it. */
+    /** Runs the benchmark. */
     public static void main(String[] args) throws IOException {
         int requests = args.length > 0 ? Integer.parseInt(args[0]) : 2_000;
         ProxyConfig config = ProxyConfig.builder()
@@ -59,7 +60,7 @@ public final class RefusalDriver {
                         address,
                         requests,
                         "2,700 fields, taken, answered with 504",
-                        START + "Cache-Control: only-if-cached\r\nConnection: close\r\n" + FIELD.repeat(FIELDS_TAKEN)
+                        START + "Cache-Control: only-if-cached\r\nConnection: close\r\n" + FIELD.repeat(FIELDS_ACCEPTED)
                                 + "\r\n");
             }
         }
@@ -84,7 +85,10 @@ public final class RefusalDriver {
                 name, request.length, answer, cpuNanos / 1e3 / requests, nanos / 1e3 / requests);
     }
 
-    /** The status, empty when the connection was reset before it was read: the proxy does not wait for what it has refused. */
+    /**
+     * Returns the status; empty if the connection was reset before the answer was read. A reset is possible, since the
+     * proxy does not read the rest of a refused request.
+     */
     private static String exchange(InetSocketAddress address, byte[] request) throws IOException {
         try (Socket socket = new Socket(address.getAddress(), address.getPort())) {
             OutputStream out = socket.getOutputStream();

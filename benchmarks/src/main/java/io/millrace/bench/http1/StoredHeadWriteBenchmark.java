@@ -19,7 +19,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** The head of a hit as it goes onto the wire: stored bytes, then Age, Via and Cache-Status. Confined to one thread. */
+/** Benchmark of writing the head of a hit: stored bytes, then Age, Via and Cache-Status. Confined to one thread. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -31,7 +31,7 @@ public class StoredHeadWriteBenchmark {
     private final ByteBuf out = Unpooled.directBuffer(1024);
     private final long nowMillis = StoredResponses.STORED_MILLIS + 12_000;
 
-    /** One head into a buffer that is used again. */
+    /** Writes one head into a reused buffer. */
     @Benchmark
     public int hit() {
         out.clear();
@@ -44,7 +44,7 @@ public class StoredHeadWriteBenchmark {
         return out.readableBytes();
     }
 
-    /** Gives the buffer back. */
+    /** Releases the buffer. */
     @TearDown
     public void release() {
         out.release();

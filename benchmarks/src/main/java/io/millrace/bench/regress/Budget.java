@@ -8,24 +8,27 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a benchmark may take. Its time is a multiple of the yardstick's in the same run, so that a budget written on one machine
- * serves on another.
+ * The limits of a benchmark. The time limit is relative to the yardstick in the same run, so that a budget is valid on
+ * other machines.
  *
- * @param bytes allocated by an operation
- * @param multiple of the yardstick's time; NaN where time has no budget
+ * @param bytes bytes allocated per operation
+ * @param multiple multiple of the yardstick's time; NaN for no time limit
  */
 record Budget(double bytes, double multiple) {
-    /** Bytes by which allocation may be above the budget: what profilers see of threads that are none of ours. */
+    /** Tolerance of allocation in bytes, for allocations of foreign threads that the profiler counts. */
     private static final double BYTES_SPARED = 1;
-    /** Stands for a multiple that is not there. */
+    /** Denotes no time limit. */
     private static final String NO_TIME = "-";
-    /** Part by which time may be above the budget, beside its error: compilers do not inline alike in every process. */
+    /**
+     * Tolerance of time as a fraction, in addition to the measurement error, since inlining differs between processes.
+     */
     private static final double TIME_SPARED = 0.25;
 
     /**
-     * Reads lines of name, bytes and multiple, apart by blanks; those that begin with # are for people. A multiple of - is none.
+     * Reads lines of name, bytes and multiple, separated by blanks. Lines that begin with # are comments. A dash as the
+     * multiple means no time limit.
      *
-     * @throws IllegalArgumentException naming the line that is none
+     * @throws IllegalArgumentException for an invalid line; the message contains the line
      */
     static Map<String, Budget> read(List<String> lines) {
         Map<String, Budget> budgets = new TreeMap<>();
@@ -49,9 +52,9 @@ record Budget(double bytes, double multiple) {
     }
 
     /**
-     * The lines of budgets that this run would just meet.
+     * Returns the lines of budgets that this run just meets.
      *
-     * @param timed whether the run tells anything of time
+     * @param timed whether the run measured times
      */
     static List<String> write(Map<String, Measured> measured, Measured yardstick, boolean timed) {
         List<String> lines = new ArrayList<>();
@@ -64,12 +67,12 @@ record Budget(double bytes, double multiple) {
         return lines;
     }
 
-    /** The same budget for allocation alone. */
+    /** Returns a copy with the allocation limit only. */
     Budget withoutTime() {
         return new Budget(bytes, Double.NaN);
     }
 
-    /** Why it is exceeded; null when it is kept. */
+    /** Returns why the budget is exceeded; null if it is met. */
     @Nullable
     String excess(Measured found, Measured yardstick) {
         if (found.bytes() > bytes + BYTES_SPARED) {

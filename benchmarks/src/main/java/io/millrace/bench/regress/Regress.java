@@ -29,9 +29,10 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
- * Runs the benchmarks of a hit's stages and compares them with their budgets: {@code Regress [--quick] [FILE]}, or with {@code
- * --write FILE} writes budgets that this run just meets. A quick run is one process for each benchmark and judges allocation
- * alone: what waits for memory takes a half more time in one process than in another. Exit 0 when all are kept, 1 when one is not, 2 when it was not asked right.
+ * Runs the benchmarks of the stages of a hit and compares them with their budgets: {@code Regress [--quick] [FILE]}.
+ * With {@code --write FILE}, writes budgets that this run just meets. A quick run uses one process per benchmark and
+ * checks allocation only, since times of memory-bound code differ by half between processes. Exit code 0 if all budgets
+ * are met, 1 if one is exceeded, 2 for wrong arguments.
  */
 public final class Regress {
     private static final String BUDGETS = "budgets.txt";
@@ -48,7 +49,7 @@ public final class Regress {
 
     private Regress() {}
 
-    /** Exits with what came out. */
+    /** Runs the comparison and exits with its exit code. */
     public static void main(String[] args) throws IOException, RunnerException {
         List<String> rest = new ArrayList<>(List.of(args));
         boolean quick = rest.remove("--quick");
@@ -58,7 +59,7 @@ public final class Regress {
             System.exit(2);
         }
         @Nullable Path file = rest.isEmpty() ? null : Path.of(rest.get(0));
-        // Before the run, which takes minutes.
+        // Read first, since the run takes minutes and a budget file may be invalid.
         Map<String, Budget> budgets = write ? Map.of() : Budget.read(lines(file));
         Map<String, Measured> measured = run(quick);
         Measured yardstick = Objects.requireNonNull(measured.remove(YARDSTICK), YARDSTICK);
@@ -101,7 +102,7 @@ public final class Regress {
         return Measured.of(new Runner(options.build()).run());
     }
 
-    /** Whether all budgets are kept; tells of each. */
+    /** Prints the result of each benchmark. Returns whether all budgets are met. */
     private static boolean report(Map<String, Budget> budgets, Map<String, Measured> measured, Measured yardstick) {
         boolean kept = true;
         for (Map.Entry<String, Measured> one : measured.entrySet()) {

@@ -10,8 +10,8 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 
 /**
- * Work that no change of the product touches: how fast this machine is now. Reads of bytes with a branch each, as parsers do,
- * and a checksum. Confined to one thread.
+ * Benchmark of fixed work that is independent of the product, to measure the current speed of the machine. It reads
+ * bytes with a branch each, as parsers do, and computes a checksum. Confined to one thread.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -30,7 +30,7 @@ public class YardstickBenchmark {
         return bytes;
     }
 
-    /** One round. */
+    /** Runs one round. */
     @Benchmark
     public long round() {
         long hash = 0;

@@ -1,3 +1,3 @@
-/** Compares benchmarks with what they took when their budgets were written. */
+/** Compares benchmark results with the budgets recorded for them. */
 @org.jspecify.annotations.NullMarked
 package io.millrace.bench.regress;

@@ -24,8 +24,8 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 
 /**
- * The key of a request's URL, as it is and as a rule makes it, and the cache rules that hold for the request: none, some that do
- * not match, and some that do. Confined to one thread.
+ * Benchmark of cache keys and cache rules. Computes the key of a request's URL, with and without settings of a rule,
+ * and matches the request with cache rules: none, non-matching and matching ones. Confined to one thread.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -63,19 +63,19 @@ public class KeyBenchmark {
         return CacheRules.of(config.build(), ZoneOffset.UTC);
     }
 
-    /** No rule for keys. */
+    /** No settings for keys. */
     @Benchmark
     public CacheKey plainKey() {
         return plain.keyOf(plain.keyUrl(clean));
     }
 
-    /** Parameters are excluded, and none of them is there. */
+    /** Parameters are excluded, but the URL contains none of them. */
     @Benchmark
     public CacheKey keyWithNothingToExclude() {
         return excluding.keyOf(excluding.keyUrl(clean));
     }
 
-    /** One parameter is left out. */
+    /** One parameter is excluded. */
     @Benchmark
     public CacheKey keyWithOneExcluded() {
         return excluding.keyOf(excluding.keyUrl(tracked));

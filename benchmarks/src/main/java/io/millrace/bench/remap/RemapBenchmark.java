@@ -19,7 +19,10 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 
-/** Which rule a URL has, and its key, among few rules and many: ten rules for each host, told apart by path. */
+/**
+ * Benchmark of finding the rule of a URL, and its key, in small and large tables. Each host has ten rules that differ
+ * by path.
+ */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -35,7 +38,7 @@ public class RemapBenchmark {
     private final TargetUri[] urls = new TargetUri[URLS];
     private int next;
 
-    /** Reads a configuration of this many rules and draws URLs that they match. */
+    /** Loads a configuration with this many rules and draws URLs that they match. */
     @Setup(Level.Trial)
     public void load() {
         table = table(rules);
@@ -63,13 +66,13 @@ public class RemapBenchmark {
         return "http://www" + rule / PATHS + ".example.com/section" + rule % PATHS + "/";
     }
 
-    /** The rule. */
+    /** Finds the rule. */
     @Benchmark
     public Mapped match() {
         return (Mapped) table.match(urls[next++ & (URLS - 1)]);
     }
 
-    /** The rule and the key under it. */
+    /** Finds the rule and computes the key. */
     @Benchmark
     public byte[] matchAndKey() {
         TargetUri url = urls[next++ & (URLS - 1)];

@@ -20,8 +20,9 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 
 /**
- * Which rule a URL has that a {@code map} rule maps, where there are rules of the other kinds too: by expression, by the port
- * received, redirections. As many of each as of those that map, up to a thousand.
+ * Benchmark of finding the {@code map} rule of a URL in a table with rules of all kinds. The others are rules by
+ * regular expression, by received port, and redirects. There are as many rules of each kind as {@code map} rules, up to
+ * a thousand.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -35,7 +36,10 @@ public class RemapKindsBenchmark {
     @Param({"10", "1000", "100000"})
     public int rules;
 
-    /** From how many rules, all over the table, URLs are drawn: few stay in the processor's caches, many do not. */
+    /**
+     * Number of rules, spread over the table, from which URLs are drawn. A few rules stay in the processor's caches,
+     * many do not.
+     */
     @Param({"10", "1000"})
     public int drawn;
 
@@ -43,7 +47,7 @@ public class RemapKindsBenchmark {
     private final TargetUri[] urls = new TargetUri[URLS];
     private int next;
 
-    /** Reads a configuration of this many rules and draws URLs that they match. */
+    /** Loads a configuration with this many rules and draws URLs that they match. */
     @Setup(Level.Trial)
     public void load() {
         table = table(rules);
@@ -88,7 +92,7 @@ public class RemapKindsBenchmark {
         return "http://www" + rule / PATHS + ".example.com/section" + rule % PATHS + "/";
     }
 
-    /** The rule. */
+    /** Finds the rule. */
     @Benchmark
     public Mapped match() {
         return (Mapped) table.match(urls[next++ & (URLS - 1)], 80);

@@ -1,4 +1,4 @@
-/** What a URL costs before anything is looked up: its key, and the rules that hold for it. */
+/** Benchmarks of the work for a URL before the lookup: cache keys and rule matching. */
 @NullMarked
 package io.millrace.bench.remap;
 

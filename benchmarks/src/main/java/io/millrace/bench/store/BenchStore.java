@@ -20,8 +20,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store with numbered objects: object {@code n} has a key of {@code n}, a head of {@code n}, and body bytes that
- * follow from {@code n}, so that every byte read can be told right from wrong.
+ * A store with numbered objects. Key, head and body bytes of object {@code n} are derived from {@code n}, so that every
+ * byte read can be verified.
  *
  * <p>Thread-safe.
  */
@@ -30,7 +30,7 @@ final class BenchStore implements AutoCloseable {
     private static final long REFUSED_WAIT_NANOS = 200_000;
 
     private final CacheStore<PlainHead> store;
-    /** Two copies of the same random bytes: a body is a stretch of it that starts where its number says. */
+    /** Two copies of the same random bytes. A body is a section of them, and its number determines the start. */
     private final byte[] pattern = new byte[2 * PATTERN_BYTES];
 
     private final ByteBuf source;
@@ -58,15 +58,19 @@ final class BenchStore implements AutoCloseable {
         return (int) (((number * 0x9E37_79B9_7F4A_7C15L) >>> 40) & (PATTERN_BYTES - 1));
     }
 
-    /** Stores object {@code number}, waiting whenever the disk is behind. Blocks. */
+    /** Stores object {@code number}; waits whenever the disk falls behind. Blocks. */
     void put(long number, long length) {
-        // The store refuses what comes when its queue is full; a proxy would go on without storing.
+        // The store refuses writes while its queue is full. A proxy would continue without storing; a benchmark tries
+        // again.
         while (!tryPut(number, length)) {
             LockSupport.parkNanos(REFUSED_WAIT_NANOS);
         }
     }
 
-    /** Stores object {@code number}; whether it was taken. Blocks while its own bytes wait for the disk. */
+    /**
+     * Stores object {@code number}. Returns whether the store accepted it. Blocks while its own bytes wait for the
+     * disk.
+     */
     boolean tryPut(long number, long length) {
         ObjectWriter<PlainHead> writer = store.create(key(number));
         writer.head(new PlainHead(number), length);
@@ -85,7 +89,10 @@ final class BenchStore implements AutoCloseable {
         return !writer.isFailed();
     }
 
-    /** The whole object {@code number} from wherever it is, to be released; null when any of it is absent. Blocks. */
+    /**
+     * Returns the complete object {@code number} from any tier, which the caller must release; null if any part is
+     * missing. Blocks.
+     */
     @Nullable
     StoredObject<PlainHead> find(long number) {
         StoreKey key = key(number);
@@ -100,7 +107,7 @@ final class BenchStore implements AutoCloseable {
         return object;
     }
 
-    /** As {@code CacheStore.open}. Blocks. */
+    /** Like {@code CacheStore.open}. Blocks. */
     @Nullable
     StoredObject<PlainHead> open(StoreKey key) {
         CompletableFuture<@Nullable StoredObject<PlainHead>> answer = new CompletableFuture<>();
@@ -108,7 +115,7 @@ final class BenchStore implements AutoCloseable {
         return join(answer);
     }
 
-    /** Asks for object {@code number} as a request would, and does not wait for it. */
+    /** Requests object {@code number} as a client request would, without waiting for it. */
     void touch(long number) {
         store.open(key(number), Runnable::run, object -> {
             if (object != null) {
@@ -117,7 +124,7 @@ final class BenchStore implements AutoCloseable {
         });
     }
 
-    /** Reads the whole body and compares it; the number of bytes. Blocks. */
+    /** Reads and verifies the whole body. Returns the number of bytes. Blocks. */
     long verify(StoredObject<PlainHead> object, long number) {
         if (object.head().number() != number) {
             throw new IllegalStateException("object " + number + ": head says " + object.head());
@@ -151,13 +158,13 @@ final class BenchStore implements AutoCloseable {
         }
     }
 
-    /** Bytes of buffers that the store counts as in use. */
+    /** Returns the bytes of buffers that the store counts as in use. */
     long buffersInUse() {
         StoreStatistics.Memory memory = store.statistics().memory();
         return memory.residentBytes() + memory.fillingBytes() + memory.readingBytes() + memory.writingBytes();
     }
 
-    /** What the future holds. Blocks. */
+    /** Returns the result of the future. Blocks. */
     static <T extends @Nullable Object> T join(CompletableFuture<T> future) {
         try {
             return future.get();
@@ -169,11 +176,11 @@ final class BenchStore implements AutoCloseable {
         }
     }
 
-    /** One volume in a directory. */
+    /** Returns the configuration of one volume in a directory. */
     static StoreConfig.Builder onDisk(Path directory, long bytes) {
         return StoreConfig.builder()
                 .ramBytes(0)
-                // What is written is to be there.
+                // Every written object must be admitted.
                 .diskAdmission(io.millrace.store.DiskAdmission.ALWAYS)
                 .volumes(java.util.List.of(new io.millrace.store.VolumeConfig(directory, bytes)));
     }

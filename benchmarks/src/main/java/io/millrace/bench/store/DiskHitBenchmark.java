@@ -21,9 +21,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * Opening objects of 10 KiB that the page cache holds, without a RAM tier: index lookup, read, checks, decoding, and
- * the way to an I/O thread and back. Questions go out in batches, as those of an event loop with many clients do.
- * Confined to one thread.
+ * Benchmark of opening objects of 10 KiB in the page cache, without a RAM tier. This includes index lookup, read,
+ * verification, decoding, and the round trip to an I/O thread. Lookups are sent in batches, as by an event loop with
+ * many clients. Confined to one thread.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -56,14 +56,14 @@ public class DiskHitBenchmark {
         bench.store().sync();
     }
 
-    /** Removes its files. */
+    /** Closes the store and deletes its files. */
     @TearDown(Level.Trial)
     public void delete() throws IOException {
         bench.close();
         Machine.delete(directory);
     }
 
-    /** One object opened. */
+    /** Opens objects, in batches. */
     @Benchmark
     @OperationsPerInvocation(BATCH)
     public void open() throws InterruptedException {

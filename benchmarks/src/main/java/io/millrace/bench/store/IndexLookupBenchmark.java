@@ -19,12 +19,12 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** Lookups in the mapped index, at random over all entries. Confined to one thread. */
+/** Benchmark of random lookups in the mapped index. Confined to one thread. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class IndexLookupBenchmark {
-    /** Number of entries; the claim in docs/performance.md is made at ten million. */
+    /** Number of entries; the claim in docs/performance.md is for ten million. */
     @Param("100000")
     public int entries;
 
@@ -46,7 +46,7 @@ public class IndexLookupBenchmark {
         index.finishRebuild();
     }
 
-    /** Removes its file. */
+    /** Deletes the index file. */
     @TearDown(Level.Trial)
     public void delete() throws IOException {
         Machine.delete(directory);
@@ -71,14 +71,14 @@ public class IndexLookupBenchmark {
         return (next >>> 33) % entries;
     }
 
-    /** An entry that is there. */
+    /** Looks up an existing entry. */
     @Benchmark
     public long hit() {
         long n = pick();
         return index.find(high(n), low(n));
     }
 
-    /** An entry that is not. */
+    /** Looks up a missing entry. */
     @Benchmark
     public long miss() {
         long n = pick() + entries;

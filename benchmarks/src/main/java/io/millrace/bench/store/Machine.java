@@ -10,11 +10,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
 
-/** What the operating system says of this process and of a directory, and words for figures. No state. */
+/** Reads values of the operating system about this process and a directory, and prints results. Stateless. */
 final class Machine {
     private Machine() {}
 
-    /** Kibibytes of a line of /proc/self/status, -1 where there is none. */
+    /** Returns the kibibytes in a line of /proc/self/status; -1 if there is none. */
     static long statusKib(String name) throws IOException {
         for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
             if (line.startsWith(name + ":")) {
@@ -24,7 +24,7 @@ final class Machine {
         return -1;
     }
 
-    /** CPU time of this process so far, in the kernel too. */
+    /** Returns the CPU time of this process so far in seconds, including kernel time. */
     static double cpuSeconds() {
         return ProcessHandle.current()
                         .info()
@@ -34,14 +34,14 @@ final class Machine {
                 / 1e9;
     }
 
-    /** Open descriptors of this process. */
+    /** Returns the number of open descriptors of this process. */
     static long descriptors() throws IOException {
         try (Stream<Path> open = Files.list(Path.of("/proc/self/fd"))) {
             return open.count();
         }
     }
 
-    /** Bytes of the files below a directory. */
+    /** Returns the total size in bytes of the files below a directory. */
     static long bytesBelow(Path directory) throws IOException {
         try (Stream<Path> files = Files.walk(directory)) {
             return files.filter(Files::isRegularFile).mapToLong(Machine::length).sum();
@@ -58,7 +58,7 @@ final class Machine {
         }
     }
 
-    /** Deletes the directory and all below it. */
+    /** Deletes a directory and all files below it. */
     static void delete(Path directory) throws IOException {
         if (!Files.exists(directory)) {
             return;
@@ -70,7 +70,10 @@ final class Machine {
         }
     }
 
-    /** Bytes per second that {@code dd bs=1M conv=fdatasync} writes to a file of this many MiB in the directory. */
+    /**
+     * Returns the throughput in bytes per second of {@code dd bs=1M conv=fdatasync}, writing a file of this many MiB in
+     * the directory.
+     */
     static double ddBytesPerSecond(Path directory, long mebibytes) throws IOException, InterruptedException {
         Path file = directory.resolve("dd");
         long start = System.nanoTime();

@@ -4,17 +4,17 @@ import io.millrace.store.HeadCodec;
 import io.netty.buffer.ByteBuf;
 
 /**
- * A head of one number, as small as heads get: what is measured is the store.
+ * A head with a single number, as small as possible, so that a benchmark measures the store.
  *
  * <p>Immutable.
  *
- * @param number what it says
+ * @param number content of the head
  */
 public record PlainHead(long number) {
-    /** Far enough away that nothing expires during a run. */
+    /** Late enough that nothing expires during a run. */
     private static final long EXPIRES_AT_SECONDS = 4_000_000_000L;
 
-    /** Heads as eight bytes. Thread-safe: no state. */
+    /** Encodes heads as eight bytes. Thread-safe: stateless. */
     public static final class Codec implements HeadCodec<PlainHead> {
         @Override
         public void encode(PlainHead head, ByteBuf out) {

@@ -11,14 +11,14 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * What it costs to allocate bodies for a RAM tier that fills, and then evicts at random: CPU time of the allocating thread, in
- * steps of 25,000 bodies.
+ * Benchmark of allocating bodies for a RAM tier that fills, and then evicts at random. Measures the CPU time of the
+ * allocating thread, in steps of 25,000 bodies.
  *
  * <pre>
  *   java -XX:MaxDirectMemorySize=8g -cp benchmarks.jar io.millrace.bench.store.PoolDriver [MEBIBYTES [LENGTH]]
  * </pre>
  *
- * Without a length bodies are log-normal, of 8 KB in the median, from 200 B to 1 MiB.
+ * Without a length, body lengths are log-normal with a median of 8 KB, from 200 B to 1 MiB.
  */
 public final class PoolDriver {
     private static final int STEP = 25_000;
@@ -47,7 +47,7 @@ public final class PoolDriver {
         this.length = length;
     }
 
-    /** Fills a pool and goes on. */
+    /** Fills a pool, and then allocates and evicts. */
     public static void main(String[] args) {
         long mebibytes = args.length == 0 ? 2_000 : Long.parseLong(args[0]);
         new PoolDriver(mebibytes << 20, args.length < 2 ? 0 : Integer.parseInt(args[1])).run();

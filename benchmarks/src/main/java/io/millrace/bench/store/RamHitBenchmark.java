@@ -20,8 +20,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * {@code CacheStore.get} of an object in RAM, and its release, among bodies of about 500 bytes. The keys are made
- * beforehand. To be run with a heap of 3 GiB and as much direct memory. Confined to one thread.
+ * Benchmark of {@code CacheStore.get} of an object in RAM, and its release, with bodies of about 500 bytes. The keys
+ * are computed beforehand. Requires a heap of 3 GiB and as much direct memory. Confined to one thread.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -30,11 +30,11 @@ public class RamHitBenchmark {
     private static final int REQUESTS = 1 << 22;
     private static final double SKEW = 0.99;
 
-    /** Number of objects; the claim in docs/performance.md is made at a million. */
+    /** Number of objects; the claim in docs/performance.md is for a million. */
     @Param("50000")
     public int objects;
 
-    /** How they are asked for. */
+    /** Distribution of the requests over the objects. */
     @Param({"zipf", "uniform"})
     public String popularity = "zipf";
 
@@ -63,7 +63,7 @@ public class RamHitBenchmark {
         for (int i = 0; i < REQUESTS; i++) {
             int at = Arrays.binarySearch(cumulative, random.nextDouble() * sum);
             int rank = Math.min(objects - 1, at < 0 ? -at - 1 : at);
-            // Neighbours in rank are not neighbours in memory.
+            // Spreads the ranks, so that neighbours in rank are not neighbours in memory.
             requests[i] = keys[(int) (rank * 0x9E37_79B1L % objects)];
         }
     }
@@ -74,7 +74,7 @@ public class RamHitBenchmark {
         bench.close();
     }
 
-    /** A hit. */
+    /** Runs one hit. */
     @Benchmark
     public long hit() {
         @Nullable StoredObject<PlainHead> object = bench.store().get(requests[next++ & (REQUESTS - 1)]);

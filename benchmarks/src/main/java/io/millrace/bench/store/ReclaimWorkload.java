@@ -13,15 +13,16 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongConsumer;
 
 /**
- * Writing into a full store: throughput while each new segment needs an old one given up and what was hit in it carried
- * forward, beside the throughput of the same writes into an empty one; the same while half of what is stored is asked for
- * again and again, and so carried; and how long reads take meanwhile.
+ * Benchmark of writes into a full store. There each new segment requires the reclaim of an old one. Objects with hits
+ * are carried forward. The throughput is compared with the same writes into an empty store, first with few carried
+ * objects. Then half of the stored objects are requested repeatedly, and so carried. Also measures the duration of
+ * reads in the meantime.
  */
 final class ReclaimWorkload {
     private static final long LENGTH = 32 * 1024;
     private static final double SHARE_LEAST = 0.8;
     private static final int ASKED_PER_WRITTEN = 4;
-    /** Reads per second: a client's, not a load of its own. */
+    /** Interval of reads: the rate of a client, too low to load the store. */
     private static final long READ_INTERVAL_NANOS = 500_000;
 
     private ReclaimWorkload() {}
@@ -46,7 +47,7 @@ final class ReclaimWorkload {
             Ring after = ring(bench);
             double written = after.bytesWritten() - before.bytesWritten();
             double carried = (after.bytesCarried() - before.bytesCarried()) / written;
-            // Of what went to the disk each byte costs the same, whether a client sent it or it was carried.
+            // Each byte written to disk costs the same, whether a client sent it or it was carried forward.
             double all = carrying / (1 - carried);
             Machine.say("%s", bench.store().statistics().volumes().get(0));
             Machine.say(
@@ -58,7 +59,9 @@ final class ReclaimWorkload {
         }
     }
 
-    /** The newest half of what is stored is asked for again and again, so that half of what is given up is carried. */
+    /**
+     * Requests the newest half of the objects repeatedly, so that half of each reclaimed segment is carried forward.
+     */
     private static LongConsumer askAgain(BenchStore bench, long newest, long hot) {
         SplittableRandom random = new SplittableRandom(4);
         return number -> {
@@ -100,7 +103,7 @@ final class ReclaimWorkload {
         bench.store().sync();
     }
 
-    /** Reads among the newest half, the same tenth of it again and again, so that there is something to carry. */
+    /** Reads objects in the newest half, mostly the same tenth of it, so that some objects are carried forward. */
     private static long[] read(BenchStore bench, AtomicLong newest, long count, AtomicBoolean stop) {
         SplittableRandom random = new SplittableRandom(3);
         long[] waits = new long[1 << 20];

@@ -10,12 +10,12 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A store of many small objects: how long until it answers its first hit after a clean stop, after kill -9, and after
- * its index was lost (which is what another boot of the machine does to it), and how requests fare meanwhile.
+ * Benchmark of opening a store with many small objects. Measures the time until the first hit after a clean stop, after
+ * kill -9, and after the loss of the index, as in a reboot. Also measures requests in the meantime.
  */
 final class ReopenWorkload {
     private static final long BODY_BYTES = 100;
-    /** What an object takes on disk, rounded up, so that all of them fit. */
+    /** Disk space per object, rounded up, so that all objects fit. */
     private static final long RECORD_BYTES = 384;
 
     private static final double FIRST_HIT_SECONDS_MAX = 1.0;
@@ -27,7 +27,7 @@ final class ReopenWorkload {
         return BenchStore.onDisk(directory, objects * RECORD_BYTES + (1L << 28));
     }
 
-    /** Run in a process of its own: stores the objects, says so, and waits to be killed. */
+    /** Stores the objects, prints a message, and waits to be killed. Run in a process of its own. */
     static boolean fill(Path directory, long objects) throws IOException, InterruptedException {
         BenchStore bench = new BenchStore(config(directory, objects));
         long start = System.nanoTime();

@@ -24,8 +24,9 @@ import org.openjdk.jmh.annotations.Threads;
 import org.openjdk.jmh.infra.Blackhole;
 
 /**
- * What it costs that two event loops hit one key, beside a key for each: found, 500 bytes copied, released, with as much work of
- * each loop's own in between as the parameter says. Two threads.
+ * Benchmark of two event loops that hit the same key, compared with a separate key for each. A hit is a lookup, a copy
+ * of 500 bytes and a release. The parameter {@code tokens} sets the other work of each loop between two hits. Two
+ * threads.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -34,11 +35,11 @@ import org.openjdk.jmh.infra.Blackhole;
 public class SharedKeyBenchmark {
     private static final int LENGTH = 500;
 
-    /** Which keys the threads ask for. */
+    /** Whether the threads request one key, or each its own. */
     @Param({"one", "own"})
     public String keys = "one";
 
-    /** Whether the object is held while it is copied, or only read. */
+    /** Whether the object is retained during the copy, or only read. */
     @Param({"held", "read"})
     public String way = "read";
 
@@ -51,7 +52,7 @@ public class SharedKeyBenchmark {
 
     private final AtomicInteger threads = new AtomicInteger();
 
-    /** What one thread asks for, and where it copies to. */
+    /** The key of one thread, and the target of its copies. Confined to one thread. */
     @State(Scope.Thread)
     public static class Loop {
         private final ByteBuf to = Unpooled.directBuffer(LENGTH);
@@ -91,7 +92,7 @@ public class SharedKeyBenchmark {
         bench.close();
     }
 
-    /** A hit. */
+    /** Runs one hit. */
     @Benchmark
     public long hit(Loop loop) {
         Blackhole.consumeCPU(tokens);

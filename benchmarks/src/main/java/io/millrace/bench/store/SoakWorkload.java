@@ -16,8 +16,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests of skewed popularity for four times what RAM and disk hold together, with updates and removals among them:
- * nothing may grow that should not. Every tenth hit is compared byte for byte.
+ * A soak test with requests of skewed popularity, updates and removals. The objects have four times as many bytes as
+ * RAM and disk hold. The test detects growth of memory, disk use and descriptors. Every tenth hit is compared byte for
+ * byte.
  */
 final class SoakWorkload {
     private static final long RAM_BYTES = 64L << 20;
@@ -26,7 +27,7 @@ final class SoakWorkload {
     private static final long LENGTH_MEAN = 9_000;
     private static final int THREADS = 2;
     private static final int REPORTS = 8;
-    /** What anonymous memory may grow by between a quarter of the run and its end. */
+    /** Limit of the growth of anonymous memory between a quarter of the run and its end, in KiB. */
     private static final long GROWTH_KIB_MAX = 96 * 1024;
 
     private final BenchStore bench;
@@ -123,7 +124,7 @@ final class SoakWorkload {
     private void requests(long seed, long count) {
         SplittableRandom random = new SplittableRandom(seed);
         for (long i = 0; i < count; i++) {
-            // Popularity falls with the square of the rank's share: a few keys take most requests.
+            // Popularity falls steeply with the rank, so that a few keys get most requests.
             double unit = random.nextDouble();
             long number = (long) (objects * unit * unit * unit);
             int chance = random.nextInt(1000);
@@ -160,7 +161,7 @@ final class SoakWorkload {
         BenchStore.join(done);
     }
 
-    /** Mostly some kilobytes, one in a thousand some megabytes. */
+    /** Returns the length of an object: mostly some kilobytes, for one in a thousand some megabytes. */
     private static long length(long number) {
         long mixed = (number * 0xD6E8_FEB8_6659_FD93L) >>> 32;
         if (mixed % 1000 == 0) {

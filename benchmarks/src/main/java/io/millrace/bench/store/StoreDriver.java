@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 
 /**
- * Runs one workload against a store on disk and prints what it measured.
+ * Runs one workload against a store on disk and prints the results.
  *
  * <pre>
  *   java -cp benchmarks.jar io.millrace.bench.store.StoreDriver write   DIRECTORY [GIBIBYTES [LENGTH]]
@@ -13,13 +13,13 @@ import java.util.Arrays;
  *   java -cp benchmarks.jar io.millrace.bench.store.StoreDriver soak    DIRECTORY [REQUESTS]
  * </pre>
  *
- * <p>The directory is made if missing; what the workload leaves there is removed at the end. Exit code 1 when something
- * that must hold did not.
+ * <p>The directory is created if missing; the files of the workload are deleted at the end. Exit code 1 if a
+ * requirement was not met.
  */
 public final class StoreDriver {
     private StoreDriver() {}
 
-    /** Runs the workload that the arguments name. */
+    /** Runs the workload in the arguments. */
     public static void main(String[] args) throws Exception {
         if (args.length < 2) {
             System.err.println("usage: StoreDriver write|reopen|reclaim|soak DIRECTORY [AMOUNT]");

@@ -6,14 +6,17 @@ import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** Writing objects of some lengths, the final sync included, beside dd on the same disk in the same run. */
+/**
+ * Benchmark of write throughput by object length, final sync included. Compares it with dd on the same disk in the same
+ * run.
+ */
 final class WriteWorkload {
     static final long[] LENGTHS = {4 * 1024, 32 * 1024, 256 * 1024, 8 << 20};
     private static final int ROUNDS = 3;
     private static final int PRODUCERS = Runtime.getRuntime().availableProcessors();
     private static final long WARM_UP_OBJECTS = 50_000;
-    /** Of dd's throughput, what objects of every length must reach. */
-    private static final double SHARE_LEAST = 0.7;
+    /** Required throughput for every object length, as a fraction of that of dd. */
+    private static final double DD_SHARE_MIN = 0.7;
 
     private WriteWorkload() {}
 
@@ -36,7 +39,7 @@ final class WriteWorkload {
                         (Machine.cpuSeconds() - cpuBefore) * 1e6 * length / (gibibytes << 30));
                 best = Math.max(best, store / dd);
             }
-            good &= best >= SHARE_LEAST;
+            good &= best >= DD_SHARE_MIN;
         }
         return good;
     }
@@ -45,7 +48,7 @@ final class WriteWorkload {
         Machine.delete(directory);
         try (BenchStore bench = new BenchStore(BenchStore.onDisk(directory, bytes + bytes / 4 + (64 << 20)))) {
             long count = (bytes + length - 1) / length;
-            // Compiled, as in a proxy that has run for a minute; dd is compiled, too.
+            // Warm-up: the JIT compiles the write path, as in a proxy that has run for a minute.
             put(bench, count, Math.min(count / 8, WARM_UP_OBJECTS), length);
             bench.store().sync();
             long start = System.nanoTime();
@@ -57,7 +60,7 @@ final class WriteWorkload {
         }
     }
 
-    /** Stores objects from {@code from} on, by as many threads as a proxy of this machine's size has event loops. */
+    /** Stores objects from {@code from} on, with as many threads as a proxy on this machine has event loops. */
     private static void put(BenchStore bench, long from, long count, long length) throws InterruptedException {
         Thread[] producers = new Thread[PRODUCERS];
         AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();

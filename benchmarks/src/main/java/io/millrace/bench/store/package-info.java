@@ -1,6 +1,6 @@
 /**
- * The store under measurement: JMH benchmarks of its parts, and {@link io.millrace.bench.store.StoreDriver}, whose
- * workloads need minutes, gigabytes and other processes.
+ * Benchmarks of the store. These are JMH benchmarks of its parts, and {@link io.millrace.bench.store.StoreDriver} for
+ * workloads that need minutes, gigabytes and other processes.
  */
 @NullMarked
 package io.millrace.bench.store;

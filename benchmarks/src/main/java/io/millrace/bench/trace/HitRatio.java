@@ -1,14 +1,14 @@
 package io.millrace.bench.trace;
 
 /**
- * Hits of a replay.
+ * The hit ratios of a replay.
  *
- * @param objects percent of requests that were hits
- * @param bytes percent of requested bytes that were
- * @param writeAmplification bytes written to disk for each byte that was stored; 0 without a disk
+ * @param objects percentage of requests that were hits
+ * @param bytes percentage of requested bytes that were hits
+ * @param writeAmplification bytes written to disk per stored byte; 0 without a disk
  */
 public record HitRatio(double objects, double bytes, double writeAmplification) {
-    /** Counts. Confined to one thread. */
+    /** Counts requests and hits. Confined to one thread. */
     static final class Counter {
         private long requests;
         private long hits;

@@ -6,7 +6,9 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Plain policies to compare with. An object counts its size, nothing else; one larger than the cache is not kept. */
+/**
+ * Standard cache policies for comparison. An object counts its size only; an object larger than the cache is not kept.
+ */
 enum ReferencePolicy {
     LRU {
         @Override
@@ -20,7 +22,7 @@ enum ReferencePolicy {
             return linked(trace, bytes, false);
         }
     },
-    /** The library with a weigher. */
+    /** The Caffeine library, with a weigher. */
     CAFFEINE {
         @Override
         HitRatio replay(Trace trace, long bytes) {

@@ -21,20 +21,21 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A trace through a real store, one request after the other: what is missing is stored, and after each request the store
- * is waited for ({@code sync}), so that it works as it would at leisure. On a file system in memory that costs little.
+ * Replays a trace through a real store, one request after the other. A missing object is stored. After each request the
+ * replay waits for the store ({@code sync}), so that background work does not lag behind. On a file system in memory
+ * that costs little.
  *
- * <p>The cache's size is for the objects' own bytes, as in the reference policies. What the store adds to each object
- * (in RAM its bookkeeping, on disk the record's header, checksums, padding and its line in the summary) is given on top,
- * as much as an average object of the trace has of it. A volume has {@value #SEGMENTS} segments, of which one is always
- * just being filled; that costs the store what it costs.
+ * <p>The cache size counts the bytes of the objects themselves, as in the reference policies. The store's overhead per
+ * object is added on top, as much as an average object of the trace has. In RAM the overhead is bookkeeping; on disk it
+ * is the record's header, checksums, padding and the line in the summary. A volume has {@value #SEGMENTS} segments, one
+ * of which is always being filled; this loss is not compensated.
  *
- * <p>An object of which only some blocks are left is a miss, and stored again.
+ * <p>An object of which only some blocks remain is a miss, and is stored again.
  *
  * <p>Confined to one thread.
  */
 final class StoreReplay {
-    /** Segments of a volume, about. */
+    /** Approximate number of segments in a volume. */
     private static final int SEGMENTS = 64;
 
     private static final int RAM_OVERHEAD_BYTES = 320 + 24;
@@ -59,9 +60,9 @@ final class StoreReplay {
     }
 
     /**
-     * Replays with this many bytes of RAM and disk; 0 leaves a tier out.
+     * Replays a trace with this many bytes of RAM and disk; 0 omits a tier.
      *
-     * @param directory an empty one
+     * @param directory an empty directory
      */
     static HitRatio replay(Trace trace, long ramBytes, long diskBytes, DiskAdmission admission, Path directory)
             throws IOException {
@@ -83,7 +84,7 @@ final class StoreReplay {
     private static void disk(StoreConfig.Builder config, Trace trace, long diskBytes, Path directory) {
         long bytes = scaled(diskBytes, trace, StoreReplay::recordBytes);
         long mean = Math.max(1, scaled(trace.footprint(), trace, StoreReplay::recordBytes) / trace.objects());
-        // Whole records of mean length, so that small caches are not mostly edges.
+        // Whole records of mean length, so that the unused ends of segments stay small in small caches.
         long records = Math.max(4, Math.round((double) bytes / SEGMENTS / mean));
         long wanted = Math.max(4L * BLOCK_BYTES_MIN, records * mean + 2 * UNIT_BYTES);
         long segment = Math.min(1 << 30, (wanted + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES);
@@ -157,7 +158,7 @@ final class StoreReplay {
         return whole;
     }
 
-    /** Reads a body that was not in RAM, as one who sends it would. */
+    /** Reads the part of a body that is not in RAM, like the sender of a response. */
     private static void read(StoredObject<PlainHead> object) {
         long at = object.residentBody() == null ? 0 : object.length();
         while (at < object.length()) {

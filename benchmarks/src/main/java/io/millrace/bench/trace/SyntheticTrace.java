@@ -4,9 +4,9 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Random;
 
-/** Traces that are made, not recorded: the same seed makes the same trace. */
+/** Generated traces; the same seed gives the same trace. */
 enum SyntheticTrace {
-    /** Zipf 0.9 over 20,000 objects; every 20,000 requests a scan of 2,000 that come once. */
+    /** Zipf 0.9 over 20,000 objects; every 20,000 requests a scan of 2,000 objects that are requested once. */
     SCANS {
         @Override
         Trace make(long seed) {
@@ -21,7 +21,7 @@ enum SyntheticTrace {
             return maker.trace(this);
         }
     },
-    /** Zipf 0.9 over 20,000 objects; every 50 requests the most popular one becomes the least popular. */
+    /** Zipf 0.9 over 20,000 objects; every 50 requests the most popular object becomes the least popular. */
     SHIFTING {
         @Override
         Trace make(long seed) {
@@ -51,7 +51,7 @@ enum SyntheticTrace {
     private static final int REQUESTS = 150_000;
     private static final double EXPONENT = 0.9;
 
-    /** A trace of {@value #REQUESTS} requests. */
+    /** Returns a trace of {@value #REQUESTS} requests. */
     abstract Trace make(long seed);
 
     private static final class Maker {

@@ -13,13 +13,13 @@ import java.util.Map;
 import java.util.zip.GZIPInputStream;
 
 /**
- * A sequence of requests for objects of known sizes, in memory: objects are numbered from 0 in the order in which they
- * first come.
+ * A sequence of requests for objects of known sizes, in memory. Objects are numbered from 0 in the order of their first
+ * request.
  *
- * <p>Immutable as long as nobody writes to its arrays.
+ * <p>Immutable, provided that nobody writes to its arrays.
  */
 public final class Trace {
-    /** Size of every object of a trace that tells none. */
+    /** Size of every object in a trace without sizes. */
     public static final int UNIT_BYTES = 4096;
 
     private final String name;
@@ -41,7 +41,7 @@ public final class Trace {
         private int[] sizes = new int[1024];
         private int count;
 
-        /** Adds a request; an object keeps the size of its first one. */
+        /** Adds a request; an object keeps the size of its first request. */
         public void add(String id, int size) {
             Integer known = numbers.get(id);
             int number = known == null ? numbers.size() : known;
@@ -54,7 +54,10 @@ public final class Trace {
             requests[count++] = number;
         }
 
-        /** The trace; if every object is of size 1, none is told and each counts {@link Trace#UNIT_BYTES}. */
+        /**
+         * Returns the trace. If every object has the size 1, the sizes are unknown, and each object counts
+         * {@link Trace#UNIT_BYTES}.
+         */
         public Trace build(String name) {
             int[] told = Arrays.copyOf(sizes, numbers.size());
             if (Arrays.stream(told).allMatch(size -> size == 1)) {
@@ -65,9 +68,10 @@ public final class Trace {
     }
 
     /**
-     * Reads lines of {@code time,id,size}, in gzip if the name ends in {@code .gz}; lines that start with # are skipped.
+     * Reads lines of {@code time,id,size}, decompressed if the name ends in {@code .gz}. Lines that start with # are
+     * skipped.
      *
-     * @throws IOException also for a line that is not such a one; the message tells which
+     * @throws IOException also for a line in another form; the message contains its number
      */
     public static Trace read(Path file) throws IOException {
         Builder builder = new Builder();
@@ -101,7 +105,7 @@ public final class Trace {
         }
     }
 
-    /** What it is called. */
+    /** Name of the trace. */
     public String name() {
         return name;
     }
@@ -116,17 +120,17 @@ public final class Trace {
         return sizes.length;
     }
 
-    /** Object of the {@code n}th request. */
+    /** Returns the object of the {@code n}th request. */
     public int request(int n) {
         return requests[n];
     }
 
-    /** Bytes of an object. */
+    /** Returns the size of an object in bytes. */
     public int size(int object) {
         return sizes[object];
     }
 
-    /** Bytes of all objects together. */
+    /** Total size of all objects in bytes. */
     public long footprint() {
         return footprint;
     }

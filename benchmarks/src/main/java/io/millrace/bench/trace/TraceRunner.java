@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Replays traces through RAM tier, disk tier and both together, at cache sizes that are shares of the trace's footprint,
- * and prints hit ratios beside those of LRU, FIFO and plain Caffeine.
+ * Replays traces through the RAM tier, the disk tier, and both together, and prints the hit ratios. Cache sizes are
+ * fractions of the trace's footprint. The ratios of LRU, FIFO and plain Caffeine are printed for comparison.
  *
  * <pre>
  *   java -cp benchmarks.jar io.millrace.bench.trace.TraceRunner [FILE…] [--synthetic scans|shifting|sizes] [--seed 1]
@@ -20,9 +20,9 @@ import java.util.Locale;
  *        [--directory DIRECTORY]
  * </pre>
  *
- * A file has lines of {@code time,id,size}; {@code .gz} is read too. If all sizes are 1, each object counts
- * {@value Trace#UNIT_BYTES} bytes. Both tiers together share the size 1:9. {@link StoreReplay} says what counts as size.
- * Instead of files, or after them, traces of {@link SyntheticTrace} are made from the seed.
+ * A file has lines of {@code time,id,size}; {@code .gz} files are decompressed. If all sizes are 1, each object counts
+ * {@value Trace#UNIT_BYTES} bytes. Both tiers together share the size 1:9. {@link StoreReplay} defines which bytes
+ * count. Instead of files, or after them, traces of {@link SyntheticTrace} are generated from the seed.
  */
 public final class TraceRunner {
     private static final String USAGE = "usage: TraceRunner [FILE...] [--synthetic scans|shifting|sizes] [--seed 1]"
@@ -40,7 +40,7 @@ public final class TraceRunner {
 
     private TraceRunner() {}
 
-    /** See the class. */
+    /** Replays the traces and prints the results; see the class for the arguments. */
     public static void main(String[] arguments) throws IOException {
         TraceRunner runner = new TraceRunner();
         try {
@@ -58,7 +58,7 @@ public final class TraceRunner {
         }
     }
 
-    /** Where files cost no disk, if there is such a place. */
+    /** Returns a directory in memory if there is one, else the temporary directory. */
     private static Path inMemory() {
         Path shared = Path.of("/dev/shm");
         return Files.isWritable(shared) ? shared : Path.of(System.getProperty("java.io.tmpdir"));
@@ -149,7 +149,7 @@ public final class TraceRunner {
                 .toString();
     }
 
-    /** Replays in a directory of its own, which is gone afterwards. */
+    /** Replays in a new directory, which is deleted afterwards. */
     private HitRatio replay(Trace trace, long ramBytes, long diskBytes) throws IOException {
         return replay(trace, ramBytes, diskBytes, admission, directory);
     }

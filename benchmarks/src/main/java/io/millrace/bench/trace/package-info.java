@@ -1,4 +1,4 @@
-/** Replays request traces through the store's tiers, beside reference policies, and tells the hit ratios. */
+/** Replays request traces through the store's tiers and through reference policies, and reports the hit ratios. */
 @NullMarked
 package io.millrace.bench.trace;
 

@@ -17,7 +17,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** A browser's request from the bytes of the wire to a head that was checked. Confined to one thread. */
+/** Benchmark of reading a browser's request, from the received bytes to a validated head. Confined to one thread. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -32,7 +32,7 @@ public class RequestReadBenchmark {
             false);
     private final HeadScanner scanner = new HeadScanner();
 
-    /** One request. */
+    /** Reads one request. */
     @Benchmark
     public Object read() {
         scanner.reset();
@@ -46,7 +46,7 @@ public class RequestReadBenchmark {
         return reading;
     }
 
-    /** Gives the buffer back. */
+    /** Releases the buffer. */
     @TearDown
     public void release() {
         in.release();

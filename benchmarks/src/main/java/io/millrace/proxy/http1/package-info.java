@@ -1,3 +1,3 @@
-/** Benchmarks of what {@code io.millrace.proxy.http1} keeps to itself. */
+/** Benchmarks of package-private parts of {@code io.millrace.proxy.http1}. */
 @org.jspecify.annotations.NullMarked
 package io.millrace.proxy.http1;

@@ -23,7 +23,10 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** The two field blocks of an HTTP/2 hit: a browser's request decoded, a stored head encoded. Confined to one thread. */
+/**
+ * Benchmark of the two field blocks of an HTTP/2 hit. Decodes a browser's request and encodes a stored head. Confined
+ * to one thread.
+ */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -41,7 +44,10 @@ public class FieldBlockBenchmark {
     private final ByteBuf out = Unpooled.directBuffer(1024);
     private final long nowMillis = StoredResponses.STORED_MILLIS + 12_000;
 
-    /** Literal fields without tables: the dearest form, in which each byte is copied. */
+    /**
+     * Returns a block of literal fields without table references: the most expensive form, in which each byte is
+     * copied.
+     */
     private static byte[] requestBlock() {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         field(bytes, ":method", "GET");
@@ -68,7 +74,7 @@ public class FieldBlockBenchmark {
         bytes.writeBytes(value.getBytes(StandardCharsets.US_ASCII));
     }
 
-    /** One request, to a head that was checked. */
+    /** Decodes one request to a validated head. */
     @Benchmark
     public RequestHead request() throws Http2Exception {
         fields.begin(LIST_MAX, false);
@@ -80,7 +86,7 @@ public class FieldBlockBenchmark {
         return request;
     }
 
-    /** One response head into a buffer that is used again. */
+    /** Encodes one response head into a reused buffer. */
     @Benchmark
     public int response() {
         out.clear();
@@ -94,7 +100,7 @@ public class FieldBlockBenchmark {
         return out.readableBytes();
     }
 
-    /** Gives the buffer back. */
+    /** Releases the buffer. */
     @TearDown
     public void release() {
         out.release();

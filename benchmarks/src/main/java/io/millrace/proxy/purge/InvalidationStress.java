@@ -13,7 +13,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/** What is read of the table of invalidations, without its lock, while it changes. */
+/** Stress tests of lock-free reads of the invalidation table while it changes. */
 public final class InvalidationStress {
     private static final TargetUri URL = url("http://old/a");
     private static final long HOST = InvalidationTable.hostHash(URL);
@@ -34,7 +34,7 @@ public final class InvalidationStress {
         return outdated == null ? 0 : outdated.isSoft() ? 1 : 2;
     }
 
-    /** A full table forgets what it had, and raises its floor for it. */
+    /** A full table drops its entries and raises its floor in their place. */
     @JCStressTest
     @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "stale, by its own stamp or by the floor")
     @Outcome(expect = Expect.FORBIDDEN, desc = "found current, or gone")
@@ -42,25 +42,25 @@ public final class InvalidationStress {
     public static class SoftFloor {
         private final InvalidationTable table = new InvalidationTable(1, 1);
 
-        /** A host that was made stale. */
+        /** Creates a table with a stale host. */
         public SoftFloor() {
             table.invalidate(InvalidationKind.HOST, true, HOST, null, 0);
         }
 
-        /** A purge of another one. */
+        /** A purge of another host. */
         @Actor
         public void purge() {
             table.invalidate(InvalidationKind.HOST, true, OTHER, null, 0);
         }
 
-        /** A request for the first. */
+        /** A request for the first host. */
         @Actor
         public void read(I_Result result) {
             result.r1 = severity(table.of(URL, 0, Labels.NONE));
         }
     }
 
-    /** As the other, of hard ones, for groups. */
+    /** Like {@link SoftFloor}, for hard invalidations of groups. */
     @JCStressTest
     @Outcome(id = "2", expect = Expect.ACCEPTABLE, desc = "gone, by its own stamp or by the floor")
     @Outcome(expect = Expect.FORBIDDEN, desc = "found current, or only stale")
@@ -68,25 +68,25 @@ public final class InvalidationStress {
     public static class HardFloor {
         private final InvalidationTable table = new InvalidationTable(1, 1);
 
-        /** A group that is gone. */
+        /** Creates a table with a purged group. */
         public HardFloor() {
             table.invalidate(InvalidationKind.GROUP, false, GROUP, null, 0);
         }
 
-        /** A purge of another one. */
+        /** A purge of another group. */
         @Actor
         public void purge() {
             table.invalidate(InvalidationKind.GROUP, false, OTHER, null, 0);
         }
 
-        /** A request for a member of the first. */
+        /** A request for a member of the first group. */
         @Actor
         public void read(I_Result result) {
             result.r1 = severity(table.of(URL, 0, GROUPS));
         }
     }
 
-    /** Everything is invalidated, which takes out what was invalidated one by one. */
+    /** A purge of everything, which removes the single entries. */
     @JCStressTest
     @Outcome(id = "2", expect = Expect.ACCEPTABLE, desc = "gone, by its host or by all")
     @Outcome(expect = Expect.FORBIDDEN, desc = "found current, or only stale")
@@ -94,7 +94,7 @@ public final class InvalidationStress {
     public static class All {
         private final InvalidationTable table = new InvalidationTable(4, 4);
 
-        /** A host that is gone, and everything stale. */
+        /** Creates a table with a purged host, and with all other hosts stale. */
         public All() {
             table.invalidate(InvalidationKind.HOST, false, HOST, null, 0);
             table.invalidate(InvalidationKind.ALL, true, 0, null, 0);
@@ -113,7 +113,7 @@ public final class InvalidationStress {
         }
     }
 
-    /** Who asks an origin under a stamp finds everything that was invalidated under it. */
+    /** A reader that sees a stamp also sees all invalidations with it. */
     @JCStressTest
     @Outcome(id = "1, 0", expect = Expect.FORBIDDEN, desc = "the stamp is there and what has it is not")
     @Outcome(expect = Expect.ACCEPTABLE, desc = "before or after")
@@ -135,7 +135,7 @@ public final class InvalidationStress {
         }
     }
 
-    /** The table grows while a purged host is looked for. */
+    /** The table grows during the lookup of a purged host. */
     @JCStressTest
     @Outcome(id = "2", expect = Expect.ACCEPTABLE, desc = "gone")
     @Outcome(expect = Expect.FORBIDDEN, desc = "not found while it moved")
@@ -143,20 +143,20 @@ public final class InvalidationStress {
     public static class Growth {
         private final InvalidationTable table = new InvalidationTable(64, 1);
 
-        /** A host that is gone, and as many others as fit before the array grows. */
+        /** Creates a table with a purged host, and with as many others as fit before the array grows. */
         public Growth() {
             for (int i = 0; i < 8; i++) {
                 table.invalidate(InvalidationKind.HOST, false, HOST + i, null, 0);
             }
         }
 
-        /** A purge of one more. */
+        /** A purge of one more host. */
         @Actor
         public void purge() {
             table.invalidate(InvalidationKind.HOST, false, OTHER, null, 0);
         }
 
-        /** A request for the first. */
+        /** A request for the first host. */
         @Actor
         public void read(I_Result result) {
             result.r1 = severity(table.of(URL, 0, Labels.NONE));

@@ -11,7 +11,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/** What readers see of the mapped table while its one writer changes it. */
+/** Stress tests of reads of the mapped table while its single writer changes it. */
 public final class IndexStress {
     private IndexStress() {}
 
@@ -38,7 +38,7 @@ public final class IndexStress {
         }
     }
 
-    /** A slot passes from one hash to another. */
+    /** A slot is reused for another hash. */
     @JCStressTest
     @Outcome(id = "[01], [02]", expect = Expect.ACCEPTABLE, desc = "each hash its own place or none")
     @Outcome(expect = Expect.FORBIDDEN, desc = "the other's place")
@@ -46,7 +46,7 @@ public final class IndexStress {
     public static class Reuse {
         private final SlotTable table = StressTables.table();
 
-        /** The first hash is there. */
+        /** Creates a table with the first hash. */
         public Reuse() {
             Probing.set(table, 5, 8, StressTables.location(1), 0);
         }
@@ -58,7 +58,7 @@ public final class IndexStress {
             Probing.set(table, 6, 16, StressTables.location(2), 0);
         }
 
-        /** A reader of both. */
+        /** A reader of both hashes. */
         @Actor
         public void read(II_Result result) {
             result.r1 = StressTables.number(Probing.find(table, 5, 8));
@@ -66,7 +66,7 @@ public final class IndexStress {
         }
     }
 
-    /** The table grows, and is changed right after. */
+    /** The table grows, and is changed directly afterwards. */
     @JCStressTest
     @Outcome(id = "1, 1|1, 2|2, 2", expect = Expect.ACCEPTABLE, desc = "found, and never an older place after a newer")
     @Outcome(expect = Expect.FORBIDDEN, desc = "lost, or back in time")
@@ -74,7 +74,7 @@ public final class IndexStress {
     public static class Swap {
         private final MappedIndex index = StressTables.index();
 
-        /** An entry, and a larger table that has begun to fill. */
+        /** Creates an entry, and a larger table whose filling has begun. */
         public Swap() {
             put(1);
             index.beginGrowth(4);
@@ -115,7 +115,7 @@ public final class IndexStress {
     public static class Hits {
         private final SlotTable table = StressTables.table();
 
-        /** An entry without hits. */
+        /** Creates an entry without hits. */
         public Hits() {
             Probing.set(table, 5, 0, StressTables.location(1), 0);
         }
@@ -133,7 +133,7 @@ public final class IndexStress {
             table.hit(Probing.slot(table, 5, 0));
         }
 
-        /** What is left. */
+        /** Reads the final state. */
         @Arbiter
         public void look(II_Result result) {
             result.r1 = SlotTable.hits(table.meta(Probing.slot(table, 5, 0)));

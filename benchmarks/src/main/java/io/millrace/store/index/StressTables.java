@@ -12,8 +12,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Small index tables in windows of one mapped file, for the tests that jcstress runs. A window is used again after
- * {@value #WINDOWS} others; a run with strides of at most 64 times 8 states has fewer alive.
+ * Small index tables in windows of one mapped file, for jcstress tests. A window is reused after {@value #WINDOWS}
+ * others. A run with strides of at most 64 times 8 states needs fewer at the same time.
  */
 public final class StressTables {
     private static final int SHIFT = 3;
@@ -39,7 +39,7 @@ public final class StressTables {
         }
     }
 
-    /** An empty table of eight slots. */
+    /** Returns an empty table of eight slots. */
     static SlotTable table() {
         return table(SHIFT);
     }
@@ -65,19 +65,19 @@ public final class StressTables {
         }
     }
 
-    /** An empty, complete index of eight slots that can grow once. */
+    /** Returns an empty, complete index of eight slots that can grow once. */
     public static MappedIndex index() {
         MappedIndex index = new MappedIndex(Making::new, "jcstress", table(), false);
         index.slotsAtOnce(2, 2);
         return index;
     }
 
-    /** A location that can be told from others. */
+    /** Returns a location that differs for each number. */
     static long location(int number) {
         return Location.pack(number, 64, 64, 7);
     }
 
-    /** The number that {@link #location} was made with, 0 for none. */
+    /** Returns the number from which {@link #location} was made; 0 for none. */
     static int number(long location) {
         return location == Location.NONE ? 0 : Location.segment(location);
     }
@@ -90,12 +90,12 @@ public final class StressTables {
 
         @Override
         public void replace() {
-            // There is no name to change.
+            // The table has no file name to change.
         }
 
         @Override
         public void discard() {
-            // The window is used again some time.
+            // The window is reused later.
         }
     }
 
@@ -127,19 +127,19 @@ public final class StressTables {
 
         @Override
         public void force() {
-            // Nothing is to last.
+            // Nothing has to be durable.
         }
 
         @Override
         public void close() {
-            // The file is closed already.
+            // The file is already closed.
         }
     }
 
     private record Region(ByteBuffer buffer) implements StoreFile.MappedRegion {
         @Override
         public void force() {
-            // Nothing is to last.
+            // Nothing has to be durable.
         }
     }
 }

@@ -8,7 +8,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** A reader finds an entry while that is taken out. */
+/** Stress test: a reader looks up an entry while another thread removes it. */
 @JCStressTest
 @Outcome(id = "1, 1", expect = Expect.FORBIDDEN, desc = "the reader reads what was let go")
 @Outcome(expect = Expect.ACCEPTABLE, desc = "it is let go later, or not found")
@@ -18,19 +18,22 @@ public class EpochReclamationStress {
     private final EpochReclamation.Section section = sections.open();
     private final RamEntry entry = new RamEntry(new byte[0], 0, Unpooled.EMPTY_BUFFER, 0) {};
 
-    /** An entry in a tier. */
+    /** Creates an entry in a tier. */
     public EpochReclamationStress() {
         entry.link();
     }
 
-    /** A reader: 1 when it goes on to read. It does not end here, so what waits for it stays. */
+    /**
+     * The reader. The result is 1 if it reads the entry. Its section does not end here, so entries that wait for the
+     * reader are kept.
+     */
     @Actor
     public void read(II_Result result) {
         section.begin();
         result.r1 = entry.isLinked() ? 1 : 0;
     }
 
-    /** Who takes it out: 1 when it was let go. */
+    /** The remover. The result is 1 if the entry was released. */
     @Actor
     public void takeOut(II_Result result) {
         entry.unlink();

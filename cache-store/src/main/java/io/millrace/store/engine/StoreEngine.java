@@ -82,14 +82,14 @@ public final class StoreEngine<H> implements CacheStore<H> {
 
     private static final long RAM_RESIZE_NANOS = 500_000_000;
     private static final long STORAGE_WATCH_NANOS = TimeUnit.SECONDS.toNanos(10);
-    /** RAM hits per index update, once the hit counter of the object in the index is saturated. Before that, every hit updates the index. */
-    private static final int HITS_TOLD = 8;
+    /** RAM hits per index update, once the hit counter of the object in the index is saturated; 1 before. */
+    private static final int RAM_HITS_PER_INDEX_UPDATE = 8;
 
     /**
      * Divisor: one object takes at most half of its volume. Callers may set a lower limit:
      * {@link ObjectWriter#bytesMax}.
      */
-    private static final int VOLUME_SHARE = 2;
+    private static final int OBJECT_VOLUME_DIVISOR = 2;
 
     private final StoreConfig config;
     private final StoreMemory memory;
@@ -129,9 +129,9 @@ public final class StoreEngine<H> implements CacheStore<H> {
         memory = new StoreMemory(config);
         reads = new ReadPool(config.ioThreads(), counters, memory.budget());
         housekeeping = new Housekeeping();
-        ram = new RamTier<>(config.ramBytes(), memory.budget(), this::keepHouse);
+        ram = new RamTier<>(config.ramBytes(), memory.budget(), this::runPolicyTask);
         heads = new EncodedHeads<>(codec, ram, config.ramObjectBytesMax());
-        pieces = new HotPieces(config.ramBytes(), memory.budget(), this::keepHouse);
+        pieces = new HotPieces(config.ramBytes(), memory.budget(), this::runPolicyTask);
         journal = new StoreJournal(io, !config.volumes().isEmpty());
         volumes = new VolumeGroup(io, config, memory.reading(), journal, new VolumeEvents());
         volumeSwitch = new VolumeSwitch(volumes);
@@ -171,14 +171,14 @@ public final class StoreEngine<H> implements CacheStore<H> {
         watch.check();
         housekeeping.every(STORAGE_WATCH_NANOS, () -> reads.execute(watch::check));
         housekeeping.every(RAM_RESIZE_NANOS, ram::resize);
-        housekeeping.every(RAM_RESIZE_NANOS, () -> memory.tellOfFullHeap(ram));
+        housekeeping.every(RAM_RESIZE_NANOS, () -> memory.warnOfFullHeap(ram));
         housekeeping.every(RAM_RESIZE_NANOS, pieces::grow);
         hot.start();
     }
 
     private static @Nullable String withoutInventory(StoreConfig config) {
         if (config.volumes().isEmpty()) {
-            return "there are no storage volumes; objects in RAM only are not listed";
+            return "no storage volumes are configured; objects that are only in RAM are not listed";
         }
         return config.inventoryDelayNanos() < 0 ? "the inventory is turned off" : null;
     }
@@ -187,7 +187,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
      * Runs a task of the RAM tier's eviction policy. An I/O thread runs it itself, which costs less than waking the
      * housekeeping thread.
      */
-    private void keepHouse(Runnable task) {
+    private void runPolicyTask(Runnable task) {
         if (ReadPool.isReadThread()) {
             housekeeping.executeHere(task);
         } else {
@@ -317,7 +317,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
      */
     private void hitInRam(ResidentObject<H> object, int hits) {
         volumes.policies().requested(object.volume(), object.hashLow());
-        if (hits > MappedIndex.HITS_MAX && hits % HITS_TOLD != 0) {
+        if (hits > MappedIndex.HITS_MAX && hits % RAM_HITS_PER_INDEX_UPDATE != 0) {
             return;
         }
         Volume volume = volumes.working(object.volume());
@@ -372,36 +372,36 @@ public final class StoreEngine<H> implements CacheStore<H> {
     }
 
     /**
-     * Like {@link #create(StoreKey, String)}, but accepts a body of up to {@code bytesAtLeast} bytes even on a small
+     * Like {@link #create(StoreKey, String)}, but accepts a body of up to {@code bodyBytesMin} bytes even on a small
      * volume.
      */
-    ObjectWriter<H> create(StoreKey key, String volumeName, long bytesAtLeast) {
-        boolean out = changes.isSuspended() || changes.isClosed();
-        int home = out ? StoreObject.NO_VOLUME : volumes.home(key, volumeName);
+    ObjectWriter<H> create(StoreKey key, String volumeName, long bodyBytesMin) {
+        boolean detached = changes.isSuspended() || changes.isClosed();
+        int home = detached ? StoreObject.NO_VOLUME : volumes.home(key, volumeName);
         Volume volume = volumes.working(home);
         ObjectPlace place = ObjectPlace.unwritten(objectIds.incrementAndGet(), home);
         int blockBytes;
-        long most;
+        long bytesMax;
         BlockMap blocks = null;
         if (changes.isClosed() || (changes.isSuspended() && volumes.isConfigured())) {
             blockBytes = config.blockBytes();
-            most = -1;
+            bytesMax = -1;
         } else if (volume == null) {
-            most = Math.min(config.ramObjectBytesMax(), config.objectBytesMax());
-            blockBytes = (int) Math.max(1, most);
+            bytesMax = Math.min(config.ramObjectBytesMax(), config.objectBytesMax());
+            blockBytes = (int) Math.max(1, bytesMax);
         } else {
             blockBytes = Math.min(config.blockBytes(), Integer.highestOneBit(volume.recordLengthMax() / 2));
-            most = Math.max(bytesAtLeast, bodyBytesMax(volume, blockBytes));
+            bytesMax = Math.max(bodyBytesMin, bodyBytesMax(volume, blockBytes));
             blocks = BlockMap.ofBlocks(volume, place.objectId(), blockBytes);
         }
         FillingBody<H> body = bodies.create(key, place.objectId(), blocks, blockBytes);
-        FillTarget target = new FillTarget(key, body.ticket(), volume, blockBytes, most);
+        FillTarget target = new FillTarget(key, body.ticket(), volume, blockBytes, bytesMax);
         return new FillWriter<>(changes, target, new FillingObject<>(body, place, null), false);
     }
 
     private long bodyBytesMax(Volume volume, int blockBytes) {
         long countable = (long) blockBytes * BodyPlace.blocksMax(volume.recordLengthMax());
-        return Math.min(countable, Math.min(config.objectBytesMax(), volume.bytesMax() / VOLUME_SHARE));
+        return Math.min(countable, Math.min(config.objectBytesMax(), volume.bytesMax() / OBJECT_VOLUME_DIVISOR));
     }
 
     @Override
@@ -414,13 +414,13 @@ public final class StoreEngine<H> implements CacheStore<H> {
         }
         FillingBody<H> body = filling.body();
         Volume volume = body.volume();
-        long most = body.blockBytes();
+        long bytesMax = body.blockBytes();
         if (changes.isSuspended() || changes.isClosed() || (volume != null && !volume.isWorking())) {
-            most = -1;
+            bytesMax = -1;
         } else if (volume != null) {
-            most = Math.max(body.length(), bodyBytesMax(volume, body.blockBytes()));
+            bytesMax = Math.max(body.length(), bodyBytesMax(volume, body.blockBytes()));
         }
-        FillTarget target = new FillTarget(filling.key(), body.ticket(), volume, body.blockBytes(), most);
+        FillTarget target = new FillTarget(filling.key(), body.ticket(), volume, body.blockBytes(), bytesMax);
         filling.retain();
         return new FillWriter<>(changes, target, filling, true);
     }
@@ -526,7 +526,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         } else if (PassedChange.isEntry(change)) {
             journal.append(PassedChange.entryOf(change), reply);
         } else {
-            reply.accept(new IOException("the previous worker sent a change of an unknown type"));
+            reply.accept(new IOException("unknown kind of change from the predecessor"));
         }
     }
 

@@ -56,7 +56,7 @@ final class StoreMemory {
     }
 
     /** Logs once that keys and heads, not bodies, fill the RAM tier. Called periodically. */
-    void tellOfFullHeap(RamTier<?> ram) {
+    void warnOfFullHeap(RamTier<?> ram) {
         long heap = budget.bytes(Part.ENTRIES);
         boolean full = heap / HEAP_FULL_SIXTEENTHS >= budget.entryBytesMax() / 16;
         if (full && heapToldOf.compareAndSet(false, true)) {

@@ -33,8 +33,8 @@ import org.jspecify.annotations.Nullable;
 final class CountedBuffer extends AbstractByteBuf {
     private static final AtomicIntegerFieldUpdater<CountedBuffer> REFERENCES =
             AtomicIntegerFieldUpdater.newUpdater(CountedBuffer.class, "references");
-    private static final AtomicIntegerFieldUpdater<CountedBuffer> TENANCIES =
-            AtomicIntegerFieldUpdater.newUpdater(CountedBuffer.class, "tenancies");
+    private static final AtomicIntegerFieldUpdater<CountedBuffer> RESIDENCIES =
+            AtomicIntegerFieldUpdater.newUpdater(CountedBuffer.class, "residencies");
 
     static final ResourceLeakDetector<CountedBuffer> LEAKS =
             ResourceLeakDetectorFactory.instance().newResourceLeakDetector(CountedBuffer.class);
@@ -54,7 +54,7 @@ final class CountedBuffer extends AbstractByteBuf {
     private int bytes;
     private volatile int references = 1;
     /** Number of entries of the RAM tier with this buffer as their body. */
-    private volatile int tenancies;
+    private volatile int residencies;
     /** Leak tracker; null unless leak detection samples this buffer. */
     private final @Nullable ResourceLeakTracker<CountedBuffer> leak;
 
@@ -103,15 +103,15 @@ final class CountedBuffer extends AbstractByteBuf {
     }
 
     /** Called when an entry of the RAM tier begins to use this buffer as its body. */
-    void moveIn() {
-        if (TENANCIES.getAndIncrement(this) == 0) {
+    void addResidency() {
+        if (RESIDENCIES.getAndIncrement(this) == 0) {
             allocator.budget().move(part(), Part.RESIDENT, bytes);
         }
     }
 
     /** Called when such an entry leaves the tier. */
-    void moveOut() {
-        if (TENANCIES.decrementAndGet(this) == 0) {
+    void removeResidency() {
+        if (RESIDENCIES.decrementAndGet(this) == 0) {
             allocator.budget().move(Part.RESIDENT, part(), bytes);
         }
     }
@@ -169,7 +169,7 @@ final class CountedBuffer extends AbstractByteBuf {
     }
 
     private void deallocate() {
-        assert tenancies == 0;
+        assert residencies == 0;
         if (leak != null) {
             leak.close(this);
         }

@@ -32,7 +32,7 @@ public final class MemoryBudget {
 
     private static final int PART_SHARE = 4;
     private static final int FREE_SHARE = 32;
-    private static final int GIVE_WAY_TRIES = 4;
+    private static final int RELEASE_TRIES = 4;
     /** A part is tight above this many fourths of its limit. */
     private static final int TIGHT_FOURTHS = 3;
 
@@ -54,7 +54,7 @@ public final class MemoryBudget {
     private final AtomicBoolean shortage = new AtomicBoolean();
 
     /** Consumers that can release memory, in the order in which they are asked. */
-    private volatile Tenant[] tenants = {};
+    private volatile MemoryConsumer[] consumers = {};
     /** Bytes of buffers that consumers added since the last {@link #countIdle}. */
     private final LongAdder replaced = new LongAdder();
 
@@ -80,15 +80,15 @@ public final class MemoryBudget {
     }
 
     /** A consumer that can release memory when other parts need it. */
-    interface Tenant {
+    interface MemoryConsumer {
         /** Releases about this many bytes immediately; false when no more can be released. */
-        boolean giveWay(long bytes);
+        boolean releaseBytes(long bytes);
 
         /** Frees evicted buffers that are no longer in use, and returns the bytes of those that still are. */
-        long leavingBytes();
+        long freeUnused();
 
         /** Evicts its own entries until {@link Part#ENTRIES} is within its limit. */
-        void giveWayOnHeap();
+        void evictOverHeapLimit();
     }
 
     /**
@@ -142,36 +142,36 @@ public final class MemoryBudget {
      * Adds a consumer. It is asked to release memory when the consumers before it cannot release more. Call before the
      * budget is used.
      */
-    void tenant(Tenant newTenant) {
-        Tenant[] more = Arrays.copyOf(tenants, tenants.length + 1);
-        more[tenants.length] = newTenant;
-        tenants = more;
+    void addConsumer(MemoryConsumer added) {
+        MemoryConsumer[] more = Arrays.copyOf(consumers, consumers.length + 1);
+        more[consumers.length] = added;
+        consumers = more;
     }
 
-    private boolean giveWay(long bytes) {
-        for (Tenant giving : tenants) {
-            if (giving.giveWay(bytes)) {
+    private boolean releaseBytes(long bytes) {
+        for (MemoryConsumer consumer : consumers) {
+            if (consumer.releaseBytes(bytes)) {
                 return true;
             }
         }
         return false;
     }
 
-    private long leavingBytes() {
+    private long freeUnused() {
         long bytes = 0;
-        for (Tenant giving : tenants) {
-            bytes += giving.leavingBytes();
+        for (MemoryConsumer consumer : consumers) {
+            bytes += consumer.freeUnused();
         }
         return bytes;
     }
 
     /** Makes consumers evict entries while {@link Part#ENTRIES} is over its limit. */
     void keepEntriesWithinHeap() {
-        for (Tenant giving : tenants) {
+        for (MemoryConsumer consumer : consumers) {
             if (entries.get() <= entryBytesMax) {
                 return;
             }
-            giving.giveWayOnHeap();
+            consumer.evictOverHeapLimit();
         }
     }
 
@@ -196,7 +196,7 @@ public final class MemoryBudget {
         AtomicLong used = of(part);
         if (!addWithin(used, bytes, partBytesMax)) {
             // Evicted buffers may be unused but not freed yet: the call frees them.
-            var unused = leavingBytes();
+            var unused = freeUnused();
             if (!addWithin(used, bytes, partBytesMax)) {
                 return false;
             }
@@ -227,11 +227,11 @@ public final class MemoryBudget {
 
     /** Evicts from the RAM tier until the bytes fit and half of the free reserve remains, if possible. */
     private void makeRoom(long bytes) {
-        for (int tries = 0; tries < GIVE_WAY_TRIES && missingBytes(bytes) > 0; tries++) {
+        for (int tries = 0; tries < RELEASE_TRIES && missingBytes(bytes) > 0; tries++) {
             // Do not evict again for bytes that were already evicted but cannot be freed yet.
-            long leaving = leavingBytes();
+            long leaving = freeUnused();
             long missing = missingBytes(bytes) - leaving;
-            if (missing <= 0 || !giveWay(missing + freeBytes() / 2)) {
+            if (missing <= 0 || !releaseBytes(missing + freeBytes() / 2)) {
                 return;
             }
         }

@@ -149,7 +149,7 @@ public abstract class RamEntry {
     final int link() {
         int heapBytes = pass(NEW, LINKED);
         if (heapBytes != NOT && body instanceof CountedBuffer counted) {
-            counted.moveIn();
+            counted.addResidency();
         }
         return heapBytes;
     }
@@ -161,7 +161,7 @@ public abstract class RamEntry {
     final int unlink() {
         int heapBytes = pass(LINKED, UNLINKED);
         if (heapBytes != NOT && body instanceof CountedBuffer counted) {
-            counted.moveOut();
+            counted.removeResidency();
         }
         return heapBytes;
     }

@@ -183,7 +183,7 @@ public final class RamTier<E extends RamEntry> {
         this.bytesLimit = bytesMax;
         this.batchesPerWake = batchesPerWake();
         this.budget = budget;
-        budget.tenant(new Giving());
+        budget.addConsumer(new EvictingConsumer());
         this.housekeeping = housekeeping;
         this.table = new RamTable(bytesMax, bytesPerChain);
         this.policy = Caffeine.newBuilder()
@@ -406,9 +406,9 @@ public final class RamTier<E extends RamEntry> {
     /**
      * The reaction of the tier when other parts need memory: it evicts now, and stays smaller until {@link #resize}.
      */
-    private final class Giving implements MemoryBudget.Tenant {
+    private final class EvictingConsumer implements MemoryBudget.MemoryConsumer {
         @Override
-        public boolean giveWay(long missing) {
+        public boolean releaseBytes(long missing) {
             resizing.lock();
             try {
                 long smaller = Math.max(0, Math.min(bytesLimit, bytes.get()) - missing);
@@ -423,13 +423,13 @@ public final class RamTier<E extends RamEntry> {
         }
 
         @Override
-        public long leavingBytes() {
+        public long freeUnused() {
             sections.letGo();
             return sections.waitingBytes();
         }
 
         @Override
-        public void giveWayOnHeap() {
+        public void evictOverHeapLimit() {
             resizing.lock();
             try {
                 // Another thread may have evicted in the meantime.

@@ -39,7 +39,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Turns a configuration directory of Traffic Server into a configuration of Millrace. Thread-safe: no state. */
+/** Converts a configuration directory of Traffic Server to a configuration of Millrace. Thread-safe: stateless. */
 public final class AtsImport {
     private static final List<String> FILES = List.of(
             "records.yaml",
@@ -73,17 +73,20 @@ public final class AtsImport {
             "congestion.config",
             "virtual_hosts.config");
 
-    /** Each takes out all that the validator refuses; what then refers to nothing goes in the next. */
+    /**
+     * Limit of validation rounds. Each round removes all elements that the validator refuses; references to them are
+     * removed in the next round.
+     */
     private static final int ROUNDS_MAX = 50;
 
     /**
-     * What came of a directory. Immutable.
+     * The result of an import. Immutable.
      *
-     * @param yaml the configuration, which the validator took; null when the directory could not be read
+     * @param yaml the valid configuration; null if the directory could not be read
      * @param lines every line of every file, in the order of the files
-     * @param problems what Traffic Server itself would refuse: {@code file:line:column: what}
-     * @param warnings what the validator says of the configuration, which names it {@code millrace.yaml}
-     * @param files what was read
+     * @param problems errors that Traffic Server would also report: {@code file:line:column: what}
+     * @param warnings warnings of the validator about the configuration, which they call {@code millrace.yaml}
+     * @param files the files that were read
      */
     public record Result(
             @Nullable String yaml,
@@ -91,7 +94,7 @@ public final class AtsImport {
             List<String> problems,
             List<String> warnings,
             List<String> files) {
-        /** How many lines became what. */
+        /** Returns the number of lines for each outcome. */
         public Map<Outcome, Integer> counts() {
             Map<Outcome, Integer> counts = new EnumMap<>(Outcome.class);
             for (Outcome outcome : Outcome.values()) {
@@ -101,7 +104,7 @@ public final class AtsImport {
             return counts;
         }
 
-        /** Whether nothing is missing. */
+        /** Whether every line was mapped. */
         public boolean isWhole() {
             return lines.stream().noneMatch(line -> line.outcome() == Outcome.NOT_MAPPED);
         }
@@ -110,9 +113,9 @@ public final class AtsImport {
     private AtsImport() {}
 
     /**
-     * Reads a directory.
+     * Imports a directory.
      *
-     * @param prefix where relative paths of Traffic Server start; null takes what the directory's place says
+     * @param prefix base of relative paths of Traffic Server; null to derive it from the location of the directory
      */
     public static Result read(Path directory, @Nullable Path prefix) {
         Input input = new Input(directory, prefix);
@@ -169,7 +172,7 @@ public final class AtsImport {
         RemapRules rules = new RemapRules(input, ipAllow.filters(), storage);
         if (input.has("remap.yaml")) {
             new RemapYamlImport(input, rules).read();
-            input.name("remap.config", "Traffic Server reads remap.yaml instead");
+            input.name("remap.config", "not used: Traffic Server reads remap.yaml, which exists");
         } else {
             new RemapImport(input, rules).read();
         }
@@ -183,7 +186,7 @@ public final class AtsImport {
         SplitDnsImport.read(input);
         new LogImport(input).read();
         Plugins.read(input, rules.all());
-        // Last, since it makes rules like others.
+        // Last, since it adds rules of its own to the others.
         new SniImport(input, certificates).read(rules.all());
         rules.finish();
         PushFilter.write(input, rules.filters());
@@ -191,7 +194,9 @@ public final class AtsImport {
         records.finish(forward || rules.forwarding().stream().anyMatch(RemapRule::isToSecure));
     }
 
-    /** Traffic Server opens tunnels by rules too: to where the rule of the host leads. */
+    /**
+     * Imports the ports of CONNECT. Traffic Server also opens tunnels through rules, to the target of the host's rule.
+     */
     private static void connectPorts(Input input, boolean forward, boolean rules) {
         Records.Rec ports = input.records().take("http.connect_ports");
         if (ports == null || ports.value() == null) {
@@ -231,7 +236,9 @@ public final class AtsImport {
         return lines;
     }
 
-    /** Takes out what the validator refuses until it takes the rest, and says so of the lines. */
+    /**
+     * Removes the elements that the validator refuses until it accepts the rest, and marks their lines as not mapped.
+     */
     private static void settle(Input input) {
         for (int round = 0; round < ROUNDS_MAX; round++) {
             List<ConfigProblem> errors = check(input, input.draft().text(List.of(), List.of())).stream()
@@ -264,7 +271,7 @@ public final class AtsImport {
             for (Entry source : part.node().allSources()) {
                 source.notMapped(error.message());
                 if (guards) {
-                    // Without it everybody would get in.
+                    // An error: without the filter all clients would have access.
                     input.problem(source, error.message());
                 }
             }

@@ -14,7 +14,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** cache.config: what holds for single sites. */
+/** Imports cache.config: cache rules for single sites. */
 final class CacheConfigImport {
     private static final Map<String, String> ACTIONS = Map.of(
             "never-cache", "never_cache",
@@ -88,13 +88,13 @@ final class CacheConfigImport {
         }
     }
 
-    /** @return why the rule cannot be said; null when it can */
+    /** @return why the rule cannot be expressed; null if it can */
     private @Nullable String field(Entry entry, DraftNode rule, String name, String value) throws BadValueException {
         switch (name) {
             case "dest_domain", "dest_host", "host_regex", "url_regex", "suffix", "port", "time" ->
                 rule.put(name, value);
             case "url" -> {
-                // Held against the whole URL.
+                // The expression must match the whole URL.
                 rule.put("url_regex", "^" + value.replaceAll("[^A-Za-z0-9/:_~%&=-]", "\\\\$0") + "$");
                 entry.note("url: imported as an expression that must match the whole URL");
             }

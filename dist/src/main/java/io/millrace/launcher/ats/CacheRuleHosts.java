@@ -14,8 +14,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * For which URLs of clients a line of cache.config is. Traffic Server holds it against the URL that a rule leads to; cache rules are
- * for the client's.
+ * Converts the conditions of a cache.config line from target URLs to client URLs. Traffic Server matches a line against
+ * the target URL of a rule, cache rules match the client's URL.
  */
 final class CacheRuleHosts {
     private static final List<String> CONDITIONS =
@@ -25,17 +25,17 @@ final class CacheRuleHosts {
     private final boolean forward;
 
     /**
-     * Of a directory.
+     * Creates a converter.
      *
-     * @param rules those that lead to an origin
-     * @param forward whether hosts that clients name are asked too
+     * @param rules the rules that map to an origin
+     * @param forward whether the forward proxy is enabled
      */
     CacheRuleHosts(List<RemapRule> rules, boolean forward) {
         this.rules = rules;
         this.forward = forward;
     }
 
-    /** What a line becomes: nothing where no rule leads to where it is for. */
+    /** Returns the cache rules for a line; empty if no rule maps to a matching URL. */
     List<DraftNode> of(DraftNode line, Entry entry) {
         if (line.field("url_regex") != null && rules.stream().anyMatch(rule -> !isSame(rule))) {
             entry.notMapped(
@@ -65,7 +65,7 @@ final class CacheRuleHosts {
         return lines;
     }
 
-    /** Whether a rule for every host would take hosts of other rules along, for which the line is not. */
+    /** Whether a rule for every host would also match hosts of other rules, to which the line does not apply. */
     private boolean isWider(DraftNode line, RemapRule rule) {
         return rule.fromHost().isEmpty()
                 && rules.stream()
@@ -73,7 +73,7 @@ final class CacheRuleHosts {
                                 && (!isFor(line, other) || prefix(text(line, "prefix"), other) == null));
     }
 
-    /** Whether it stores less, which does no harm. */
+    /** Whether the line only prevents storing, so that it does no harm for more hosts. */
     static boolean isNeverCached(DraftNode line) {
         return text(line, "action").equals("never_cache");
     }
@@ -122,7 +122,7 @@ final class CacheRuleHosts {
         }
     }
 
-    /** How paths begin for clients; null where the rule leads to no such path. */
+    /** Returns the path prefix in the client's URL; null if the rule has no such target path. */
     private static @Nullable String prefix(String wanted, RemapRule rule) {
         String from = rule.fromPath();
         String to = rule.toPath();

@@ -10,13 +10,13 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** What was imported, for people and for programs. */
+/** Formats the result of an import as text or JSON. */
 public final class ImportReport {
     private static final int TEXT_MAX = 100;
 
     private ImportReport() {}
 
-    /** A table by file, and what it comes to. */
+    /** Returns a table of the lines by file, with a summary. */
     public static List<String> table(Result result) {
         List<String> out = new ArrayList<>();
         String file = "";
@@ -50,15 +50,15 @@ public final class ImportReport {
         return out;
     }
 
-    /** What is broken, fit for a terminal. */
+    /** Returns the problems, with characters escaped for a terminal. */
     public static List<String> problems(Result result) {
         return result.problems().stream().map(Printable::text).toList();
     }
 
     /**
-     * One object.
+     * Returns the result as a JSON object.
      *
-     * @param written where the configuration was written to; null for nowhere
+     * @param written path of the written configuration; null if it was not written
      */
     public static String json(Result result, @Nullable String written) {
         StringBuilder out = new StringBuilder("{\"checked\":").append(result.yaml() != null);

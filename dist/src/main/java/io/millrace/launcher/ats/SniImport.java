@@ -28,19 +28,19 @@ import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.nodes.Node;
 
 /**
- * Imports sni.yaml, the settings of TLS connections by the name that clients ask for. Client addresses become filters of the rules for
- * that name, TLS settings an element of {@code tls.certificates}. Rules for a name that needs client certificates are closed where that
- * cannot be written. Confined to one thread.
+ * Imports sni.yaml, the settings of TLS connections by server name. Client addresses become filters of the rules for
+ * that name, and TLS settings an element of {@code tls.certificates}. If the requirement of client certificates cannot
+ * be written for a name, its rules deny all clients. Confined to one thread.
  */
 final class SniImport {
     /**
-     * What is said of a name.
+     * The settings of one server name.
      *
-     * @param hosts an expression for them all; null where the name is one host's
-     * @param somePorts whether it is for some ports alone, so that others get what is said of the name behind it
-     * @param allowed whose connections are completed; null for everybody's
+     * @param hosts regular expression for all hosts of the name; null for a single host
+     * @param somePorts whether the settings apply to some ports only; other ports use the next settings for the name
+     * @param allowed addresses of clients whose connections are accepted; null for all
      * @param settings TLS settings for clients
-     * @param origin what is said of TLS to origins of that name
+     * @param origin TLS settings for origins with this name
      */
     private record Policy(
             String name,
@@ -55,7 +55,7 @@ final class SniImport {
             return hosts == null ? host.equals(name) : host.matches(hosts);
         }
 
-        /** Whether it is for all hosts below a domain, of any number of labels. */
+        /** Whether the name stands for all hosts below a domain, with any number of labels. */
         boolean isWildcard() {
             return hosts != null && name.startsWith("*.") && name.indexOf('*', 1) < 0;
         }
@@ -64,7 +64,7 @@ final class SniImport {
             return name.substring(2);
         }
 
-        /** Whether it holds for a host, or for every host that a wildcard stands for. */
+        /** Whether the settings apply to a host, or to every host that a wildcard matches. */
         boolean holds(String hostOrWildcard) {
             boolean wildcard = hostOrWildcard.startsWith("*");
             return !somePorts && (!wildcard || hosts != null) && isOf(hostOrWildcard.replace("*", "a"));
@@ -73,7 +73,7 @@ final class SniImport {
 
     private final Input input;
     private final Certificates certificates;
-    /** Whether the directory is of a version before 10, where a star may stand anywhere in a name. */
+    /** Whether the directory is of a version before 10, in which a name may contain a star anywhere. */
     private final boolean old;
 
     private static final String CLIENT_SNI = "client_sni_policy";
@@ -85,7 +85,7 @@ final class SniImport {
     private final Set<Entry> usedForOrigins = new HashSet<>();
     private final Set<Entry> usedForSni = new HashSet<>();
 
-    /** Policies whose rules nobody may pass. */
+    /** Entries of policies whose rules deny all clients. */
     private final Set<Entry> closed = new HashSet<>();
 
     SniImport(Input input, Certificates certificates) {
@@ -94,10 +94,10 @@ final class SniImport {
         old = !input.has("records.yaml");
     }
 
-    /** @param rules all that clients may ask for */
+    /** @param rules all rules of remap */
     void read(List<RemapRule> rules) {
         String name = input.named("ssl.servername.filename", "sni.yaml");
-        // Version 8 had another name for it, and the list alone.
+        // Version 8 used another file name, with the list as the top-level value.
         boolean oldName = !input.has(name) && input.has("ssl_server_name.yaml");
         JoinedYaml yaml = JoinedYaml.read(input, oldName ? "ssl_server_name.yaml" : name, false, List.of("sni"));
         if (yaml == null) {
@@ -116,7 +116,7 @@ final class SniImport {
         }
     }
 
-    /** Writes the TLS settings of names for clients. */
+    /** Writes the TLS settings of server names for clients. */
     private void clientTls(List<RemapRule> rules, boolean secure) {
         NameCertificates names = new NameCertificates(input, certificates);
         List<Policy> deep = new ArrayList<>();
@@ -145,7 +145,7 @@ final class SniImport {
         deep.forEach(policy -> closeDeep(policy, rules));
     }
 
-    /** Why the settings of a name cannot be written; null where they can, and where there are none. */
+    /** Returns why the settings of a name cannot be written; null if they can, or if there are none. */
     private static @Nullable String reason(Policy policy, NameCertificates names, boolean secure) {
         NameSettings settings = policy.settings;
         if (settings.isEmpty() && settings.isComplete()) {
@@ -169,7 +169,10 @@ final class SniImport {
         return policy.hosts == null || policy.isWildcard() ? null : "* must stand for a whole label";
     }
 
-    /** A wildcard of a certificate stands for one label, one of sni.yaml for several: known names are written beside it. */
+    /**
+     * Writes the settings of a name. A wildcard of a certificate matches one label, a wildcard of sni.yaml several. So
+     * the known names with more labels are added.
+     */
     private void write(Policy policy, int index, NameCertificates names, List<RemapRule> rules) {
         Set<String> wanted = new LinkedHashSet<>(Set.of(policy.name));
         if (policy.isWildcard()) {
@@ -192,8 +195,9 @@ final class SniImport {
     }
 
     /**
-     * Closes hosts further below a domain whose clients need a certificate, in rules for many hosts: no certificate's wildcard is for
-     * them, so that the policy of clients that name no host would hold.
+     * Denies access to hosts several labels below a domain whose clients need a certificate, if a rule for many hosts
+     * exists. No certificate wildcard matches these hosts, so clients could reach them with the settings for
+     * connections without a server name.
      */
     private void closeDeep(Policy policy, List<RemapRule> rules) {
         boolean wide = rules.stream()
@@ -211,7 +215,7 @@ final class SniImport {
                 + " are denied in rules for many hosts, because the wildcard of a certificate stands for one label");
     }
 
-    /** A rule for an origin whose name the file has: the first policy of that name holds. */
+    /** Writes TLS settings for the origin of a rule, from the first policy that matches the name of the origin. */
     private void originTls(RemapRule rule) {
         DraftNode node = rule.node();
         if (node == null || !rule.isToSecure() || rule.verb().equals("reverse_map") || rule.isExpression()) {
@@ -228,7 +232,7 @@ final class SniImport {
         }
     }
 
-    /** Traffic Server chooses the name for origins by the one that the client asks for. */
+    /** Writes the SNI of a rule's origin. Traffic Server derives it from the server name that the client requests. */
     private void originSni(RemapRule rule) {
         DraftNode node = rule.node();
         if (node == null
@@ -305,7 +309,10 @@ final class SniImport {
         hostPolicy(item.entry(), Yaml.text(item.node(), "host_sni_policy"), settings);
     }
 
-    /** For the hosts of a name with a star; null for any other. Since version 10 a star stands at the beginning alone. */
+    /**
+     * Returns a regular expression for the hosts of a name with a star; null for any other name. Since version 10 a
+     * star is allowed only at the beginning.
+     */
     private @Nullable String expression(String name) {
         if (old ? !name.contains("*") : !name.matches("\\*\\.[^*.].*")) {
             return null;
@@ -313,7 +320,7 @@ final class SniImport {
         return name.replaceAll("[^a-z0-9*_-]", "\\\\$0").replace("*", ".*");
     }
 
-    /** A list, or {@code @} and the file that has it. */
+    /** Returns a list of addresses; {@code @} refers to a file that contains the list. */
     private List<String> addresses(Entry entry, String text) {
         if (!text.startsWith("@")) {
             return split(text);
@@ -366,7 +373,7 @@ final class SniImport {
         }
     }
 
-    /** Millrace compares the policies of both names, whatever this says. */
+    /** Explains host_sni_policy: Millrace always compares the policies of both names. */
     private static void hostPolicy(Entry entry, String word, NameSettings settings) {
         if (word.isEmpty()) {
             return;
@@ -380,7 +387,7 @@ final class SniImport {
         }
     }
 
-    /** Keys that are told by their beginning. */
+    /** Explains keys that are recognized by their prefix. */
     private static void explainFamily(Entry entry, String key) {
         if (key.startsWith("http2_")) {
             entry.note(key + ": the limits of HTTP/2 are in section http2, for all names");
@@ -401,12 +408,15 @@ final class SniImport {
         }
     }
 
-    /** Whether a policy keeps anybody out. */
+    /** Whether a policy denies any client. */
     private boolean isGuard(Policy policy) {
         return closed.contains(policy.entry) || (policy.allowed != null && !policy.allowed.covers(AddressSet.ALL));
     }
 
-    /** Of a rule for one host the first policy for that name holds, as for connections; of a wider rule each that may. */
+    /**
+     * Adds the filters of policies to a rule. For a rule with one host the first policy for the name applies, as for
+     * connections. For a wider rule every policy applies that may match.
+     */
     private void guard(RemapRule rule) {
         DraftNode node = rule.node();
         String from = rule.from();
@@ -431,7 +441,7 @@ final class SniImport {
         }
     }
 
-    /** Guards a rule for many hosts as a whole. */
+    /** Adds the filters to a rule for many hosts as a whole. */
     private void wide(RemapRule rule, DraftNode node, List<Policy> held) {
         guard(node, held);
         held.stream()
@@ -441,8 +451,8 @@ final class SniImport {
     }
 
     /**
-     * A rule for every host has a rule for each name before it. These stand behind all others, and rules without a host are asked last
-     * all the same.
+     * Adds a rule for each name to a rule that matches every host. The new rules follow all others, but take
+     * precedence, since rules without a host are searched last.
      */
     private void names(RemapRule rule, DraftNode node) {
         int last = -1;
@@ -451,7 +461,7 @@ final class SniImport {
         }
         List<Policy> held = policies.subList(0, last + 1);
         if (rule.verb().equals("map_with_referer") && held.stream().anyMatch(policy -> policy.hosts != null)) {
-            // There is no such kind with an expression.
+            // There is no such rule kind with a regular expression.
             wide(rule, node, held);
             return;
         }
@@ -472,7 +482,10 @@ final class SniImport {
         }
     }
 
-    /** What holds for a host: the first that is said of it, and behind what is for some ports the next one too. */
+    /**
+     * Returns the policies for a host: the first match, and further matches as long as the previous one is for some
+     * ports only.
+     */
     private List<Policy> of(String host) {
         List<Policy> held = new ArrayList<>();
         for (Policy policy : policies) {
@@ -486,7 +499,7 @@ final class SniImport {
         return held;
     }
 
-    /** Whether an expression may be for a host of a policy. */
+    /** Whether a regular expression may match a host of a policy. */
     private static boolean mayBe(String expression, Policy policy) {
         if (policy.hosts != null) {
             return true;
@@ -500,7 +513,7 @@ final class SniImport {
         }
     }
 
-    /** Puts filters in front, the first one's first. */
+    /** Inserts the filters of the policies before the existing filters, in the order of the policies. */
     private void guard(DraftNode rule, List<Policy> held) {
         for (int i = held.size() - 1; i >= 0; i--) {
             Policy policy = held.get(i);

@@ -1,6 +1,7 @@
 /**
- * Reads a configuration directory of Traffic Server and writes what it says as one {@code millrace.yaml}. Every line that was read ends
- * in a report, as what it became or with the reason why it became nothing. Nothing here starts, binds or changes anything.
+ * Imports a configuration directory of Traffic Server into a single {@code millrace.yaml}. Every line is listed in a
+ * report, with the resulting keys or the reason why there are none. Nothing in this package starts, binds or changes
+ * anything.
  */
 @NullMarked
 package io.millrace.launcher.ats;

@@ -50,17 +50,17 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
     private static final long DISCONNECTED_GRACE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /** First version of the control protocol in which a draining worker sends {@code Draining} after {@code Hello}. */
-    private static final int SAYS_DRAINING = 4;
+    private static final int VERSION_WITH_DRAINING = 4;
 
     /** First version of the control protocol in which a worker releases the store and continues to answer. */
-    private static final int RELEASES = 5;
+    private static final int VERSION_WITH_RELEASE = 5;
 
     /** Time limit from the release of the store until the candidate accepts connections. */
     private static final long HAND_OVER_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final EventLoop loop;
     private final WorkerIdentity identity;
-    private final WorkerRegistry workforce;
+    private final WorkerRegistry workers;
     private final Adoption adoption;
     private final Reloading reloading;
     private final Consumer<WorkerStatus> onReady;
@@ -93,11 +93,11 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
     public Supervisor(EventLoop loop, ControlPaths paths, long heartbeatTimeoutNanos, Consumer<WorkerStatus> onReady) {
         this.loop = loop;
         this.identity = new WorkerIdentity(paths.workerIdentity());
-        this.workforce = new WorkerRegistry(loop, paths, heartbeatTimeoutNanos, this);
+        this.workers = new WorkerRegistry(loop, paths, heartbeatTimeoutNanos, this);
         this.onReady = onReady;
-        adoption = new Adoption(loop, workforce::kill);
-        reloading = new Reloading(loop, this::holdsFromNowOn);
-        ticketKeys.start(loop, message -> workforce.all().stream()
+        adoption = new Adoption(loop, workers::kill);
+        reloading = new Reloading(loop, this::updateConfig);
+        ticketKeys.start(loop, message -> workers.all().stream()
                 .filter(WorkerProcess::isOfThisVersion)
                 .forEach(worker -> worker.send(message)));
     }
@@ -119,7 +119,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
      */
     public CompletableFuture<Adoption.Left> adopt(WorkerIdentity.Survivor survivor) {
         loop.execute(() -> {
-            current = workforce.adopt(survivor);
+            current = workers.adopt(survivor);
             publish();
         });
         return adoption.left();
@@ -159,7 +159,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
             } else {
                 WorkerRollover takeover = new WorkerRollover(first, drainNanos, new CompletableFuture<>());
                 var unused = takeover.done().exceptionally(failure -> {
-                    servesOn();
+                    reportAdoptedReady();
                     return null;
                 });
                 begin(takeover);
@@ -171,7 +171,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
      * Reports READY although the successor failed to start, since the adopted worker serves. Otherwise the service
      * manager would stop the launcher.
      */
-    private void servesOn() {
+    private void reportAdoptedReady() {
         if (!stopping && status.state() == WorkerState.READY) {
             onReady.accept(status);
         }
@@ -194,7 +194,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
     public CompletableFuture<Void> stop(long drainNanos) {
         loop.execute(() -> {
             stopping = true;
-            for (WorkerProcess worker : workforce.all()) {
+            for (WorkerProcess worker : workers.all()) {
                 if (isToldToDrain(worker)) {
                     worker.send(new ControlMessage.Drain(drainNanos));
                     worker.draining(System.nanoTime() + drainNanos + EXIT_GRACE_NANOS);
@@ -224,14 +224,14 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
     public CompletableFuture<Void> stopAtOnce() {
         loop.execute(() -> {
             stopping = true;
-            workforce.all().forEach(WorkerProcess::kill);
+            workers.all().forEach(WorkerProcess::kill);
             stoppedWhenEmpty();
         });
         return stopped;
     }
 
     private void stoppedWhenEmpty() {
-        if (stopping && workforce.isEmpty()) {
+        if (stopping && workers.isEmpty()) {
             closeSockets();
             stopped.complete(null);
         }
@@ -252,7 +252,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
                 return;
             }
             if (worker == null) {
-                holdsFromNowOn(changed);
+                updateConfig(changed);
                 result.complete(List.of());
             } else {
                 reloading.ask(worker, changed, result);
@@ -261,7 +261,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         return result;
     }
 
-    private void holdsFromNowOn(ConfigSource changed) {
+    private void updateConfig(ConfigSource changed) {
         if (plan != null) {
             plan = plan.with(changed);
         }
@@ -283,7 +283,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
                 return;
             }
             if (worker == null) {
-                settleOn(changed);
+                replacePlan(changed);
                 requested.done().complete(null);
             } else {
                 begin(requested);
@@ -319,11 +319,11 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
 
     /** Makes all workers reopen their log files. Any thread. */
     public void reopenLogs() {
-        loop.execute(() -> workforce.all().forEach(worker -> worker.send(new ControlMessage.ReopenLogs())));
+        loop.execute(() -> workers.all().forEach(worker -> worker.send(new ControlMessage.ReopenLogs())));
     }
 
     /** Makes {@code changed} the current plan. */
-    private void settleOn(WorkerPlan changed) {
+    private void replacePlan(WorkerPlan changed) {
         if (plan != null) {
             plan.closeSocketsExcept(changed);
         }
@@ -343,7 +343,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
             return;
         }
         try {
-            candidate = workforce.launch(requested.plan(), warms);
+            candidate = workers.launch(requested.plan(), warms);
         } catch (IOException e) {
             rollFailed(e.getMessage());
         }
@@ -378,7 +378,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
      * Replaces a current worker that no longer accepts: by the candidate as soon as it is on standby, or by a new
      * worker.
      */
-    private void succeed() {
+    private void replaceCurrent() {
         WorkerProcess next = candidate;
         if (next == null) {
             spawn();
@@ -387,7 +387,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         endHandOver();
         candidate = null;
         current = next;
-        workforce.expectReady(next);
+        workers.expectReady(next);
         identity.write(next);
         if (next.isToldToServe()) {
             next.send(new ControlMessage.TakenOver());
@@ -414,7 +414,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
             return;
         }
         try {
-            WorkerProcess worker = workforce.launch(next, false);
+            WorkerProcess worker = workers.launch(next, false);
             current = worker;
             identity.write(worker);
             publish();
@@ -454,7 +454,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
             LOG.warn("worker {} {} during its warm-up; starting another worker without warm-up", worker.pid(), cause);
             begin(attempted, false);
         } else if (attempted != null && !stopping && worker.isWorthAnotherStart()) {
-            LOG.warn("worker {} {}; starting another worker", worker.pid(), cause);
+            LOG.warn("worker {} {}; restarting it, since the cause may be temporary", worker.pid(), cause);
             begin(attempted, false);
         } else {
             rollFailed(cause);
@@ -487,17 +487,17 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
             return;
         }
         if (before == WorkerState.DRAINING) {
-            succeed();
+            replaceCurrent();
             return;
         }
         restarts++;
         if (candidate != null) {
             LOG.error("worker {} {}; new connections wait for the next worker", worker.pid(), cause);
-            succeed();
+            replaceCurrent();
             return;
         }
         if (worker.isWorthAnotherStart()) {
-            LOG.error("worker {} {}; starting another worker", worker.pid(), cause);
+            LOG.error("worker {} {}; restarting it, since the cause may be temporary", worker.pid(), cause);
             spawn();
             return;
         }
@@ -523,7 +523,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         WorkerStatus.WarmUp warmUp = next == null ? null : next.warmUp();
         boolean changed = !Objects.equals(warmUp, status.warmUp());
         status = worker == null
-                ? new WorkerStatus(-1, WorkerState.GONE, workforce.generation(), restarts, null, warmUp, false)
+                ? new WorkerStatus(-1, WorkerState.GONE, workers.generation(), restarts, null, warmUp, false)
                 : new WorkerStatus(
                         worker.pid(),
                         worker.state(),
@@ -539,7 +539,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
 
     /** The worker with this process id. Without process ids (pid below 0) there is only one worker at a time. */
     private @Nullable WorkerProcess workerOf(long pid) {
-        return pid < 0 ? current : workforce.byPid(pid);
+        return pid < 0 ? current : workers.byPid(pid);
     }
 
     @Override
@@ -562,9 +562,9 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
             return;
         }
         if (message instanceof ControlMessage.Hello hello) {
-            greet(worker, hello);
+            onHello(worker, hello);
         } else if (message instanceof ControlMessage.WarmingUp warmUp && worker == candidate) {
-            workforce.expectWarm(worker, warmUp.limitNanos());
+            workers.expectWarm(worker, warmUp.limitNanos());
             publish();
         } else if (message instanceof ControlMessage.Standby && worker == candidate) {
             standsBy(worker);
@@ -591,15 +591,15 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
 
     private void standsBy(WorkerProcess next) {
         next.standsByNow();
-        workforce.expectReady(next);
+        workers.expectReady(next);
         WorkerProcess serves = current;
         if (serves == null) {
-            succeed();
-        } else if (roll != null && serves.protocolVersion() >= RELEASES && serves.state() == WorkerState.READY) {
+            replaceCurrent();
+        } else if (roll != null
+                && serves.protocolVersion() >= VERSION_WITH_RELEASE
+                && serves.state() == WorkerState.READY) {
             handOverDeadline = loop.schedule(
-                    () -> workforce.kill(next, "did not take over from the old worker in time"),
-                    HAND_OVER_NANOS,
-                    TimeUnit.NANOSECONDS);
+                    () -> workers.kill(next, "did not take over from the old worker in time"), HAND_OVER_NANOS, TimeUnit.NANOSECONDS);
             serves.send(new ControlMessage.Release());
             publish();
         } else if (roll != null) {
@@ -642,14 +642,16 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         }
     }
 
-    private void greet(WorkerProcess worker, ControlMessage.Hello hello) {
+    private void onHello(WorkerProcess worker, ControlMessage.Hello hello) {
         worker.speaks(hello.protocolVersion());
         if (!worker.isOfThisVersion() && worker.plan() != null) {
-            workforce.kill(
+            workers.kill(
                     worker,
                     "has version " + hello.protocolVersion() + " of the control protocol, expected "
                             + ControlMessage.PROTOCOL_VERSION);
-        } else if (worker.plan() == null && hello.listeners().isEmpty() && hello.protocolVersion() < SAYS_DRAINING) {
+        } else if (worker.plan() == null
+                && hello.listeners().isEmpty()
+                && hello.protocolVersion() < VERSION_WITH_DRAINING) {
             acceptsNoMore(worker);
         } else if (worker.plan() == null) {
             adoption.greeted(worker, hello);
@@ -678,7 +680,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         if (finished != null && worker == current && candidate == null) {
             roll = null;
             lastRollNanos = System.nanoTime() - rollBeganNanos;
-            settleOn(finished.plan());
+            replacePlan(finished.plan());
             finished.done().complete(null);
         }
         if (worker.plan() == null) {
@@ -693,7 +695,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         worker.hasStoppedAccepting();
         predecessorClosed(worker);
         if (worker == current && plan == null) {
-            finishesUnsucceeded(worker);
+            adoptedDrains(worker);
             return;
         }
         if (stopping) {
@@ -707,7 +709,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
             reloading.fail("the worker received a stop signal that the launcher did not send");
             current = null;
             publish();
-            succeed();
+            replaceCurrent();
         }
     }
 
@@ -715,7 +717,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
      * Ends the adoption of a worker that drains before this launcher has a plan: the worker has already closed its
      * sockets.
      */
-    private void finishesUnsucceeded(WorkerProcess adopted) {
+    private void adoptedDrains(WorkerProcess adopted) {
         if (adopted.state() != WorkerState.DRAINING) {
             adopted.drainingUnasked(System.nanoTime());
         }
@@ -743,7 +745,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         loop.schedule(
                 () -> {
                     if (worker.state() != WorkerState.DYING && worker.state() != WorkerState.GONE) {
-                        workforce.kill(worker, "has closed its control socket");
+                        workers.kill(worker, "has closed its control socket");
                     }
                 },
                 DISCONNECTED_GRACE_NANOS,

@@ -30,7 +30,7 @@ final class AtsRulesTest extends AtsFixture {
                 "map http://bad.example/ ftp://o.example/");
         assertHas("- map: http://ok.example/");
         assertLacks("bad.example");
-        assertOutcome(Outcome.NOT_MAPPED, "remap.config", 1, "is not an expression");
+        assertOutcome(Outcome.NOT_MAPPED, "remap.config", 1, "is not a regular expression");
         assertOutcome(Outcome.NOT_MAPPED, "remap.config", 2, "no such volume");
         assertOutcome(Outcome.NOT_MAPPED, "remap.config", 3, "the scheme 'ftp' is not supported");
         assertEquals(List.of("remap[0]"), samples.line("remap.config", 2).keys());

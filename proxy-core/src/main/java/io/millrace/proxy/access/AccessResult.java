@@ -1,18 +1,18 @@
 package io.millrace.proxy.access;
 
-/** Whether a request may go on. Never allocated for a request. */
+/** The result of an access check. Never allocated per request. */
 public sealed interface AccessResult permits AccessResult.Allowed, AccessResult.Denied {
-    /** The one instance of {@link Allowed}. */
+    /** The only instance of {@link Allowed}. */
     Allowed ALLOWED = new Allowed();
 
-    /** The request goes on to the remap rules. */
+    /** The request continues with the remap rules. */
     record Allowed() implements AccessResult {}
 
     /**
-     * The request ends here.
+     * The request is denied.
      *
-     * @param status the status to answer with
-     * @param reason why, for the log and the error page
+     * @param status the status of the response
+     * @param reason the reason for the log and the error page
      */
     record Denied(int status, DenialReason reason) implements AccessResult {}
 }

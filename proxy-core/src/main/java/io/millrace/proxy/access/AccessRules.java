@@ -16,7 +16,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who may ask for what of each rule, who may purge, whose word about the client is believed, and what the origin is told of the client. Immutable.
+ * The access rules of a configuration: the filters and methods of each rule, the right to purge, the trusted proxies,
+ * and the client data sent to origins. Immutable.
  */
 public final class AccessRules {
     private static final FieldName[] NAMES = {
@@ -27,7 +28,7 @@ public final class AccessRules {
         FieldName.CLIENT_IP
     };
 
-    /** Stands for the index of a rule where none maps the URL. */
+    /** Rule index of a URL that no rule maps. */
     public static final int NO_RULE = -1;
 
     private final RequestFilters filters;
@@ -55,7 +56,7 @@ public final class AccessRules {
         this.subject = subject;
     }
 
-    /** What a configuration means. */
+    /** Returns the access rules of a configuration. */
     public static AccessRules of(ProxyConfig config) {
         AccessConfig access = config.access();
         List<RemapRuleConfig> rules = config.remap();
@@ -74,18 +75,18 @@ public final class AccessRules {
                 SubjectField.of(config.tls().clientSubjectField()));
     }
 
-    /** Whether there are filters at all; without, {@link #denial} need not be asked. */
+    /** Whether there are filters. Without filters, {@link #denial} need not be called. */
     public boolean hasFilters() {
         return filters.isAny();
     }
 
     /**
-     * The filter that refuses a request, as logs and metrics name it; null when it may go on. Allocates nothing, unless the client's
-     * address is told by X-Forwarded-For.
+     * Returns the name of the filter that denies a request, for logs and metrics; null if the request is allowed.
+     * Allocates only if X-Forwarded-For contains the client's address.
      *
-     * @param ruleIndex the rule that the URL has, or {@link #NO_RULE}
-     * @param peer who sent it, null when not known
-     * @param local the address that it was sent to, null when not known
+     * @param ruleIndex the rule that maps the URL, or {@link #NO_RULE}
+     * @param peer address of the sender, null if unknown
+     * @param local address that the request was sent to, null if unknown
      */
     public @Nullable String denial(
             int ruleIndex, RequestHead request, @Nullable IpAddress peer, @Nullable IpAddress local) {
@@ -93,36 +94,37 @@ public final class AccessRules {
     }
 
     /**
-     * Who the client of a request is to those who go by its address: where X-Forwarded-For counts, the one that a trusted proxy names there.
+     * Returns the client's address for the filters. If they use X-Forwarded-For, this is the address that a trusted
+     * proxy gives there.
      *
-     * @param peer who sent it, null when not known
-     * @return null when not known
+     * @param peer address of the sender, null if unknown
+     * @return null if unknown
      */
     public @Nullable IpAddress client(RequestHead request, @Nullable IpAddress peer) {
         return filters.client(request, peer);
     }
 
     /**
-     * The client that a trusted proxy names in X-Forwarded-For, or the peer.
+     * Returns the client that a trusted proxy gives in X-Forwarded-For, else the peer.
      *
-     * @param peer who sent the request, null when not known
-     * @return null when not known
+     * @param peer address of the sender, null if unknown
+     * @return null if unknown
      */
     public @Nullable IpAddress namedClient(RequestHead request, @Nullable IpAddress peer) {
         return named.of(request.fields(), peer);
     }
 
-    /** The methods of a rule. */
+    /** Returns the methods of a rule. */
     public MethodPolicy methods(int ruleIndex) {
         return methods[ruleIndex];
     }
 
-    /** Who may purge. */
+    /** The right to purge. */
     public PurgeAccess purges() {
         return purges;
     }
 
-    /** Whether the address is that of a proxy whose word about the client is believed. */
+    /** Whether the address belongs to a trusted proxy, whose forwarding fields are used. */
     public boolean isTrusted(@Nullable InetAddress address) {
         if (address != null) {
             for (AddressRange range : trusted) {
@@ -135,9 +137,10 @@ public final class AccessRules {
     }
 
     /**
-     * Whether the client of a request is secured by TLS as https demands (RFC 9110 s7.4): up to here, or up to a trusted proxy that says so.
+     * Whether the client's request is protected by TLS as https requires (RFC 9110 s7.4). Either this connection uses
+     * TLS, or a trusted proxy reports https.
      *
-     * @param client the connection that the request came on
+     * @param client the connection of the request
      */
     public boolean isSecured(FieldSection fields, ClientConnection client) {
         return client.isSecureForClient()
@@ -145,8 +148,8 @@ public final class AccessRules {
     }
 
     /**
-     * Whether the line speaks of the client in another's name: an untrusted client's is not sent on, and the ones that this
-     * proxy writes itself are never copied.
+     * Whether the field is withheld from the origin. Forwarding fields of untrusted clients are not forwarded. Fields
+     * that this proxy writes itself are never copied.
      */
     public boolean isWithheld(FieldSection fields, int line, boolean fromTrusted) {
         if (subject != null && subject.isNameOf(fields, line)) {
@@ -164,33 +167,35 @@ public final class AccessRules {
     }
 
     /**
-     * Whether the line tells of a URL that the origin is not asked for, because keys of the rule hold another one: then not even a
-     * trusted proxy's word reaches it, or one client's URL would decide what all others get.
+     * Whether the field names a URL that differs from the origin request, because the rule's cache keys contain another
+     * URL. Such a field is not forwarded, even from a trusted proxy. Otherwise one client's URL would determine the
+     * response for all others.
      *
-     * @param otherHost whether the origin is told of another host than the client's
+     * @param otherHost whether the origin receives another host than the client's
      */
     public static boolean tellsOfAnotherUrl(FieldSection fields, int line, boolean otherHost) {
         return ForwardingFields.tellsUrl(fields, line) || (otherHost && ForwardingFields.tellsHost(fields, line));
     }
 
-    /** Adds the subject of the client's certificate, where origins are told of it. */
+    /** Adds the subject of the client's certificate, if origins receive it. */
     public void tellSubject(ClientConnection client, FieldSection.Builder to) {
         if (subject != null) {
             subject.addTo(client, to);
         }
     }
 
-    /** Whether a response that varies by this field answers one client's certificate. */
+    /** Whether this is the field with the subject. A response that varies by it is for the owner of one certificate. */
     public boolean isSubject(FieldName name) {
         return subject != null && subject.isLike(name);
     }
 
     /**
-     * Adds what the origin is told of the client. The word of a trusted proxy stays: addresses are appended to its list, scheme and
-     * host are its own where it gave them.
+     * Adds the forwarding fields for the origin. Values of a trusted proxy are kept: addresses are appended to its
+     * list, and its scheme and host are used if present.
      *
-     * @param otherHost whether the target has another host than the client asked for: then that is the host that is told
-     * @param peer who sent the request, null when not known
+     * @param otherHost whether the target has another host than the client requested; the field then contains the
+     *     target's host
+     * @param peer address of the sender, null if unknown
      */
     public void tell(
             FieldSection from,
@@ -221,21 +226,24 @@ public final class AccessRules {
         to.add(name, before == null ? last : before + ", " + last);
     }
 
-    /** One element of Forwarded (RFC 7239 s4): an address with colons stands in brackets and quotes, as does a port. */
+    /**
+     * Returns one element of Forwarded (RFC 7239 s4). An address with colons is in brackets and quotes; a host is in
+     * quotes.
+     */
     private static String forwarded(@Nullable InetAddress peer, TargetUri target) {
         String node = peer == null ? "unknown" : text(peer);
         String text = "for=" + (node.indexOf(':') >= 0 ? "\"[" + node + "]\"" : node) + ";proto=" + target.scheme();
         return target.hostBytes().length == 0 ? text : text + ";host=\"" + target.authority() + "\"";
     }
 
-    /** The address without a zone, which means nothing elsewhere. */
+    /** Returns the address without its zone, which is only valid on this machine. */
     private static String text(InetAddress address) {
         String text = address.getHostAddress();
         int zone = text.indexOf('%');
         return zone < 0 ? text : text.substring(0, zone);
     }
 
-    @SuppressWarnings("EnumOrdinal") // the table is in the order of the constants
+    @SuppressWarnings("EnumOrdinal") // the table has the order of the constants
     private static FieldName nameOf(ForwardedField field) {
         return NAMES[field.ordinal()];
     }

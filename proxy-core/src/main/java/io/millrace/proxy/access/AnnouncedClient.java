@@ -7,7 +7,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
-/** What an origin is told of a client before anything else: a header of the PROXY protocol, of which the specification is HAProxy's. */
+/** Writes the PROXY protocol header that announces the client to an origin, as specified by HAProxy. */
 public final class AnnouncedClient {
     private static final byte[] SIGNATURE_2 = {13, 10, 13, 10, 0, 13, 10, 'Q', 'U', 'I', 'T', 10};
     private static final byte PROXY = 0x21;
@@ -18,12 +18,12 @@ public final class AnnouncedClient {
     private AnnouncedClient() {}
 
     /**
-     * The whole header. Where one end is of IPv6 both are written so, IPv4 in its mapped form; where one is no IP address the header says that
-     * the client is not known.
+     * Returns the complete header. If one address is IPv6, both are written as IPv6, with IPv4 in its mapped form. If
+     * one is not an IP address, the header reports an unknown client.
      *
      * @param version 1 or 2
-     * @param client the connection's source
-     * @param local what the client connected to
+     * @param client source address of the connection
+     * @param local address that the client connected to
      */
     public static byte[] header(int version, InetSocketAddress client, InetSocketAddress local) {
         InetAddress from = client.getAddress();

@@ -1,12 +1,12 @@
 package io.millrace.proxy.access;
 
-/** Why a request may not go on. */
+/** The reasons for the denial of a request. */
 public enum DenialReason {
-    /** CONNECT asks for a tunnel, which a proxy in front of origins does not offer (RFC 9110 s9.3.6). */
+    /** CONNECT requests a tunnel, which a proxy in front of origins does not offer (RFC 9110 s9.3.6). */
     CONNECT_REFUSED("CONNECT is not supported"),
-    /** TRACE would show fields that the client did not send itself (RFC 9110 s9.3.8). */
+    /** TRACE would reveal fields that the client did not send itself (RFC 9110 s9.3.8). */
     TRACE_REFUSED("TRACE is not supported"),
-    /** The rule's list of methods does not have it. */
+    /** The rule's list does not contain the method. */
     METHOD_REFUSED("the method is not allowed for this URL");
 
     private final String text;
@@ -15,7 +15,7 @@ public enum DenialReason {
         this.text = text;
     }
 
-    /** For people. */
+    /** The text for error pages and logs. */
     public String text() {
         return text;
     }

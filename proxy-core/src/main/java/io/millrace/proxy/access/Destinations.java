@@ -7,8 +7,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where requests may be forwarded to. An address of IPv6 that stands for one of IPv4, since a translator or a tunnel leads there, may go where both may. This
- * proxy's own listening addresses are nobody's destination, whatever else is allowed: requests would go round. Immutable.
+ * The allowed destinations of forwarded requests. An IPv6 address that embeds an IPv4 address, because it leads to a
+ * translator or tunnel, is allowed only if both addresses are. The listen addresses of this proxy are never allowed,
+ * because requests would loop. Immutable.
  */
 public final class Destinations {
     private static final long NAT64 = 0x0064_ff9b_0000_0000L;
@@ -21,7 +22,7 @@ public final class Destinations {
 
     /**
      * @param own the addresses of this machine
-     * @param ownPorts the ports that this proxy listens on
+     * @param ownPorts the listen ports of this proxy
      */
     Destinations(ForwardProxyConfig config, OwnAddresses own, Set<Integer> ownPorts) {
         denied = config.denied();
@@ -30,7 +31,7 @@ public final class Destinations {
         this.ownPorts = ownPorts;
     }
 
-    /** Whether a connection may be made. */
+    /** Whether a connection to the address and port is allowed. */
     public boolean allow(IpAddress address, int port) {
         IpAddress within = embedded(address);
         return isAllowed(address)
@@ -47,7 +48,7 @@ public final class Destinations {
         return ownPorts.contains(port) && (own.contains(address) || isLoopbackOrNone(address));
     }
 
-    /** All of these reach this machine. */
+    /** Whether the address is loopback or unspecified. All of these reach this machine. */
     static boolean isLoopbackOrNone(IpAddress address) {
         return address.isV4()
                 ? address.v4() >>> 24 == 127 || address.v4() == 0
@@ -55,8 +56,8 @@ public final class Destinations {
     }
 
     /**
-     * The IPv4 address that one of IPv6 stands for: by NAT64 (RFC 6052 s2.1), 6to4 (RFC 3056 s2), Teredo (RFC 4380 s4), as IPv4-translated (RFC 2765
-     * s2.1) or IPv4-compatible (RFC 4291 s2.5.5.1); null for none.
+     * Returns the IPv4 address embedded in an IPv6 address; null for none. The forms are NAT64 (RFC 6052 s2.1), 6to4
+     * (RFC 3056 s2), Teredo (RFC 4380 s4), IPv4-translated (RFC 2765 s2.1) and IPv4-compatible (RFC 4291 s2.5.5.1).
      */
     static @Nullable IpAddress embedded(IpAddress address) {
         long high = address.high();

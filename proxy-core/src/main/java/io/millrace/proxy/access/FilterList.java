@@ -8,13 +8,13 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Filters in their order. Immutable. */
+/** An ordered list of filters. Immutable. */
 final class FilterList {
     static final FilterList NONE = new FilterList(new Filter[0], null);
 
     private final Filter[] filters;
 
-    /** For requests that meet none; null leaves them undecided. */
+    /** Verdict for requests that no filter matches; null leaves them undecided. */
     private final @Nullable FilterVerdict otherwise;
 
     private FilterList(Filter[] filters, @Nullable FilterVerdict otherwise) {
@@ -23,9 +23,9 @@ final class FilterList {
     }
 
     /**
-     * Those of a configuration.
+     * Returns the filters of a configuration.
      *
-     * @param path where they stand, for the log
+     * @param path position in the configuration, for the log
      */
     static FilterList of(List<FilterConfig> configs, String path) {
         if (configs.isEmpty()) {
@@ -41,7 +41,10 @@ final class FilterList {
         return filters.length == 0;
     }
 
-    /** What the first filter says that the request meets, or the list as a whole; null when neither decides. */
+    /**
+     * Returns the verdict of the first filter that matches the request, else the verdict of the whole list; null if
+     * undecided.
+     */
     @Nullable
     FilterVerdict verdict(RequestHead request, @Nullable IpAddress client, @Nullable IpAddress local) {
         for (Filter filter : filters) {
@@ -55,7 +58,7 @@ final class FilterList {
     /**
      * One filter.
      *
-     * @param methods empty for any
+     * @param methods empty for any method
      */
     private record Filter(
             FilterVerdict verdict,
@@ -78,7 +81,10 @@ final class FilterList {
                     && isIn(listeners, local);
         }
 
-        /** An address that is not known is in what is denied. */
+        /**
+         * Whether the set contains the address. An unknown address is in the set of a denying filter, but not of an
+         * allowing one.
+         */
         private boolean isIn(@Nullable AddressSet addresses, @Nullable IpAddress address) {
             if (addresses == null) {
                 return true;

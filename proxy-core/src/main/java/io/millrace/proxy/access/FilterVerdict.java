@@ -3,9 +3,9 @@ package io.millrace.proxy.access;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a filter says of the requests that meet it. Immutable.
+ * The decision of an access filter about the requests that match it. Immutable.
  *
- * @param denial what denies it, as logs and metrics name it; null when it may go on
+ * @param denial reason of the denial as written to logs and metrics; null when the request is allowed
  */
 record FilterVerdict(@Nullable String denial) {
     static final FilterVerdict ALLOWED = new FilterVerdict(null);

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Who may be forwarded to where, although no rule maps it: nobody, unless the configuration says so. Immutable. */
+/** The rights of clients to be forwarded to hosts that no rule maps. By default no client has them. Immutable. */
 public final class ForwardAccess {
     private final boolean enabled;
     private final AddressSet clients;
@@ -25,10 +25,10 @@ public final class ForwardAccess {
     }
 
     /**
-     * What a configuration means.
+     * Returns the rights of a configuration.
      *
-     * @param built what is listened on by, whatever the configuration says since
-     * @param own the addresses of this machine, which are read where they matter
+     * @param built the configuration of the open listeners, which later configurations do not change
+     * @param own the addresses of this machine, which are read if forwarding is enabled
      */
     public static ForwardAccess of(ProxyConfig config, ProxyConfig built, OwnAddresses own) {
         ForwardProxyConfig forward = config.forwardProxy();
@@ -46,22 +46,22 @@ public final class ForwardAccess {
         return new ForwardAccess(forward, new Destinations(forward, own, Set.copyOf(ports)));
     }
 
-    /** Whether anybody is forwarded. */
+    /** Whether forwarding is enabled. */
     public boolean isEnabled() {
         return enabled;
     }
 
-    /** Whether the client is; none that is not known. */
+    /** Whether the client may be forwarded; false for an unknown client. */
     public boolean isClient(@Nullable IpAddress client) {
         return enabled && clients.contains(client);
     }
 
-    /** Whether CONNECT may go to the port. */
+    /** Whether CONNECT to the port is allowed. */
     public boolean isConnectPort(int port) {
         return connectPorts.contains(port);
     }
 
-    /** Where to. */
+    /** The allowed destinations. */
     public Destinations destinations() {
         return destinations;
     }

@@ -9,7 +9,7 @@ import io.netty.util.NetUtil;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/** The client that trusted proxies name in X-Forwarded-For. Immutable. */
+/** The client that trusted proxies give in X-Forwarded-For. Immutable. */
 final class ForwardedClient {
     private final AddressSet trusted;
 
@@ -18,11 +18,12 @@ final class ForwardedClient {
     }
 
     /**
-     * The last address that is no trusted proxy's: what stands before it is that client's own word. Where all are trusted it is the
-     * first; without any, or from others than trusted proxies, the peer's own.
+     * Returns the last address in the field that is not a trusted proxy. The addresses before it were supplied by that
+     * client and are not reliable. Returns the first address if all are trusted. Returns the peer if the field is
+     * absent or the peer is not trusted.
      *
-     * @param peer who sent the request, null when not known
-     * @return null where what stands in that place is no address
+     * @param peer address of the sender, null if unknown
+     * @return null if the selected member is not an address
      */
     @Nullable
     IpAddress of(FieldSection fields, @Nullable IpAddress peer) {
@@ -43,7 +44,7 @@ final class ForwardedClient {
         return client;
     }
 
-    /** An address, with a port behind it or without; in brackets where it is IPv6 and has one. */
+    /** Parses an address with or without a port. An IPv6 address with a port is in brackets. */
     static @Nullable IpAddress parse(String text) {
         String address = text;
         int colon = text.indexOf(':');

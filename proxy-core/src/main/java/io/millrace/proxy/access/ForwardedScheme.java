@@ -6,15 +6,15 @@ import io.millrace.proxy.http.ListCursor;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/** The scheme that trusted proxies name in X-Forwarded-Proto and in Forwarded (RFC 7239 s5.4). */
+/** Reads the scheme that trusted proxies give in X-Forwarded-Proto and Forwarded (RFC 7239 s5.4). */
 final class ForwardedScheme {
     private static final String PROTO = "proto=";
 
     private ForwardedScheme() {}
 
     /**
-     * Whether the fields say https, and nothing else. Members before the last can be the client's own word, so one that says anything
-     * but https counts as well. The last element of Forwarded must name a scheme.
+     * Whether the fields contain the scheme https and no other. The client itself may have sent members before the last
+     * one, so that any other scheme in them makes the result false. The last element of Forwarded must have a scheme.
      */
     static boolean isHttps(FieldSection fields) {
         boolean named = false;
@@ -42,7 +42,7 @@ final class ForwardedScheme {
         return new String(cursor.bytes(), cursor.start(), cursor.end() - cursor.start(), StandardCharsets.ISO_8859_1);
     }
 
-    /** The value of proto in one element of Forwarded; null when it has none. */
+    /** Returns the value of proto in one element of Forwarded; null if there is none. */
     private static @Nullable String protoOf(String element) {
         boolean quoted = false;
         int start = 0;

@@ -8,20 +8,20 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Request fields in which a proxy tells the next one who the client is and what it asked for. An origin that believes them
- * answers another question than the one in the cache's key; so they are believed from trusted proxies only, and no other client's
- * reach the origin. An underscore counts as a hyphen: servers that hand fields on as variables (RFC 3875 s4.1.18) see no
- * difference.
+ * The request fields in which a proxy passes on the client's identity and its original request. An origin that uses
+ * them may answer a different request than the one in the cache key. Therefore only the fields of trusted proxies are
+ * used, and the fields of other clients are not forwarded. An underscore equals a hyphen, because servers that pass
+ * fields as variables (RFC 3875 s4.1.18) do not distinguish them.
  */
 final class ForwardingFields {
-    /** Every name that begins so. */
+    /** All names that begin with one of these. */
     private static final String[] PREFIXES = {
-        // Address, scheme, host, port, path prefix and server, as proxies in front tell them.
+        // Address, scheme, host, port, path prefix and server of the original request.
         "x-forwarded",
-        // The URL or host before somebody rewrote it; some frameworks route by these.
+        // The URL or host before a rewrite. Some frameworks route by these fields.
         "x-original-",
         "x-rewrite-",
-        // Another method or host than the request's own.
+        // A method or host that replaces the request's own.
         "x-http-method",
         "x-http-host",
         "x-method-override",
@@ -50,11 +50,11 @@ final class ForwardingFields {
         "front-end-https",
         "request-uri",
         "base-url",
-        // Becomes the variable HTTP_PROXY, by which programs choose their own proxy.
+        // Becomes the variable HTTP_PROXY, which some programs use as their own proxy.
         "proxy"
     };
 
-    /** Those that tell the host that the client asked for. */
+    /** Fields with the host that the client requested. */
     private static final String[] HOST_PREFIXES = {
         "x-forwarded-host",
         "x-forwarded-server",
@@ -65,7 +65,7 @@ final class ForwardingFields {
         "x-backend-host"
     };
 
-    /** Those that tell the path or the query that the client asked for, some of them the whole URL. */
+    /** Fields with the path or query that the client requested, or the whole URL. */
     private static final String[] URL_PREFIXES = {
         "x-forwarded-uri",
         "x-forwarded-url",
@@ -82,7 +82,7 @@ final class ForwardingFields {
         "base-url"
     };
 
-    /** The names by their first letter, so that an ordinary field costs a comparison or two. */
+    /** The names by their first letter, so that an ordinary field needs only one or two comparisons. */
     private static final byte[][][] EXACT = byFirst(NAMES);
 
     private static final byte[][][] BEGINNINGS = byFirst(PREFIXES);
@@ -91,7 +91,7 @@ final class ForwardingFields {
 
     private ForwardingFields() {}
 
-    /** Whether the line is such a field. */
+    /** Whether the line is a forwarding field. */
     static boolean contains(FieldSection fields, int line) {
         byte[] bytes = fields.bytes();
         int from = fields.nameStart(line);
@@ -105,12 +105,12 @@ final class ForwardingFields {
         return beginsWithOne(BEGINNINGS[slot], bytes, from, to);
     }
 
-    /** Whether the line tells the host that the client asked for. */
+    /** Whether the line contains the host that the client requested. */
     static boolean tellsHost(FieldSection fields, int line) {
         return beginsWithOne(OF_HOST, fields, line);
     }
 
-    /** Whether the line tells the path or the query that the client asked for. */
+    /** Whether the line contains the path or the query that the client requested. */
     static boolean tellsUrl(FieldSection fields, int line) {
         return beginsWithOne(OF_URL, fields, line);
     }

@@ -5,11 +5,11 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Which methods a rule lets through. CONNECT never passes; where the rule has no list TRACE does not pass either, and every
- * other method does, those that the proxy does not know included. Immutable.
+ * The methods that a rule allows. CONNECT is never allowed. Without a list, all other methods except TRACE are allowed,
+ * including unknown ones. Immutable.
  */
 public final class MethodPolicy {
-    /** The policy of a rule without a list of its own. */
+    /** The policy of a rule without a list of methods. */
     public static final MethodPolicy DEFAULT =
             new MethodPolicy(Set.of(), "GET, HEAD, POST, PUT, DELETE, OPTIONS, PATCH");
 
@@ -21,7 +21,7 @@ public final class MethodPolicy {
     private static final AccessResult.Denied NOT_LISTED =
             new AccessResult.Denied(METHOD_NOT_ALLOWED, DenialReason.METHOD_REFUSED);
 
-    /** Empty for the default. */
+    /** Empty for the default policy. */
     private final Set<String> listed;
 
     private final String allow;
@@ -32,23 +32,26 @@ public final class MethodPolicy {
     }
 
     /**
-     * The policy of a rule.
+     * Returns the policy of a rule.
      *
-     * @param methods the names that it lets through, in their own case (RFC 9110 s9.1); empty for the default
+     * @param methods the allowed methods, which are case-sensitive (RFC 9110 s9.1); empty for the default policy
      */
     public static MethodPolicy of(List<String> methods) {
         return methods.isEmpty() ? DEFAULT : new MethodPolicy(Set.copyOf(methods), String.join(", ", methods));
     }
 
-    /** The value of the Allow field that a 405 must carry, and an answer to OPTIONS may (RFC 9110 s10.2.1, s15.5.6). */
+    /**
+     * The value of the Allow field, which is required in a 405 and optional in a response to OPTIONS (RFC 9110 s10.2.1,
+     * s15.5.6).
+     */
     public String allow() {
         return allow;
     }
 
     /**
-     * Whether a request may go on.
+     * Checks whether a request is allowed.
      *
-     * @param name the method as it was spelled
+     * @param name name of the method in its original spelling
      */
     public AccessResult check(Method method, String name) {
         if (method == Method.CONNECT) {

@@ -8,12 +8,12 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.function.Supplier;
 
-/** The addresses of this machine, as they were when they were read last: addresses come and go while a proxy runs. Thread-safe. */
+/** The addresses of this machine as of the last read. They may change while the proxy runs. Thread-safe. */
 public final class OwnAddresses {
     private final Supplier<Set<IpAddress>> machine;
     private volatile Set<IpAddress> addresses = Set.of();
 
-    /** Those of the network's interfaces. */
+    /** Uses the addresses of the network interfaces. */
     public OwnAddresses() {
         this(OwnAddresses::ofInterfaces);
     }
@@ -22,7 +22,7 @@ public final class OwnAddresses {
         this.machine = machine;
     }
 
-    /** Reads them again. Asks the system; not for event loops. */
+    /** Reads the addresses again from the system. Must not run on event loops. */
     public void read() {
         addresses = machine.get();
     }
@@ -40,7 +40,7 @@ public final class OwnAddresses {
                     .forEach(bytes -> own.add(IpAddress.of(bytes)));
             return Set.copyOf(own);
         } catch (SocketException e) {
-            // Via still ends a circle.
+            // The Via field still ends a forwarding loop.
             return Set.of();
         }
     }

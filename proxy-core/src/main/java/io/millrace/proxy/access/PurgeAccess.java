@@ -14,9 +14,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who may purge by request: the addresses of {@code purge.allow}, rule by rule. A request that was forwarded must come from such
- * an address and for one: what it says of others can take its right away and never give it, so that a proxy on the same machine
- * does not lend its address to the world. Immutable.
+ * The right to purge by request: the addresses of {@code purge.allow} for each rule. For a forwarded request, the peer
+ * and all addresses in its forwarding fields must be allowed. The fields can remove the right but never grant it.
+ * Therefore a proxy on the same machine does not pass its own right on to all its clients. Immutable.
  */
 public final class PurgeAccess {
     private static final List<FieldName> FORWARDED_FOR = List.of(FieldName.X_FORWARDED_FOR, FieldName.of("X-Real-IP"));
@@ -29,7 +29,7 @@ public final class PurgeAccess {
         this.unmapped = unmapped;
     }
 
-    /** What a configuration means. */
+    /** Returns the purge rights of a configuration. */
     static PurgeAccess of(ProxyConfig config) {
         List<List<AddressRange>> byRule = new ArrayList<>();
         for (RemapRuleConfig rule : config.remap()) {
@@ -39,10 +39,10 @@ public final class PurgeAccess {
     }
 
     /**
-     * Why the request may not purge what a rule maps; null when it may.
+     * Returns the reason why the request may not purge URLs of a rule; null if it may.
      *
      * @param ruleIndex the rule, or {@link AccessRules#NO_RULE}
-     * @param peer who sent it, null when not known
+     * @param peer address of the sender, null if unknown
      */
     public @Nullable String refusal(int ruleIndex, @Nullable InetAddress peer, FieldSection fields) {
         List<AddressRange> allowed = ruleIndex == AccessRules.NO_RULE ? unmapped : byRule.get(ruleIndex);

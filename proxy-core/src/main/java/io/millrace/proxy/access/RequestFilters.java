@@ -7,9 +7,10 @@ import io.millrace.proxy.http.RequestHead;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The filters of every rule and those for all: the rule's own are asked first, and the first that a request meets decides. Where none
- * decides and one of them allows, the request is denied; else those for all are asked in the same way, and what they do not decide may
- * go on. An address that is not known is in nothing that is allowed and in everything that is denied. Immutable.
+ * The filters of each rule and the general filters. The rule's own filters are checked first, and the first one that
+ * matches the request decides. If none matches and one of them allows, the request is denied. Otherwise the general
+ * filters decide in the same way, and an undecided request is allowed. An unknown address matches all denying filters
+ * and no allowing one. Immutable.
  */
 final class RequestFilters {
     private final FilterList[] byRule;
@@ -28,7 +29,7 @@ final class RequestFilters {
         any = found;
     }
 
-    /** What a configuration means. */
+    /** Returns the filters of a configuration. */
     static RequestFilters of(ProxyConfig config) {
         FilterRules rules = config.filters();
         FilterList[] byRule = new FilterList[rules.byRule().size()];
@@ -41,7 +42,7 @@ final class RequestFilters {
                 rules.byForwardedFor() ? new ForwardedClient(config.access().trusted()) : null);
     }
 
-    /** Whose address filters look at. */
+    /** Returns the address that filters are compared with. */
     @Nullable
     IpAddress client(RequestHead request, @Nullable IpAddress peer) {
         return forwarded == null ? peer : forwarded.of(request.fields(), peer);

@@ -14,15 +14,16 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a URL's host is this proxy: its port is one of those that it listens on, and its host is an address that reaches that listener, or this machine's
- * name. Names that only a name server knows to be this machine's are not found out. Immutable.
+ * Detects whether a URL's host is this proxy. Its port must be one of the listen ports. Its host must be an address
+ * that reaches that listener, or this machine's name. Other names of this machine, which only a name server can
+ * resolve, are not detected. Immutable.
  */
 public final class SelfDetection implements Predicate<RuleUrl> {
     private static final Path HOSTNAME = Path.of("/proc/sys/kernel/hostname");
 
     private final List<ListenerConfig> listeners;
     private final OwnAddresses own;
-    /** Of this machine, in lower case; empty when it has none. */
+    /** This machine's name in lower case; empty if it has none. */
     private final String name;
 
     SelfDetection(List<ListenerConfig> listeners, OwnAddresses own, String name) {
@@ -31,7 +32,10 @@ public final class SelfDetection implements Predicate<RuleUrl> {
         this.name = name;
     }
 
-    /** For a configuration. Asks the system for this machine's name and addresses; not for event loops. */
+    /**
+     * Creates the detection for a configuration. Reads this machine's name and addresses from the system: must not run
+     * on event loops.
+     */
     public static SelfDetection of(ProxyConfig config, OwnAddresses own) {
         if (config.originGroups().isEmpty()) {
             return new SelfDetection(List.of(), own, "");
@@ -40,7 +44,7 @@ public final class SelfDetection implements Predicate<RuleUrl> {
         return new SelfDetection(config.listeners(), own, machineName());
     }
 
-    /** As the system has it, without a question to name servers; empty where it tells none. */
+    /** Returns the system's host name without a DNS query; empty if there is none. */
     private static String machineName() {
         try {
             return Files.readString(HOSTNAME).strip().toLowerCase(Locale.ROOT);
@@ -66,14 +70,16 @@ public final class SelfDetection implements Predicate<RuleUrl> {
         return false;
     }
 
-    /** Where others do not come, whatever this machine is called. */
+    /** Whether the listen address is loopback. This machine's name does not lead to such a listener. */
     private static boolean isLoopback(@Nullable String ip) {
         byte[] bytes = ip == null ? null : NetUtil.createByteArrayFromIpAddressString(ip);
         IpAddress address = bytes == null ? null : IpAddress.of(bytes);
         return address != null && !isAny(address) && Destinations.isLoopbackOrNone(address);
     }
 
-    /** @param ip that is listened on; null for all */
+    /**
+     * @param ip the listen address; null for all addresses
+     */
     private boolean reaches(IpAddress address, @Nullable String ip) {
         if (ip != null) {
             byte[] bytes = NetUtil.createByteArrayFromIpAddressString(ip);

@@ -8,13 +8,13 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Request field that tells origins the subject of the client's certificate. Immutable.
+ * The request field with the subject of the client's certificate, for origins. Immutable.
  *
- * <p>Names that differ in case, or by underscores for hyphens, count as the same: servers that hand fields on as variables
- * (RFC 3875 s4.1.18) see no difference.
+ * <p>Names are compared without regard to case. An underscore equals a hyphen, because servers that pass fields as
+ * variables (RFC 3875 s4.1.18) do not distinguish them.
  */
 final class SubjectField {
-    /** A longer subject is left out: a part of it could be another's. */
+    /** Limit of the subject. A longer one is omitted, because a part of it could be the subject of another client. */
     private static final int SUBJECT_MAX = 4096;
 
     private final FieldName name;

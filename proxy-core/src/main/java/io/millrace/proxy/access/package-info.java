@@ -1,4 +1,4 @@
-/** Who may ask for what: decisions that are taken before a request is looked at any further, as sealed results. */
+/** Access control: decisions made before a request is processed further, as sealed results. */
 @NullMarked
 package io.millrace.proxy.access;
 

@@ -5,46 +5,46 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Paths in the storage that launcher and workers share. Immutable.
+ * The paths in the ACME storage, which launcher and workers share. Immutable.
  *
- * <p>The launcher writes everything but {@link #requests}. Files are put in place by a rename, so that a reader sees a
- * whole file or none.
+ * <p>The launcher writes all files except {@link #requests}. A file is created by a rename, so a reader finds the
+ * complete file or none.
  *
  * @param storage the directory
  */
 public record AcmeFiles(Path storage) {
-    /** Null without automatic certificates, and where no directory is known. */
+    /** Returns null if there are no automatically issued certificates, or if no directory is known. */
     public static @Nullable AcmeFiles of(@Nullable AcmeConfig config) {
         Path storage = config == null ? null : config.storage();
         return storage == null ? null : new AcmeFiles(storage);
     }
 
-    /** Key authorizations for http-01; the file's name is the token. */
+    /** Directory of key authorizations for http-01; the file name is the token. */
     public Path tokens() {
         return storage.resolve("challenges").resolve("http-01");
     }
 
-    /** Certificates with keys for tls-alpn-01; the file's name is the name to verify. */
+    /** Directory of certificates with keys for tls-alpn-01; the file name is the name to verify. */
     public Path alpnCertificates() {
         return storage.resolve("challenges").resolve("tls-alpn-01");
     }
 
-    /** Records of the names; the file's name is {@link #fileName}. */
+    /** Directory of the records of names; the file name is {@link #fileName}. */
     public Path records() {
         return storage.resolve("records");
     }
 
-    /** Names that handshakes wait for; empty files, written by workers and deleted by the launcher. */
+    /** Directory of requested names: empty files, created by workers and deleted by the launcher. */
     public Path requests() {
         return storage.resolve("requests");
     }
 
-    /** Issued certificates, each with its key: {@code NAME.pem}. */
+    /** Directory of issued certificates, each with its key: {@code NAME.pem}. */
     public Path certificates() {
         return storage.resolve("certificates");
     }
 
-    /** A name as part of a file's name. */
+    /** Returns a name in a form that is allowed in file names. */
     public static String fileName(String name) {
         return name.startsWith("*.") ? "_wildcard" + name.substring(1) : name;
     }

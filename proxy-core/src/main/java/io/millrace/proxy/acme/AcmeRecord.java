@@ -16,17 +16,17 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * State of one name with an automatic certificate. Immutable. Times are in seconds since 1970.
+ * The state of one name with an automatically issued certificate. Immutable. Times are in seconds since 1970.
  *
- * @param issuer URL of the issuer of the certificate; empty before the first one
- * @param issuedSeconds when the certificate was stored; 0 before the first one
- * @param expirySeconds when the certificate ends; 0 before the first one
- * @param renewalSeconds when a new one is ordered; 0 for as soon as possible
- * @param failures orders that failed since the last one that did not
- * @param retrySeconds no order before this time, after a failure
- * @param error of the last failed order; empty after one that did not fail
- * @param errorSeconds when it failed
- * @param orders when the orders of the last hour began, the oldest first
+ * @param issuer URL of the issuer of the certificate; empty before the first certificate
+ * @param issuedSeconds when the certificate was stored; 0 before the first certificate
+ * @param expirySeconds end of the certificate's validity; 0 before the first certificate
+ * @param renewalSeconds when a new certificate is ordered; 0 for as soon as possible
+ * @param failures failed orders since the last successful one
+ * @param retrySeconds earliest time of the next order after a failure
+ * @param error error of the last failed order; empty after a successful one
+ * @param errorSeconds time of that error
+ * @param orders start times of the orders of the last hour, the oldest first
  */
 public record AcmeRecord(
         String name,
@@ -45,12 +45,12 @@ public record AcmeRecord(
         orders = List.copyOf(orders);
     }
 
-    /** A name that nothing was ordered for. */
+    /** Returns the initial record of a name, before the first order. */
     public static AcmeRecord of(String name) {
         return new AcmeRecord(name, "", 0, 0, 0, 0, 0, "", 0, List.of());
     }
 
-    /** Of a name's state one word: {@code valid}, {@code pending}, {@code failing} or {@code expired}. */
+    /** Returns the state as one word: {@code valid}, {@code pending}, {@code failing} or {@code expired}. */
     public String state(long nowSeconds) {
         if (expirySeconds > 0 && expirySeconds <= nowSeconds) {
             return "expired";
@@ -61,18 +61,21 @@ public record AcmeRecord(
         return expirySeconds == 0 ? "pending" : "valid";
     }
 
-    /** Whether an order may begin: there is no certificate or its renewal has come, and no pause after a failure. */
+    /**
+     * Whether an order may begin: the renewal time has come or there is no certificate, and the pause after a failure
+     * has ended.
+     */
     public boolean isDue(long nowSeconds) {
         return renewalSeconds <= nowSeconds && retrySeconds <= nowSeconds;
     }
 
-    /** When an order last began or ended. */
+    /** Returns when an order last began or ended. */
     public long changedSeconds() {
         long ordered = orders.isEmpty() ? 0 : orders.get(orders.size() - 1);
         return Math.max(ordered, Math.max(issuedSeconds, errorSeconds));
     }
 
-    /** The same, with no order before a time. */
+    /** Returns a copy with this earliest time of the next order. */
     public AcmeRecord retryAt(long seconds) {
         return new AcmeRecord(
                 name,
@@ -87,12 +90,12 @@ public record AcmeRecord(
                 orders);
     }
 
-    /** The file's name below {@link AcmeFiles#records}. */
+    /** Returns the name of the record's file in {@link AcmeFiles#records}. */
     public static String fileName(String name) {
         return AcmeFiles.fileName(name) + SUFFIX;
     }
 
-    /** The record as the text of a file. */
+    /** Formats the record as the text of a file. */
     public String text() {
         TreeMap<String, String> fields = new TreeMap<>();
         fields.put("name", name);
@@ -118,9 +121,9 @@ public record AcmeRecord(
     }
 
     /**
-     * Reads the text of a file.
+     * Parses the text of a file.
      *
-     * @throws IllegalArgumentException when it is damaged
+     * @throws IllegalArgumentException if the text is damaged
      */
     public static AcmeRecord parse(String text) {
         Properties fields = new Properties();
@@ -156,7 +159,7 @@ public record AcmeRecord(
         return Long.parseLong(fields.getProperty(name, "0"));
     }
 
-    /** Every record of a storage, sorted by name; damaged ones are left out. Blocks. */
+    /** Returns every record in a storage, sorted by name, without damaged ones. Blocks. */
     public static List<AcmeRecord> all(@Nullable AcmeFiles files) throws IOException {
         List<AcmeRecord> all = new ArrayList<>();
         if (files == null) {
@@ -176,7 +179,9 @@ public record AcmeRecord(
         return all;
     }
 
-    /** Null where the file was replaced just now, or is damaged; the launcher writes it again. */
+    /**
+     * Returns null if the file is missing because it is being replaced, or is damaged; the launcher writes it again.
+     */
     private static @Nullable AcmeRecord read(Path file) throws IOException {
         try {
             return parse(Files.readString(file));

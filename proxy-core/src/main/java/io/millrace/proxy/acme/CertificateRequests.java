@@ -18,9 +18,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Names whose handshakes wait until the launcher has a certificate for them, or refuses.
+ * The requests of a worker for certificates on demand. Handshakes wait until the launcher has a certificate for the
+ * name, or refuses it.
  *
- * <p>A name is asked for by an empty file, which the launcher deletes when it has decided. Confined to its executor, save
+ * <p>A request is an empty file, which the launcher deletes when it has decided. Confined to its executor, except
  * {@link #ask}.
  */
 public final class CertificateRequests {
@@ -28,15 +29,18 @@ public final class CertificateRequests {
 
     private static final long POLL_MILLIS = 100;
 
-    /** A name that was not granted is not asked for again so soon. */
+    /** Time during which a refused name is not requested again. */
     private static final long REFUSED_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     private static final int REFUSED_MAX = 10_000;
 
-    /** A request that the launcher has not taken up within this time is withdrawn. */
+    /** Time after which a request is withdrawn if the launcher has not processed it. */
     private static final long ABANDONED_NANOS = TimeUnit.MINUTES.toNanos(10);
 
-    /** Handshakes for a name; without any once their time is over, until the launcher has decided. */
+    /**
+     * The handshakes that wait for a name. After their time limit the list is empty, but the entry remains until the
+     * launcher has decided.
+     */
     private static final class Waiting {
         final long endNanos;
         final List<Runnable> then = new ArrayList<>();
@@ -53,16 +57,14 @@ public final class CertificateRequests {
     private final Map<String, Long> refusedNanos = new LinkedHashMap<>();
     private boolean polling;
 
-    /**
-     * @param look makes the certificate store see new files; called on the executor
-     */
+    /** @param look makes the certificate store check for new files; called on the executor */
     public CertificateRequests(ScheduledExecutorService executor, LongSupplier clockNanos, Runnable look) {
         this.executor = executor;
         this.clockNanos = clockNanos;
         this.look = look;
     }
 
-    /** Whether a certificate on demand is possible for a name of a handshake. */
+    /** Whether a certificate on demand is possible for the name in a handshake. */
     public static boolean isPossible(@Nullable AcmeConfig config, @Nullable String name) {
         return config != null
                 && config.onDemand() != null
@@ -73,10 +75,10 @@ public final class CertificateRequests {
     }
 
     /**
-     * Asks the launcher for a certificate. Any thread.
+     * Requests a certificate from the launcher. Thread-safe.
      *
-     * @param config for which {@link #isPossible} is true
-     * @param then called once on the executor: there may be a certificate now, or there is none within the limits
+     * @param config configuration for which {@link #isPossible} is true
+     * @param then called once on the executor, when there may be a certificate, or when there is none within the limits
      */
     public void ask(AcmeConfig config, String name, Runnable then) {
         AcmeConfig.OnDemand limits = config.onDemand();
@@ -95,7 +97,7 @@ public final class CertificateRequests {
             known.then.add(then);
             return;
         }
-        // Requests whose handshakes have gone count too: the launcher still has them.
+        // Requests without waiting handshakes count too, since the launcher still processes them.
         if (known != null
                 || (refused != null && nowNanos - refused < REFUSED_NANOS)
                 || waiting.size() >= limits.pendingMax()) {
@@ -162,7 +164,10 @@ public final class CertificateRequests {
         }
     }
 
-    /** Harmless where the name was granted: then its certificate is found first. */
+    /**
+     * Records a refusal. If a certificate was issued meanwhile, the record has no effect: handshakes find the
+     * certificate first.
+     */
     private void refuse(String name, long nowNanos) {
         refusedNanos.remove(name);
         if (refusedNanos.size() >= REFUSED_MAX) {

@@ -17,17 +17,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers to http-01 challenges (RFC 8555 section 8.3), read from files when a request comes.
+ * Answers http-01 challenges with key authorizations (RFC 8555 section 8.3). These are read from files at each request.
  *
  * <p>Thread-safe. One thread reads for all event loops, and ends when it is idle.
  */
 public final class ChallengeAnswers {
     private static final Logger log = LoggerFactory.getLogger(ChallengeAnswers.class);
 
-    /** Where issuers look for an answer. */
+    /** Path prefix of the challenge requests of issuers. */
     public static final String PATH = "/.well-known/acme-challenge/";
 
-    /** Reads in progress and waiting; more requests go to the origin as though there were no token. */
+    /** Limit of running and queued reads. Further requests are sent to the origin, as for an unknown token. */
     private static final int READS_MAX = 256;
 
     private static final int ANSWER_BYTES_MAX = 4096;
@@ -42,7 +42,7 @@ public final class ChallengeAnswers {
         this.tokens = tokens;
     }
 
-    /** Null where no issuer verifies names by requests. */
+    /** Returns null if no issuer verifies names with http-01. */
     public static @Nullable ChallengeAnswers of(@Nullable AcmeConfig config) {
         AcmeFiles files = AcmeFiles.of(config);
         return files == null || config == null || config.challenge() != AcmeConfig.Challenge.HTTP_01
@@ -63,11 +63,11 @@ public final class ChallengeAnswers {
     }
 
     /**
-     * Looks for the answer to a request.
+     * Searches the answer to a challenge request.
      *
-     * @param path of the request, which begins with {@link #PATH}
-     * @param back where {@code then} is called, once: the event loop of the request
-     * @param then gets the key authorization; null where the token is not known
+     * @param path path of the request, which begins with {@link #PATH}
+     * @param back executor on which {@code then} is called, once: the event loop of the request
+     * @param then receives the key authorization; null if the token is unknown
      */
     public void find(String path, Executor back, Consumer<@Nullable String> then) {
         String token = path.substring(PATH.length());
@@ -85,7 +85,7 @@ public final class ChallengeAnswers {
         }
     }
 
-    /** Tokens are base64url (RFC 8555 section 8.3), so that none leaves the directory. */
+    /** Whether the text is a token in base64url (RFC 8555 section 8.3), which cannot lead out of the directory. */
     private static boolean isToken(String text) {
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);

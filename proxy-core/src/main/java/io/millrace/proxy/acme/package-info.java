@@ -1,4 +1,7 @@
-/** The worker's part of automatic certificates (ACME): answers to challenges, and names that wait for a certificate. */
+/**
+ * The worker's part of automatically issued certificates (ACME): answers to challenges, and requests for certificates
+ * on demand.
+ */
 @NullMarked
 package io.millrace.proxy.acme;
 

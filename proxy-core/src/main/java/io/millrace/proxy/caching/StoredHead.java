@@ -43,7 +43,7 @@ public final class StoredHead {
     /** Expiry time of an object that never expires: the largest unsigned 32-bit number. */
     public static final long NEVER_EXPIRES = 0xffff_ffffL;
 
-    private static final int NOT_LOOKED_FOR = -2;
+    private static final int NOT_COMPUTED = -2;
 
     static final int MUST_REVALIDATE = 1;
     static final int PROXY_REVALIDATE = 1 << 1;
@@ -84,11 +84,11 @@ public final class StoredHead {
      * Cached result of {@link #contentTypeStart}, computed on first use. Racing threads may compute it twice, with the
      * same result.
      */
-    private int contentTypeStart = NOT_LOOKED_FOR;
+    private int contentTypeStart = NOT_COMPUTED;
     /** Cached result of {@link #contentTypeEnd}; 0 before. */
     private int contentTypeEnd;
     /** Cached result of {@link #namesUrls}, 1 or 0; negative before. */
-    private int urls = NOT_LOOKED_FOR;
+    private int urlFieldsFound = NOT_COMPUTED;
 
     StoredHead(StoredHeadBuilder parts) {
         varyMarker = parts.varyMarker;
@@ -428,15 +428,15 @@ public final class StoredHead {
      * Whether the fields include Location, Content-Location or Set-Cookie. The result is cached, since reverse-map
      * rules need it at every hit.
      */
-    public boolean namesUrls() {
-        int known = urls;
-        if (known == NOT_LOOKED_FOR) {
+    public boolean hasUrlFields() {
+        int known = urlFieldsFound;
+        if (known == NOT_COMPUTED) {
             FieldSection fields = fields();
             boolean found = fields.contains(FieldName.LOCATION)
                     || fields.contains(FieldName.CONTENT_LOCATION)
                     || fields.contains(FieldName.SET_COOKIE);
             known = found ? 1 : 0;
-            urls = known;
+            urlFieldsFound = known;
         }
         return known == 1;
     }
@@ -447,7 +447,7 @@ public final class StoredHead {
      */
     public int contentTypeStart() {
         int start = contentTypeStart;
-        if (start == NOT_LOOKED_FOR) {
+        if (start == NOT_COMPUTED) {
             FieldSection fields = fields();
             int line = fields.find(FieldName.CONTENT_TYPE);
             start = line < 0 ? -1 : fields.valueStart(line);

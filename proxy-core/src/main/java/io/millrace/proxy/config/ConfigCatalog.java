@@ -29,8 +29,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All keys in one list, in the order of the reference page. Validation, descriptions, the reference page and the JSON
- * Schema come from here and from nowhere else. Immutable.
+ * The list of all configuration keys, in the order of the reference page. The only source of validation, descriptions,
+ * the reference page and the JSON Schema. Immutable.
  */
 public final class ConfigCatalog {
     private static final List<ConfigKey<?>> KEYS = List.of(
@@ -371,7 +371,7 @@ public final class ConfigCatalog {
 
     private static final Map<String, ConfigKey<?>> BY_PATH = new LinkedHashMap<>();
 
-    /** Sections in the order of the reference page, each with its sentence. */
+    /** Sections in the order of the reference page, each with its description. */
     private static final Map<String, String> SECTIONS = new LinkedHashMap<>();
 
     static {
@@ -437,17 +437,23 @@ public final class ConfigCatalog {
 
     private ConfigCatalog() {}
 
-    /** Every key, in the order of the reference page. */
+    /** Returns every key, in the order of the reference page. */
     public static List<ConfigKey<?>> keys() {
         return KEYS;
     }
 
-    /** The key of this full path, such as {@code cache.ram_size} or {@code storage[].size}; null when there is none. */
+    /**
+     * Returns the key with this full path, such as {@code cache.ram_size} or {@code storage[].size}; null if there is
+     * none.
+     */
     public static @Nullable ConfigKey<?> find(String path) {
         return BY_PATH.get(path);
     }
 
-    /** The key of this path, and those below it as a section or a list; none when there is nothing of that path. */
+    /**
+     * Returns the key with this path and all keys below the path, which may be a section or a list. Empty if there are
+     * none.
+     */
     public static List<ConfigKey<?>> below(String path) {
         return KEYS.stream()
                 .filter(key -> key.path().equals(path)
@@ -456,7 +462,7 @@ public final class ConfigCatalog {
                 .toList();
     }
 
-    /** The full path nearest to a mistyped one; null when none is near. */
+    /** Returns the full path that is most similar to a mistyped one; null if none is similar. */
     public static @Nullable String suggest(String path) {
         String whole = Suggestions.closest(path, BY_PATH.keySet());
         String name = path.substring(path.lastIndexOf('.') + 1);
@@ -468,7 +474,7 @@ public final class ConfigCatalog {
         return whole;
     }
 
-    /** The sentence of a section; null when there is no such section. */
+    /** Returns the description of a section; null if there is no such section. */
     static @Nullable String sectionSentence(String path) {
         return SECTIONS.get(path);
     }

@@ -8,19 +8,22 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One setting that differs between two configurations, and what it takes to apply it. Immutable.
+ * A setting that differs between two configurations, and how the change is applied. Immutable.
  *
  * @param key path in the catalogue; a list is one setting, whichever of its elements changed
  * @param apply live, rolling or relaunch
- * @param before the old value as it would be written; null when there was none
- * @param after the new value as it would be written; null when there is none
+ * @param before the old value as written in a file; null if there was none
+ * @param after the new value as written in a file; null if there is none
  */
 public record ConfigChange(
         String key,
         ConfigKey.Apply apply,
         @Nullable String before,
         @Nullable String after) {
-    /** Every setting whose value differs, in the order of the catalogue; setting a default is no change. */
+    /**
+     * Returns every setting whose value differs, in the order of the catalogue. A setting that is set to its default
+     * value is not a change.
+     */
     public static List<ConfigChange> between(ProxyConfig before, ProxyConfig after) {
         List<ConfigChange> changes = new ArrayList<>();
         for (ConfigKey<?> key : ConfigCatalog.keys()) {
@@ -35,7 +38,9 @@ public record ConfigChange(
         return List.copyOf(changes);
     }
 
-    /** What the whole of these changes takes: the most far-reaching one decides; live when there is none. */
+    /**
+     * Returns how all of these changes are applied together: the most far-reaching one decides. Live if there is none.
+     */
     public static ConfigKey.Apply strongest(List<ConfigChange> changes) {
         ConfigKey.Apply strongest = ConfigKey.Apply.LIVE;
         for (ConfigChange change : changes) {

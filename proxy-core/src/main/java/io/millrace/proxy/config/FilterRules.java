@@ -10,11 +10,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * All filters where they are used, in the order of the file. Immutable.
+ * The access filters for all requests and for each remap rule, in the order of the file. Immutable.
  *
- * @param general for requests that no filter of their rule decides about
- * @param byRule for each remap rule its own, empty for none
- * @param byForwardedFor whether the client's address is the one that a trusted proxy names
+ * @param general filters for requests that no filter of their remap rule decides
+ * @param byRule filters of each remap rule; an empty list if the rule has none
+ * @param byForwardedFor whether the filters use the client address that a trusted proxy has forwarded
  */
 public record FilterRules(List<FilterConfig> general, List<List<FilterConfig>> byRule, boolean byForwardedFor) {
     static FilterRules from(ConfigValues values) {

@@ -41,8 +41,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A whole configuration that has passed every check, as one record per section. Made by {@code ConfigLoader} from a
- * file, or by a {@link Builder} in code. Immutable; equal when the same keys were set to the same values.
+ * The complete proxy configuration: valid in all checks, with one record per section. {@code ConfigLoader} creates it
+ * from a file, a {@link Builder} in code. Immutable. Two configurations are equal if the same keys were set to the same
+ * values.
  */
 public final class ProxyConfig {
     private final ConfigValues values;
@@ -109,7 +110,7 @@ public final class ProxyConfig {
         tls = TlsConfig.from(values);
     }
 
-    /** Every default; no listener, no rule, no disk. */
+    /** Returns the configuration with every default: no listener, no rule, no disk. */
     public static ProxyConfig defaults() {
         return builder().build();
     }
@@ -119,17 +120,17 @@ public final class ProxyConfig {
     }
 
     /**
-     * Every host mapped to one origin, as {@code run --origin URL --listen ADDRESS} does.
+     * Returns a configuration that maps every host to one origin, like {@code run --origin URL --listen ADDRESS}.
      *
      * @param listen such as {@code :8080}
      * @param originUrl such as {@code http://127.0.0.1:9000}
-     * @throws IllegalArgumentException when one of them is not valid; the message is the problem
+     * @throws IllegalArgumentException if one of the two is invalid; the message describes the problem
      */
     public static ProxyConfig forOrigin(String listen, String originUrl) {
         return builder().listen(listen).map("/", originUrl).build();
     }
 
-    /** What was set, by key, before defaults. */
+    /** Returns the values that were set, by key, without defaults. */
     public ConfigValues values() {
         return values;
     }
@@ -138,17 +139,17 @@ public final class ProxyConfig {
         return listeners;
     }
 
-    /** In the order of the file. */
+    /** The rules in the order of the file. */
     public List<RemapRuleConfig> remap() {
         return remap;
     }
 
-    /** Where requests without a host are redirected that no rule maps; null for nowhere. */
+    /** The URL to which requests without a host are redirected if no rule maps them; null for no redirect. */
     public @Nullable String noHostUrlRedirect() {
         return values.find(ConfigKeys.NO_HOST_URL_REDIRECT);
     }
 
-    /** In the order of the file; rules name them. */
+    /** The origin groups in the order of the file. Rules refer to a group by its name. */
     public List<OriginGroupConfig> originGroups() {
         return originGroups;
     }
@@ -157,12 +158,12 @@ public final class ProxyConfig {
         return access;
     }
 
-    /** Who may ask for what. */
+    /** The filters that allow or deny requests. */
     public FilterRules filters() {
         return filters;
     }
 
-    /** What holds for requests that are forwarded without a rule, as though it were a rule behind all others. */
+    /** The settings of requests that are forwarded without a rule, in the form of a rule with the lowest precedence. */
     public RemapRuleConfig forwardRule() {
         return forwardRule;
     }
@@ -175,12 +176,12 @@ public final class ProxyConfig {
         return via;
     }
 
-    /** Empty when the cache lives in RAM only. */
+    /** The volumes on disk; empty if the cache is in RAM only. */
     public List<StorageConfig> storage() {
         return storage;
     }
 
-    /** Shares of every storage path; what they leave is the default volume's. */
+    /** Shares of every storage path; the rest belongs to the default volume. */
     public List<VolumeShareConfig> volumes() {
         return volumes;
     }
@@ -189,12 +190,12 @@ public final class ProxyConfig {
         return store;
     }
 
-    /** The general settings; a rule has its own. */
+    /** The general cache settings; each rule has its own copy, which may differ. */
     public CacheConfig cache() {
         return cache;
     }
 
-    /** What holds for single requests over the settings of their rule, in the order of the file. */
+    /** Rules that override the cache settings of the remap rule for matching requests, in the order of the file. */
     public List<CacheRuleConfig> cacheRules() {
         return cacheRules;
     }
@@ -231,17 +232,17 @@ public final class ProxyConfig {
         return worker;
     }
 
-    /** Certificates that addresses share. */
+    /** The TLS settings and certificates that several addresses share. */
     public TlsConfig tls() {
         return tls;
     }
 
-    /** Certificates that are issued automatically; null for none. */
+    /** Settings of automatically issued certificates; null if there are none. */
     public @Nullable AcmeConfig acme() {
         return acme;
     }
 
-    /** A builder that starts from this configuration. */
+    /** Returns a builder that starts from this configuration. */
     public Builder toBuilder() {
         return new Builder(this);
     }
@@ -262,7 +263,7 @@ public final class ProxyConfig {
     }
 
     /**
-     * Makes a configuration in code, held to the same catalogue as a file. Each method throws
+     * Builds a configuration in code, validated by the same catalogue as a file. Each method throws
      * {@link IllegalArgumentException} with the problem as its message. Confined to one thread.
      */
     public static final class Builder {
@@ -298,7 +299,7 @@ public final class ProxyConfig {
             acmeIssuers.addAll(start.values.elements(AcmeKeys.ISSUERS));
         }
 
-        /** Sets one key of {@link ConfigKeys} that is no list and no part of one. */
+        /** Sets one key of {@link ConfigKeys} that is neither a list nor part of a list element. */
         public <T> Builder set(ConfigKey<T> key, T value) {
             if (key.type() == ValueType.LIST || key.path().indexOf('[') >= 0) {
                 throw new IllegalArgumentException(
@@ -308,7 +309,7 @@ public final class ProxyConfig {
             return this;
         }
 
-        /** Sets one key as a file would: {@code set("cache.ram_size", "2GiB")}. */
+        /** Sets one key from text, as in a file: {@code set("cache.ram_size", "2GiB")}. */
         public Builder set(String path, String value) {
             ConfigKey<?> key = ConfigCatalog.find(path);
             if (key == null || key.type() == ValueType.LIST || path.indexOf('[') >= 0) {
@@ -318,13 +319,13 @@ public final class ProxyConfig {
             return this;
         }
 
-        /** Adds a plain address such as {@code :8080} or {@code 127.0.0.1:0}. */
+        /** Adds a listening address without TLS, such as {@code :8080} or {@code 127.0.0.1:0}. */
         public Builder listen(String address) {
             listen.add(element(ConfigKeys.LISTEN_ADDRESS, address).build());
             return this;
         }
 
-        /** Adds a plain address with settings of it, of the keys below {@code listen[]}. */
+        /** Adds a listening address without TLS, with other settings of the keys below {@code listen[]}. */
         public Builder listen(String address, ConfigValues settings) {
             ConfigValues.Builder element = settings.toBuilder();
             element.put(ConfigKeys.LISTEN_ADDRESS, read(ConfigKeys.LISTEN_ADDRESS, address));
@@ -332,7 +333,7 @@ public final class ProxyConfig {
             return this;
         }
 
-        /** Adds an address without TLS, whose connections may begin with a PROXY header. */
+        /** Adds an address without TLS, where connections may begin with a PROXY header. */
         public Builder listen(String address, ListenerConfig.ProxyProtocol proxyProtocol) {
             listen.add(element(ConfigKeys.LISTEN_ADDRESS, address)
                     .set(ProxyProtocolKeys.LISTEN, proxyProtocol)
@@ -340,12 +341,12 @@ public final class ProxyConfig {
             return this;
         }
 
-        /** Adds an address that speaks TLS; both files are PEM. */
+        /** Adds a TLS address; both files are PEM. */
         public Builder listen(String address, Path certificate, Path key) {
             return listen(address, certificate, key, ListenerConfig.ProxyProtocol.OFF);
         }
 
-        /** Adds an address that speaks TLS behind a PROXY header, if there is one; both files are PEM. */
+        /** Adds a TLS address where connections may begin with a PROXY header; both files are PEM. */
         public Builder listen(String address, Path certificate, Path key, ListenerConfig.ProxyProtocol proxyProtocol) {
             listen.add(element(ConfigKeys.LISTEN_ADDRESS, address)
                     .set(ProxyProtocolKeys.LISTEN, proxyProtocol)
@@ -355,12 +356,12 @@ public final class ProxyConfig {
             return this;
         }
 
-        /** Adds an address that speaks TLS with the certificates of {@link #certificate}. */
+        /** Adds a TLS address that uses the certificates of {@link #certificate}. */
         public Builder listenTls(String address) {
             return listenTls(address, ConfigValues.empty());
         }
 
-        /** The same with settings of the address, of the keys below {@code listen[].tls}. */
+        /** Like {@link #listenTls(String)}, with other settings of the keys below {@code listen[].tls}. */
         public Builder listenTls(String address, ConfigValues settings) {
             ConfigValues.Builder element = settings.toBuilder();
             element.put(ConfigKeys.LISTEN_ADDRESS, read(ConfigKeys.LISTEN_ADDRESS, address));
@@ -368,19 +369,19 @@ public final class ProxyConfig {
             return this;
         }
 
-        /** Adds certificates for the addresses of {@link #listenTls}, of the keys of {@link TlsKeys}. */
+        /** Adds a certificate for the addresses of {@link #listenTls}; the values have keys of {@link TlsKeys}. */
         public Builder certificate(ConfigValues certificate) {
             certificates.add(certificate);
             return this;
         }
 
-        /** Adds an issuer of automatic certificates, of the keys of {@link AcmeKeys}. */
+        /** Adds an issuer of automatic certificates; the values have keys of {@link AcmeKeys}. */
         public Builder acmeIssuer(ConfigValues issuer) {
             acmeIssuers.add(issuer);
             return this;
         }
 
-        /** Keeps automatic certificates in a directory unless the configuration names one. */
+        /** Sets the directory of automatic certificates unless it is already set. */
         public Builder acmeIn(Path directory) {
             if (values.build().find(AcmeKeys.STORAGE) == null) {
                 values.set(AcmeKeys.STORAGE, directory);
@@ -388,12 +389,12 @@ public final class ProxyConfig {
             return this;
         }
 
-        /** Adds a rule, after those already there. */
+        /** Adds a {@code map} rule behind the existing rules. */
         public Builder map(String from, String to) {
             return map(from, to, ConfigValues.empty());
         }
 
-        /** Adds a rule with settings of its own, all of them keys that {@link ConfigKey#isPerRule} allows. */
+        /** Adds a {@code map} rule with its own settings; only keys with {@link ConfigKey#isPerRule} are allowed. */
         public Builder map(String from, String to, ConfigValues settings) {
             return rule(RemapVerb.MAP, from, to, settings);
         }
@@ -401,7 +402,8 @@ public final class ProxyConfig {
         /**
          * Adds a rule of any kind.
          *
-         * @param settings keys that {@link ConfigKey#isPerRule} allows, and of {@link RemapKeys} those that the kind takes
+         * @param settings keys with {@link ConfigKey#isPerRule}, and the keys of {@link RemapKeys} that this kind of
+         *     rule allows
          */
         public Builder rule(RemapVerb verb, String from, String to, ConfigValues settings) {
             ConfigValues.Builder rule = settings.toBuilder();
@@ -422,9 +424,9 @@ public final class ProxyConfig {
         }
 
         /**
-         * Adds a group of origins, which rules name by {@link RemapKeys#ORIGINS}.
+         * Adds a group of origins; rules refer to its name in {@link RemapKeys#ORIGINS}.
          *
-         * @param settings other keys of {@link OriginGroupKeys} of the group itself
+         * @param settings other keys of {@link OriginGroupKeys} for the group itself
          * @param hosts URLs such as {@code http://10.0.0.1:8080}
          */
         public Builder origins(String name, ConfigValues settings, List<String> hosts) {
@@ -435,7 +437,7 @@ public final class ProxyConfig {
             return originGroup(name, settings, elements);
         }
 
-        /** The same with settings of each host, of the keys {@link OriginGroupKeys#HOST_URL} and so on. */
+        /** Adds a group of origins with settings for each host, such as {@link OriginGroupKeys#HOST_URL}. */
         public Builder originGroup(String name, ConfigValues settings, List<ConfigValues> hosts) {
             ConfigValues.Builder group = settings.toBuilder();
             group.put(OriginGroupKeys.NAME, read(OriginGroupKeys.NAME, name));
@@ -444,7 +446,7 @@ public final class ProxyConfig {
             return this;
         }
 
-        /** Adds a volume. */
+        /** Adds a volume in a directory. */
         public Builder storage(Path directory, long sizeBytes) {
             storage.add(ConfigValues.builder()
                     .set(ConfigKeys.STORAGE_PATH, directory.toAbsolutePath())
@@ -453,7 +455,9 @@ public final class ProxyConfig {
             return this;
         }
 
-        /** Adds a volume on a block device or in a file, whose index lies in a directory; size 0 for all of a device. */
+        /**
+         * Adds a volume on a block device or in a file, with a directory for its index. Size 0 means the whole device.
+         */
         public Builder storage(Path deviceOrFile, long sizeBytes, Path indexDirectory) {
             ConfigValues.Builder volume = ConfigValues.builder()
                     .set(ConfigKeys.STORAGE_PATH, deviceOrFile.toAbsolutePath())
@@ -465,13 +469,17 @@ public final class ProxyConfig {
             return this;
         }
 
-        /** Gives each block device and file among the volumes that has no directory for its index one below this. */
+        /**
+         * Sets an index directory below {@code directory} for each block device and file that has no index directory.
+         */
         public Builder indexesBelow(Path directory) {
             storage.replaceAll(volume -> StorageConfig.withIndexBelow(volume, directory));
             return this;
         }
 
-        /** Adds a share of every storage path for some hosts, {@code share} such as {@code 30%}. */
+        /**
+         * Adds a volume with a share of every storage path for some hosts; {@code share} is text such as {@code 30%}.
+         */
         public Builder volume(String name, String share, List<String> hosts) {
             ConfigValues.Builder volume = element(ConfigKeys.VOLUMES_SHARE, share);
             volume.put(ConfigKeys.VOLUMES_NAME, read(ConfigKeys.VOLUMES_NAME, name));
@@ -482,31 +490,31 @@ public final class ProxyConfig {
             return this;
         }
 
-        /** Adds a rule for the requests that it names, of the keys of {@link CacheRulesKeys}. */
+        /** Adds a cache rule; the values have keys of {@link CacheRulesKeys}. */
         public Builder cacheRule(ConfigValues rule) {
             cacheRules.add(rule);
             return this;
         }
 
-        /** Adds a filter with a name, of the keys of {@link FilterKeys}. */
+        /** Adds a named filter; the values have keys of {@link FilterKeys}. */
         public Builder filter(ConfigValues filter) {
             filters.add(filter);
             return this;
         }
 
-        /** Adds a filter for all requests: the name of one, or one without a name. */
+        /** Adds a filter for all requests: either a reference to a named filter or an unnamed filter. */
         public Builder accessFilter(ConfigValues filter) {
             accessFilters.add(filter);
             return this;
         }
 
-        /** Adds domains with name servers of their own, of the keys of {@link DnsKeys}. */
+        /** Adds domains with separate name servers; the values have keys of {@link DnsKeys}. */
         public Builder splitDns(ConfigValues split) {
             splitDns.add(split);
             return this;
         }
 
-        /** The configuration; the builder stays usable. */
+        /** Returns the configuration; the builder can be used again. */
         public ProxyConfig build() {
             values.put(ConfigKeys.LISTEN, List.copyOf(listen));
             values.put(ConfigKeys.REMAP, List.copyOf(remap));

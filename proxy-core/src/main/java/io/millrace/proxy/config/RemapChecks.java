@@ -14,7 +14,7 @@ import io.millrace.proxy.config.value.RuleUrl;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What is wrong with single rules of {@code remap}, and what an operator hardly means by them. */
+/** Checks single rules of {@code remap} for errors, and warns of valid rules that are probably unintended. */
 public final class RemapChecks {
     private final ConfigProblems problems;
     private final Place whole;
@@ -25,18 +25,18 @@ public final class RemapChecks {
     }
 
     /**
-     * What keeps a rule from being used.
+     * A reason why a rule is invalid.
      *
-     * @param key the key that is to blame, empty for the rule as a whole
+     * @param key the key with the error; empty for the rule as a whole
      */
     record Fault(String key, String message) {}
 
-    /** Looks at every rule. */
+    /** Checks every rule and reports the errors. */
     public void check(ConfigValues values) {
         List<ConfigValues> rules = values.elements(ConfigKeys.REMAP);
         for (int i = 0; i < rules.size(); i++) {
             String path = "remap[" + i + "]";
-            // A misspelt or invalid key is one problem, not also a missing one.
+            // A misspelt or invalid key is reported once, not also as a missing key.
             if (!problems.isBroken(path) && !problems.isAnyBrokenBelow(path)) {
                 Fault fault = faultOf(rules.get(i));
                 if (fault != null) {
@@ -47,7 +47,7 @@ public final class RemapChecks {
         }
     }
 
-    /** Holds one rule against what its kind takes; null when it does. */
+    /** Checks one rule against the requirements of its kind. Returns the first fault; null if there is none. */
     static @Nullable Fault faultOf(ConfigValues rule) {
         List<RemapVerb> verbs = RemapVerb.all().stream()
                 .filter(verb -> rule.isSet(RemapKeys.of(verb)))
@@ -75,7 +75,7 @@ public final class RemapChecks {
         return fault == null && !verb.isForward() ? settings(verb, rule) : fault;
     }
 
-    /** WebSocket's rules are apart from all others, as Traffic Server has them. */
+    /** WebSocket URLs can only be mapped to WebSocket URLs, as in Traffic Server. */
     private static @Nullable Fault schemes(RemapVerb verb, RuleUrl from, RuleUrl to) {
         if (from.isWebSocket() && verb != RemapVerb.MAP && verb != RemapVerb.REGEX_MAP) {
             return new Fault(verb.word(), "must be http or https; ws and wss are for map and regex_map");
@@ -155,7 +155,7 @@ public final class RemapChecks {
         return null;
     }
 
-    /** Warns of what is allowed and hardly meant. */
+    /** Warns of rules that are valid but probably unintended. */
     public void warn(ProxyConfig config) {
         for (RemapRuleConfig rule : config.remap()) {
             String host = String.valueOf(rule.to().host());
@@ -168,7 +168,7 @@ public final class RemapChecks {
         }
     }
 
-    /** Whether what the client wrote ends the name: then any domain can be named. */
+    /** Whether the host name ends with text from the client's URL: then clients can choose any domain. */
     private static boolean letsClientsChoose(String host) {
         return host.length() >= 2 && HostTemplate.isSubstitution(host, host.length() - 2);
     }

@@ -16,15 +16,18 @@ import java.util.Objects;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** TLS settings in force for a certificate's names on each listening address, with the section of the configuration that sets each. No state. */
+/**
+ * The TLS settings in force for a certificate's names on each listening address. Each setting has the configuration
+ * section that sets it. Stateless.
+ */
 public final class TlsSettingsInForce {
     private TlsSettingsInForce() {}
 
     /**
-     * A setting in force for some names, for people.
+     * A setting in force for some names, for display.
      *
      * @param source section of the configuration that sets it, such as {@code listen[0].tls}; {@code default} for none
-     * @param address where it holds; null for every address
+     * @param address listening address where it is in force; null for every address
      */
     public record Setting(
             String name,
@@ -33,10 +36,11 @@ public final class TlsSettingsInForce {
             @Nullable String address) {}
 
     /**
-     * Every setting in force for the names of a certificate, and where it comes from. Those that the TLS library decides are left out.
+     * Returns every setting in force for the names of a certificate, with its source. Settings left to the TLS library
+     * are omitted.
      *
-     * @param element index in {@code tls.certificates}; no element has it for an automatic certificate
-     * @param own certificate of a listening address; null for those that addresses share
+     * @param element index in {@code tls.certificates}; an index without an element for an automatic certificate
+     * @param own certificate file of a single listening address; null for a certificate that addresses share
      */
     public static List<Setting> of(ProxyConfig config, int element, @Nullable Path own) {
         ConfigValues all = config.values();
@@ -81,10 +85,10 @@ public final class TlsSettingsInForce {
         return settings;
     }
 
-    /** The settings of one section of the file. */
+    /** The settings of one section of the configuration file. */
     private record Sourced(ConfigValues values, ServerTlsKeys.Section keys, String source) {}
 
-    /** @param sections the one that goes before the others first, the general one last */
+    /** @param sections in order of precedence; the general section is last */
     private static List<Setting> inForce(List<Sourced> sections, ListenerConfig listener) {
         String address = listener.address().toString();
         List<Setting> settings = new ArrayList<>();
@@ -97,7 +101,7 @@ public final class TlsSettingsInForce {
             Sourced from =
                     first(sections, each -> each.values.isSet(each.keys.all().get(key)));
             if (named.path().startsWith("tls.hsts.")) {
-                // Sections are not mixed.
+                // All HSTS settings come from one section; sections are not merged.
                 from = hsts != null && hsts.values.isSet(hsts.keys.all().get(key)) ? hsts : null;
             } else if (named.equals(general.keys.crlFile())
                     && authorities != null

@@ -1,6 +1,6 @@
 /**
- * Settings: one catalogue of keys, the YAML file that sets them, the problems found in it, and the immutable records
- * that the rest of the proxy reads. Nothing here opens a socket or watches a file; a configuration is a value.
+ * The configuration of the proxy. It consists of the catalogue of keys, the YAML loader with its problems, and
+ * immutable records. Nothing in this package opens a socket or watches a file.
  */
 @NullMarked
 package io.millrace.proxy.config;

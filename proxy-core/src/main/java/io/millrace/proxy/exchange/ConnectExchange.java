@@ -45,7 +45,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
     private final RequestHead request;
     private final ExchangeReport report;
     private final TunnelAnswer tunnel;
-    private final ClientShare share;
+    private final ClientPermit permit;
 
     private @Nullable OriginCall call;
     private @Nullable ConnectTries tries;
@@ -56,7 +56,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
         this.stream = stream;
         this.request = request;
         this.report = new ExchangeReport(home, stream, request);
-        this.share = new ClientShare(home);
+        this.permit = new ClientPermit(home);
         this.tunnel = new TunnelAnswer(home, stream, request, report, this);
     }
 
@@ -82,9 +82,9 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
             refuseForMemory();
             return;
         }
-        if (!share.take(Kind.TUNNELS, request, stream)) {
+        if (!permit.acquire(Kind.TUNNELS, request, stream)) {
             report.limited(Kind.TUNNELS.text());
-            answer(429, ClientShare.text(Kind.TUNNELS), ExchangeOutcome.DENIED, null);
+            answer(429, ClientPermit.text(Kind.TUNNELS), ExchangeOutcome.DENIED, null);
             return;
         }
         String host = request.target().host();
@@ -147,7 +147,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
         report.refusedAs(outcome, null);
         report.addToLocal(head);
         over = true;
-        share.give();
+        permit.release();
         report.headSent(status);
         stream.writeHead(head.close());
         stream.write(content);
@@ -158,7 +158,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
     @Override
     public void onTunnelEnd(Tunnel.End how) {
         over = true;
-        share.give();
+        permit.release();
         report.end(ExchangeOutcome.TUNNELLED, tunnel.bytesToClient());
     }
 
@@ -167,7 +167,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
                 "CONNECT to {} failed with an internal error", request.target().host(), fault);
         if (!over) {
             over = true;
-            share.give();
+            permit.release();
             stream.abort();
             report.end(ExchangeOutcome.INTERNAL, 0);
         }
@@ -179,7 +179,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
             return;
         }
         over = true;
-        share.give();
+        permit.release();
         home.counters().increment(Counter.CLIENT_FAILURES_ABORTED);
         if (call != null) {
             call.cancel();

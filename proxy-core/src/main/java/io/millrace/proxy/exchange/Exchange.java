@@ -73,7 +73,7 @@ final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, Par
     private final TunnelAnswer tunnel;
     private final ExchangeState state = new ExchangeState();
     private final StaleCopy stale = new StaleCopy();
-    private final ClientShare share;
+    private final ClientPermit permit;
 
     private @Nullable Decision decision;
     private int lookups;
@@ -85,7 +85,7 @@ final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, Par
         this.contentLength = contentLength;
         this.report = new ExchangeReport(home, stream, request);
         this.plans = new FetchPlans(home, request, stream.connection(), contentLength);
-        this.share = new ClientShare(home);
+        this.permit = new ClientPermit(home);
         this.pump = new BodyPump(stream, this, home.memory()::took);
         this.answer = new ClientAnswer(home, stream, request, report, pump);
         this.partial = new PartialAnswer(home, stream, request, state, report, plans, pump, answer, this);
@@ -112,7 +112,7 @@ final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, Par
         report.decided(next);
         answer.decided(next);
         if (isWaiting(next.kind())
-                && !share.take(next.upgrade() == null ? Kind.REQUESTS : Kind.TUNNELS, request, stream)) {
+                && !permit.acquire(next.upgrade() == null ? Kind.REQUESTS : Kind.TUNNELS, request, stream)) {
             refuse(next);
             return;
         }
@@ -186,7 +186,7 @@ final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, Par
         }
         Kind kind = next.upgrade() == null ? Kind.REQUESTS : Kind.TUNNELS;
         report.limited(kind.text());
-        answerLocally(429, ClientShare.text(kind), ExchangeOutcome.DENIED);
+        answerLocally(429, ClientPermit.text(kind), ExchangeOutcome.DENIED);
     }
 
     private void open(Decision next) {
@@ -467,7 +467,7 @@ final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, Par
         if (!answer.sendStored(object, stored, result)) {
             finish();
         } else if (!state.isTerminal()) {
-            share.takeAnyway(request, stream);
+            permit.acquireUnchecked(request, stream);
         }
     }
 
@@ -620,7 +620,7 @@ final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, Par
 
     private void leave(ExchangePhase last) {
         state.enter(last);
-        share.give();
+        permit.release();
         pump.close();
         stale.release();
         origin.forget();

@@ -194,7 +194,7 @@ public final class ExchangeLoop implements RequestReceiver, DirectReceiver {
      * @param contentLength as for {@link #onRequest}
      * @return completes on this event loop, immediately or after a disk read
      */
-    public CompletionStage<DryRunResult> foresee(RequestHead request, long contentLength, ClientConnection client) {
+    public CompletionStage<DryRunResult> dryRun(RequestHead request, long contentLength, ClientConnection client) {
         return RequestDryRun.of(this, shared, request, contentLength, client);
     }
 

@@ -59,7 +59,7 @@ final class FetchPlans {
     }
 
     private boolean isSentAsItIs(Decision decision) {
-        return decision.fillConfig().rangeWrite() ? isRangeFarAhead() : RangeRequest.isForSeveral(request);
+        return decision.fillConfig().rangeWrite() ? isRangeFarAhead() : RangeRequest.isMultiRange(request);
     }
 
     /** Returns a conditional request with the validators of the stored response. Retains the object. */
@@ -87,7 +87,7 @@ final class FetchPlans {
     private boolean isRestAskedFor(StoredObject<StoredHead> object) {
         return PartialContent.rangeOf(object.head()).first() == 0
                 && rangeToFetch() == null
-                && !RangeRequest.isForSeveral(request);
+                && !RangeRequest.isMultiRange(request);
     }
 
     /**

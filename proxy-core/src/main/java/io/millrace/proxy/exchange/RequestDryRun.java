@@ -283,7 +283,7 @@ final class RequestDryRun {
             long key = OriginTries.hash(group.config(), plan);
             boolean mayMove = decision.request().method().isIdempotent();
             long nowMillis = shared.clock().millis();
-            return new DryRunResult.Asked(url, group, home.groups().foresee(group, key, mayMove, nowMillis), aside);
+            return new DryRunResult.Asked(url, group, home.groups().preview(group, key, mayMove, nowMillis), aside);
         } finally {
             plan.release();
         }

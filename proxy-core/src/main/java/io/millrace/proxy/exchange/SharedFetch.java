@@ -318,7 +318,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         if (plan.range() != null
                 && head.status() == 206
                 && state == State.WAITING
-                && !RangeRequest.isReachedBy(plan.request(), head.fields())) {
+                && !RangeRequest.coversFirstByte(plan.request(), head.fields())) {
             fetchWhole();
             return;
         }

@@ -24,7 +24,10 @@ import java.util.Locale;
 import java.util.StringJoiner;
 import org.jspecify.annotations.Nullable;
 
-/** What an event loop would do with a request, in words: a step for each decision, with what decided it. Confined to one thread. */
+/**
+ * Describes the dry run of a request in text. Each step is a decision with the rule or setting that caused it. Confined
+ * to one thread.
+ */
 public final class ExplanationText {
     private final ProxyConfig config;
     private final RequestHead request;
@@ -81,7 +84,7 @@ public final class ExplanationText {
         return found.isInRam() ? "ram" : "disk";
     }
 
-    // rule and access
+    // steps: rule and access
 
     private void access() {
         DryRunResult.Rule rule = result.rule();
@@ -147,7 +150,7 @@ public final class ExplanationText {
         step("cache-rules", "matched by " + text, places.toString());
     }
 
-    // what is stored
+    // steps: lookup and reuse of a stored response
 
     private void lookup() {
         String key = result.key();
@@ -256,7 +259,7 @@ public final class ExplanationText {
         step("reuse", "to be validated: " + reason.text() + validators + error, by);
     }
 
-    /** The request's own word, null when it has none. */
+    /** Returns the request's own cache directive; null if it has none. */
     private @Nullable String control() {
         String control = request.fields().get(FieldName.CACHE_CONTROL);
         if (control != null) {
@@ -266,7 +269,7 @@ public final class ExplanationText {
         return pragma == null ? null : "request's Pragma: " + pragma;
     }
 
-    // what would be done
+    // steps: fetch and answer
 
     private void collapse() {
         DryRunResult.Collapse collapse = result.collapse();
@@ -307,7 +310,7 @@ public final class ExplanationText {
         guess(settings.lifetimes().guessedWithCookies());
     }
 
-    /** Which lifetimes are not guessed because of what the request has. */
+    /** Adds a step if the request's fields prevent a heuristic lifetime. */
     private void guess(LifetimeRules.GuessedWithCookies policy) {
         boolean authorized = request.fields().contains(FieldName.AUTHORIZATION);
         boolean withCookie = request.fields().contains(FieldName.COOKIE);
@@ -366,7 +369,10 @@ public final class ExplanationText {
         step("answer", text, null);
     }
 
-    /** The status that the request's conditions or range make of the stored one. */
+    /**
+     * Returns the status of the answer if conditions or a range of the request change the stored one; else an empty
+     * text.
+     */
     private String otherStatus() {
         Found found = result.found();
         return found == null || found.head().status() == result.status() ? "" : " with " + result.status();

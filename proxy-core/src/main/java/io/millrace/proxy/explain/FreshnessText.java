@@ -9,14 +9,14 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The arithmetic of a stored response's freshness in words (RFC 9111 s4.2): which field or setting gave the lifetime, and what
- * the age is made of. Immutable.
+ * Describes the freshness computation of a stored response in text (RFC 9111 s4.2). The text contains the source of the
+ * lifetime and the parts of the age. Immutable.
  *
- * @param settings those that hold for the request
- * @param cacheRules the cache rules that made them, for people; null for none
+ * @param settings settings in force for the request
+ * @param cacheRules names of the cache rules that changed the settings, for display; null for none
  */
 record FreshnessText(CacheSettings settings, @Nullable String cacheRules, StoredHead head, long nowMillis) {
-    /** Takes steps. */
+    /** Receives the steps of the description. */
     interface Steps {
         void step(String name, String text, @Nullable String by);
     }
@@ -85,7 +85,7 @@ record FreshnessText(CacheSettings settings, @Nullable String cacheRules, Stored
         };
     }
 
-    /** The field that says how long it is fresh, and whether it must be validated; null when none does. */
+    /** Returns the field that determines lifetime and validation; null if there is none. */
     static @Nullable String deciding(StoredHead head, CacheSettings settings) {
         for (FieldName target : settings.storing().targets()) {
             if (head.fields().contains(target)) {

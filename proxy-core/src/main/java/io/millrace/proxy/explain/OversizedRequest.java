@@ -15,11 +15,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request that is refused for its size before anything else is decided about it. Immutable.
+ * A request that is refused because of its size, before any other decision. Immutable.
  *
- * @param problem how it is refused
- * @param text what is too long, and the limit
- * @param key of the limit
+ * @param problem the kind of the refusal
+ * @param text the part that is too long, and the limit
+ * @param key the configuration key of the limit
  */
 public record OversizedRequest(BadRequest problem, String text, String key) {
     private static final String VERSION_AND_END = " HTTP/1.1\r\n";
@@ -27,7 +27,10 @@ public record OversizedRequest(BadRequest problem, String text, String key) {
     private static final int FIELD_OVERHEAD = 32;
     private static final int PSEUDO_FIELDS_BYTES = ":method:scheme:path".length() + 3 * FIELD_OVERHEAD;
 
-    /** Null when it is within the limits, as far as its fields are known: a client may send more of them. */
+    /**
+     * Returns null if the request is within the limits. Only the fields in the question are counted; a client may send
+     * more.
+     */
     public static @Nullable OversizedRequest of(
             ProxyConfig config, Question question, RequestHead request, long contentLength) {
         Limits limits = config.limits();
@@ -66,7 +69,10 @@ public record OversizedRequest(BadRequest problem, String text, String key) {
         return null;
     }
 
-    /** Fields and pseudo-fields, each with 32 bytes more (RFC 9113 s6.5.2); Host stands for :authority. */
+    /**
+     * Returns the size of fields and pseudo-fields, with an overhead of 32 bytes each (RFC 9113 s6.5.2). Host is
+     * counted as :authority.
+     */
     private static long listBytes(Question question, RequestHead request) {
         FieldSection fields = request.fields();
         long bytes = (long) PSEUDO_FIELDS_BYTES
@@ -86,7 +92,7 @@ public record OversizedRequest(BadRequest problem, String text, String key) {
         return "the " + what + " has " + bytes + " bytes, the limit is " + limit;
     }
 
-    /** As the client writes it, not as it is understood. */
+    /** Returns the length of the request target as the client sends it, before normalization. */
     private static int targetBytes(Question question, RequestHead request) {
         if (request.method() == Method.CONNECT) {
             return (request.target().host() + ":" + request.target().port()).length();

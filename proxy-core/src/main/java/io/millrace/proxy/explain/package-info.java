@@ -1,4 +1,4 @@
-/** Text of {@code explain}: which rules hold for a request, what the cache would do, and why. */
+/** Text of {@code explain}: the rules that apply to a request, the decisions of the cache, and their reasons. */
 @NullMarked
 package io.millrace.proxy.explain;
 

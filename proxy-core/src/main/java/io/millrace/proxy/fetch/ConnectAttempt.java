@@ -102,7 +102,7 @@ final class ConnectAttempt {
         }
         Origin origin = pool.origin();
         Future<List<ServiceTarget>> services =
-                origin.mayBeService() ? pool.client().addresses().services(origin.service(), origin.host()) : null;
+                origin.usesSrv() ? pool.client().addresses().services(origin.service(), origin.host()) : null;
         if (services == null) {
             resolve(origin.host(), origin.port());
         } else if (services.isDone()) {

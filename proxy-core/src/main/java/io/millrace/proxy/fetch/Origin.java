@@ -12,7 +12,7 @@ import java.util.Objects;
  * @param port 1 to 65535
  * @param mayBeService whether DNS SRV records may determine host and port, because the URL has no port
  */
-public record Origin(Scheme scheme, String host, int port, boolean mayBeService) {
+public record Origin(Scheme scheme, String host, int port, boolean usesSrv) {
 
     /** The URI scheme of an origin. */
     public enum Scheme {
@@ -63,13 +63,13 @@ public record Origin(Scheme scheme, String host, int port, boolean mayBeService)
     }
 
     /** Returns a copy whose host and port may come from DNS SRV records. */
-    public Origin perhapsService() {
+    public Origin withSrv() {
         return new Origin(scheme, host, port, true);
     }
 
     /** Returns a copy that ignores DNS SRV records; this object if it already does. */
-    Origin atItsPort() {
-        return mayBeService ? new Origin(scheme, host, port, false) : this;
+    Origin withoutSrv() {
+        return usesSrv ? new Origin(scheme, host, port, false) : this;
     }
 
     /** Service and protocol labels of the DNS SRV record (RFC 2782). */

@@ -240,8 +240,8 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
         PooledCall current = call;
         call = null;
         boolean stale = reason == OriginFailure.Reason.RESET && served && !decoder.hasAnyBytes();
-        if (current != null && stale && current.isRepeatable()) {
-            closeThen(current::repeat);
+        if (current != null && stale && current.isRetryable()) {
+            closeThen(current::retry);
         } else if (current != null) {
             closeThen(() -> current.failed(reason, pool.origin() + ": " + problem, !headReceived));
         } else {

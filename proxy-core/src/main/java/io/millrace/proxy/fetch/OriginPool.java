@@ -41,7 +41,7 @@ final class OriginPool {
          */
         static Key of(OriginRequest request, boolean asksForServices) {
             Origin origin =
-                    asksForServices ? request.origin() : request.origin().atItsPort();
+                    asksForServices ? request.origin() : request.origin().withoutSrv();
             String tlsName = origin.isSecure() ? request.tlsName() : "";
             OriginTlsConfig.Context tls = origin.isSecure() ? request.tls().context() : null;
             return new Key(origin, tlsName, tls, request.addresses(), request.http2(), request.mayBecomeTunnel());

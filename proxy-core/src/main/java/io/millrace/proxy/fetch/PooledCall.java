@@ -57,9 +57,9 @@ final class PooledCall implements OriginCall {
     }
 
     /** Limit in bytes of sent content that is kept for the retry of a request that the origin has not processed. */
-    private static final int REPEATED_BYTES_MAX = 64 << 10;
+    private static final int RETRY_BYTES_MAX = 64 << 10;
     /** Limit of retries of a request that the origin has not processed. */
-    private static final int REPEATS_MAX = 5;
+    private static final int RETRIES_MAX = 5;
 
     private final OriginPool pool;
     private final OriginRequest request;
@@ -73,14 +73,14 @@ final class PooledCall implements OriginCall {
     private boolean paused;
     private int heldBytes;
     private long written;
-    private boolean anySent;
+    private boolean anyContentSent;
     private long waitsUntil;
     /** Sent content, kept for a retry; complete while {@link #sentKept} is true. */
     private @Nullable ArrayDeque<ByteBuf> sent;
 
     private int sentBytes;
     private boolean sentKept = true;
-    private int repeats;
+    private int retries;
 
     PooledCall(OriginPool pool, OriginRequest request, OriginResponseHandler handler) {
         this.pool = pool;
@@ -134,21 +134,21 @@ final class PooledCall implements OriginCall {
      * Whether the request may be retried: its method is idempotent (RFC 9110 s9.2.2) and none of its content has been
      * sent.
      */
-    boolean isRepeatable() {
-        return !anySent && request.method().isIdempotent();
+    boolean isRetryable() {
+        return !anyContentSent && request.method().isIdempotent();
     }
 
     /** Counts a retry. Returns true for the first one only. */
-    boolean repeatOnce() {
-        return repeats++ == 0;
+    boolean isFirstRetry() {
+        return retries++ == 0;
     }
 
     /**
      * Prepares the retry of a request that the origin has not processed. Returns false if sent content was dropped or
      * the limit is reached.
      */
-    boolean repeatUnprocessed() {
-        if ((anySent && !sentKept) || ++repeats > REPEATS_MAX) {
+    boolean retryUnprocessed() {
+        if ((anyContentSent && !sentKept) || ++retries > RETRIES_MAX) {
             return false;
         }
         ArrayDeque<ByteBuf> kept = sent;
@@ -158,7 +158,7 @@ final class PooledCall implements OriginCall {
             heldBytes += piece.readableBytes();
         }
         sentBytes = 0;
-        anySent = false;
+        anyContentSent = false;
         return true;
     }
 
@@ -166,7 +166,7 @@ final class PooledCall implements OriginCall {
      * Retries the request on another connection. For HTTP/1.1 that is a new connection, so a second retry cannot become
      * necessary.
      */
-    void repeat() {
+    void retry() {
         state = State.WAITING;
         connection = null;
         pool.retry(this);
@@ -178,7 +178,7 @@ final class PooledCall implements OriginCall {
 
     /** Whether the head was sent with {@code Expect: 100-continue} and none of the content was sent. */
     boolean awaitsContinue() {
-        return !anySent && !finished && request.fields().hasToken(FieldName.EXPECT, "100-continue");
+        return !anyContentSent && !finished && request.fields().hasToken(FieldName.EXPECT, "100-continue");
     }
 
     @Override
@@ -341,10 +341,10 @@ final class PooledCall implements OriginCall {
     }
 
     private void send(Carrier on, ByteBuf piece) {
-        anySent = true;
+        anyContentSent = true;
         if (on.mayRefuse() && sentKept) {
             sentBytes += piece.readableBytes();
-            if (sentBytes > REPEATED_BYTES_MAX) {
+            if (sentBytes > RETRY_BYTES_MAX) {
                 dropSent();
             } else {
                 if (sent == null) {

@@ -215,17 +215,17 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
         switch (failure.kind()) {
             case NOT_PROCESSED -> {
                 connection.pool().client().statistics().http2NotProcessed++;
-                if (call.repeatUnprocessed()) {
+                if (call.retryUnprocessed()) {
                     connection.streamEnded();
-                    call.repeat();
+                    call.retry();
                 } else {
                     failCall(OriginFailure.Reason.RESET, failure.problem());
                 }
             }
             case RESET -> {
-                if (reused && !headReceived && call.isRepeatable() && call.repeatOnce()) {
+                if (reused && !headReceived && call.isRetryable() && call.isFirstRetry()) {
                     connection.streamEnded();
-                    call.repeat();
+                    call.retry();
                 } else {
                     failCall(
                             headReceived ? OriginFailure.Reason.TRUNCATED : OriginFailure.Reason.RESET,

@@ -2,7 +2,7 @@ package io.millrace.proxy.http;
 
 import org.jspecify.annotations.Nullable;
 
-/** Host and port of an authority (RFC 3986 s3.2), the host in lower case; not changed once it was read. */
+/** The host, in lower case, and the port of an authority (RFC 3986 s3.2). Not changed after {@link #read}. */
 final class Authority {
 
     private static final byte[] NOTHING = {};
@@ -20,12 +20,12 @@ final class Authority {
         return host.length == 0;
     }
 
-    /** Never to be changed. */
+    /** The host; must not be changed. */
     byte[] host() {
         return host;
     }
 
-    /** The scheme's, where none is written. */
+    /** The port; the default port of the scheme if the authority has none. */
     int port() {
         return port;
     }
@@ -34,7 +34,7 @@ final class Authority {
         return hasPort;
     }
 
-    /** Reads {@code host [":" [port]]}; an empty range leaves the host empty. */
+    /** Parses {@code host [":" [port]]}. An empty range leaves the host empty. */
     @Nullable
     TargetProblem read(byte[] bytes, int from, int to) {
         for (int i = from; i < to; i++) {
@@ -77,7 +77,7 @@ final class Authority {
         return null;
     }
 
-    /** Position after a registered name or an IPv4 address, -1 when a byte cannot stand there. */
+    /** Returns the position after a registered name or an IPv4 address; -1 if a byte is not allowed. */
     private static int nameEnd(byte[] bytes, int from, int to) {
         int i = from;
         while (i < to && bytes[i] != ':') {
@@ -96,7 +96,7 @@ final class Authority {
         return i;
     }
 
-    /** Position after {@code [IPv6 address]}, -1 when it is none; zone identifiers are refused. */
+    /** Returns the position after {@code [IPv6 address]}; -1 if malformed. Zone identifiers are refused. */
     private static int literalEnd(byte[] bytes, int from, int to) {
         int colons = 0;
         for (int i = from + 1; i < to; i++) {

@@ -1,8 +1,8 @@
 package io.millrace.proxy.http;
 
 /**
- * Counts what stands around the contents of chunks: their sizes with extensions, and the trailers. A decoder of content has no
- * limit for these that could be changed. The count is the same however the bytes were cut on their way.
+ * Counts the bytes around the contents of chunks: the chunk sizes with extensions, and the trailers. The content
+ * decoder has no configurable limit for them. The count does not depend on how the bytes were split in transport.
  *
  * <p>Confined to one thread.
  */
@@ -10,13 +10,13 @@ public final class ChunkLines {
     private long taken;
 
     /**
-     * The decoder was given bytes.
+     * Accounts for one call of the decoder.
      *
-     * @param before how many there were
-     * @param left how many of them it has not taken; where it has taken none, they are a line that has not ended
-     * @param handedOn whether it has handed anything on, which ends the lines before it
-     * @param contentBytes what of that is content
-     * @return the length of the lines since it last handed something on
+     * @param before number of bytes before the call
+     * @param left number of bytes that the decoder did not consume; if it consumed none, they are an incomplete line
+     * @param handedOn whether the decoder produced output, which ends the lines before it
+     * @param contentBytes number of content bytes in that output
+     * @return the length of the lines since the decoder last produced output
      */
     public long after(int before, int left, boolean handedOn, int contentBytes) {
         long lines = taken + before - left - contentBytes;

@@ -1,12 +1,12 @@
 package io.millrace.proxy.http;
 
-/** Why content ended before its time. */
+/** The reasons why content ended early. */
 public enum ContentFailure {
-    /** The origin's connection ended or broke before the last byte. */
+    /** The origin's connection ended or failed before the last byte. */
     ORIGIN_TRUNCATED("origin-truncated"),
-    /** The origin has another representation now, so that the rest would not fit. */
+    /** The origin now has another representation, so that the rest would not match. */
     ORIGIN_CHANGED("origin-changed"),
-    /** A stored piece could not be read or failed its checksum. */
+    /** A stored piece could not be read or its checksum is wrong. */
     STORE_READ("store-read");
 
     private final String text;
@@ -15,7 +15,7 @@ public enum ContentFailure {
         this.text = text;
     }
 
-    /** A stable word for logs. */
+    /** The stable name for logs. */
     public String text() {
         return text;
     }

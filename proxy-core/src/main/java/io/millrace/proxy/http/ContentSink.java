@@ -4,31 +4,31 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What receives the pieces of a message's content, one for each {@link ContentSource#pull}.
+ * The receiver of a message's content, with one piece for each {@link ContentSource#pull}.
  *
  * <p>Confined to one event loop.
  */
 public interface ContentSink {
     /**
-     * Whether what waits to be sent is bytes of the sink's own, as those that TLS has encrypted are, and no longer the piece, which may be shared with others;
-     * or whether it hands on what it keeps in pieces of its own, as a tee does. It is given no more at a time than one read has.
-     * One and the same answer always, on any thread, and never a fault.
+     * Whether the sink queues copies and not the piece itself, which may be shared with others. Examples are the
+     * encrypted bytes of TLS and the separate pieces of a tee. Such a sink receives at most the bytes of one read at a
+     * time. Always returns the same value, on any thread, and never throws.
      */
     default boolean keepsCopies() {
         return false;
     }
 
-    /** A piece of content; takes ownership. */
+    /** Receives a piece of content. Takes ownership. */
     void onContent(ByteBuf content);
 
-    /** There is no more, and it is whole. */
+    /** The content is complete. */
     void onEnd();
 
-    /** As {@link #onEnd()}, with the trailer section behind the content; a sink that has no use for it drops it. */
+    /** Like {@link #onEnd()}, with the trailer section after the content. By default the trailers are dropped. */
     default void onEnd(@Nullable FieldSection trailers) {
         onEnd();
     }
 
-    /** There is no more, and it is not whole: the receiver must be able to tell. */
+    /** The content ended early. The sink must make this visible to its receiver. */
     void onFailure(ContentFailure failure);
 }

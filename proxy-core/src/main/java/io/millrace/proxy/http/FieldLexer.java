@@ -5,15 +5,15 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /**
- * Scanners over field bytes: tokens, optional white space, numbers, comparisons that ignore ASCII case (RFC 9110 s5.6).
- * Ranges are half open, {@code from} inclusive and {@code to} exclusive. Thread-safe: no state.
+ * Scanner functions for field bytes: tokens, optional white space, numbers, and comparisons that ignore ASCII case (RFC
+ * 9110 s5.6). Ranges include {@code from} and exclude {@code to}. Thread-safe: no state.
  */
 public final class FieldLexer {
 
-    /** What {@link #deltaSeconds} returns for text that is not a non-negative decimal integer. */
+    /** Result of {@link #deltaSeconds} for text that is not a non-negative decimal integer. */
     public static final long NOT_A_NUMBER = -1;
 
-    /** The value that a larger {@code delta-seconds} counts as: 2^31 (RFC 9111 s1.2.2). */
+    /** Limit of {@code delta-seconds}, which replaces larger values: 2^31 (RFC 9111 s1.2.2). */
     public static final long DELTA_SECONDS_MAX = 1L << 31;
 
     private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
@@ -37,12 +37,12 @@ public final class FieldLexer {
 
     private FieldLexer() {}
 
-    /** Whether the byte may stand in a token (RFC 9110 s5.6.2). */
+    /** Whether the byte is allowed in a token (RFC 9110 s5.6.2). */
     public static boolean isTokenByte(byte b) {
         return TOKEN[b & 0xff];
     }
 
-    /** Whether the range is a token: not empty and token bytes only. */
+    /** Whether the range is a token: not empty, with token bytes only. */
     public static boolean isToken(byte[] bytes, int from, int to) {
         for (int i = from; i < to; i++) {
             if (!TOKEN[bytes[i] & 0xff]) {
@@ -52,7 +52,10 @@ public final class FieldLexer {
         return to > from;
     }
 
-    /** Position of the first byte at or after {@code from} that is not a token byte, at most {@code to}. */
+    /**
+     * Returns the position of the first byte from {@code from} on that is not a token byte; {@code to} if there is
+     * none.
+     */
     public static int skipToken(byte[] bytes, int from, int to) {
         int i = from;
         while (i < to && TOKEN[bytes[i] & 0xff]) {
@@ -62,8 +65,9 @@ public final class FieldLexer {
     }
 
     /**
-     * Position of the first byte at or after {@code from} that is neither visible ASCII nor space nor tab, at most {@code to}. Looks at eight
-     * bytes at a time, since the values of a browser's fields have a thousand.
+     * Returns the position of the first byte from {@code from} on that is neither visible ASCII nor space nor tab;
+     * {@code to} if there is none. Checks eight bytes at a time, because the fields of a browser's request have about a
+     * thousand bytes.
      */
     public static int skipText(byte[] bytes, int from, int to) {
         int i = from;
@@ -92,7 +96,10 @@ public final class FieldLexer {
         return ((belowSpace | word | (deleted - EVERY_BYTE)) & HIGH_BITS) == 0;
     }
 
-    /** Position of the first byte at or after {@code from} that is neither space nor tab, at most {@code to}. */
+    /**
+     * Returns the position of the first byte from {@code from} on that is neither space nor tab; {@code to} if there is
+     * none.
+     */
     public static int skipSpace(byte[] bytes, int from, int to) {
         int i = from;
         while (i < to && isSpace(bytes[i])) {
@@ -101,7 +108,7 @@ public final class FieldLexer {
         return i;
     }
 
-    /** End of the range with trailing spaces and tabs left out, at least {@code from}. */
+    /** Returns the end of the range without trailing spaces and tabs; at least {@code from}. */
     public static int trimEnd(byte[] bytes, int from, int to) {
         int end = to;
         while (end > from && isSpace(bytes[end - 1])) {
@@ -116,14 +123,14 @@ public final class FieldLexer {
     }
 
     /**
-     * Position just after the quoted string (RFC 9110 s5.6.4) that opens at {@code from}, or -1 when it is not closed
-     * before {@code to}.
+     * Returns the position after the quoted string (RFC 9110 s5.6.4) that begins at {@code from}; -1 if it is not
+     * closed before {@code to}.
      */
     public static int skipQuoted(byte[] bytes, int from, int to) {
         return skipQuoted(bytes, from, to, true);
     }
 
-    /** As {@link #skipQuoted(byte[], int, int)}; {@code hasEscapes} says whether a backslash escapes the next byte. */
+    /** Like {@link #skipQuoted(byte[], int, int)}. With {@code hasEscapes}, a backslash escapes the next byte. */
     static int skipQuoted(byte[] bytes, int from, int to, boolean hasEscapes) {
         int i = from + 1;
         while (i < to) {
@@ -137,8 +144,8 @@ public final class FieldLexer {
     }
 
     /**
-     * The range as {@code delta-seconds} (RFC 9111 s1.2.2): decimal digits only; a larger number counts as
-     * {@link #DELTA_SECONDS_MAX}; anything else is {@link #NOT_A_NUMBER}.
+     * Parses the range as {@code delta-seconds} (RFC 9111 s1.2.2), which has decimal digits only. Returns
+     * {@link #DELTA_SECONDS_MAX} for a larger number and {@link #NOT_A_NUMBER} for other text.
      */
     public static long deltaSeconds(byte[] bytes, int from, int to) {
         if (from >= to) {
@@ -156,8 +163,8 @@ public final class FieldLexer {
     }
 
     /**
-     * The range as a non-negative decimal integer, {@link Long#MAX_VALUE} when it is larger than that, or
-     * {@link #NOT_A_NUMBER}.
+     * Parses the range as a non-negative decimal integer. Returns {@link Long#MAX_VALUE} for a larger number and
+     * {@link #NOT_A_NUMBER} for other text.
      */
     public static long number(byte[] bytes, int from, int to) {
         if (from >= to) {
@@ -174,7 +181,7 @@ public final class FieldLexer {
         return value;
     }
 
-    /** Whether the range equals the ASCII text without regard to ASCII case. */
+    /** Whether the range equals the ASCII text. Ignores ASCII case. */
     public static boolean equalsIgnoreCase(byte[] bytes, int from, int to, CharSequence text) {
         int length = to - from;
         if (length != text.length()) {
@@ -202,12 +209,12 @@ public final class FieldLexer {
         return true;
     }
 
-    /** The character with an ASCII capital made small; others as they are. */
+    /** Converts an ASCII capital letter to lower case. Other characters are unchanged. */
     public static int lower(int c) {
         return c >= 'A' && c <= 'Z' ? c + 32 : c;
     }
 
-    /** The value of a hexadecimal digit, or -1. */
+    /** Returns the value of a hexadecimal digit; -1 for other bytes. */
     static int hexDigit(byte b) {
         int c = lower(b & 0xff);
         if (c >= '0' && c <= '9') {

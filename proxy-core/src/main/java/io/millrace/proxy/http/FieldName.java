@@ -8,12 +8,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A field name (RFC 9110 s5.1). Well-known names are singletons with an id, so that a lookup in a {@link FieldSection}
- * compares ints; any other name has the id {@link #UNKNOWN} and is compared by its bytes, without regard to ASCII case.
+ * compares integers. All other names have the id {@link #UNKNOWN} and are compared by their bytes, ignoring ASCII case.
  * Immutable.
  */
 public final class FieldName {
 
-    /** The id of every name that is not well known. */
+    /** The id of all names that are not well known. */
     static final int UNKNOWN = 0;
 
     private static final int TABLE_SIZE = 512;
@@ -102,7 +102,10 @@ public final class FieldName {
         this.spelled = text.getBytes(StandardCharsets.ISO_8859_1);
     }
 
-    /** Whether a head of HTTP/1.1, status line and field lines each with its CRLF, has a line of this name. */
+    /**
+     * Whether an HTTP/1.1 head has a line with this name. The head consists of the status line and field lines, each
+     * with its CRLF.
+     */
     boolean isLineOf(byte[] head) {
         int last = head.length - spelled.length - 1;
         for (int at = 0; at <= last; at++) {
@@ -116,15 +119,15 @@ public final class FieldName {
         return false;
     }
 
-    /** Whether it is one of the constants here. */
+    /** Whether the name is one of the constants of this class. */
     public boolean isWellKnown() {
         return id != UNKNOWN;
     }
 
     /**
-     * The name written so, the well-known singleton where there is one.
+     * Returns the name of this text, as the well-known singleton if there is one.
      *
-     * @throws IllegalArgumentException when the text is not a token
+     * @throws IllegalArgumentException if the text is not a token
      */
     public static FieldName of(CharSequence name) {
         byte[] bytes = name.toString().getBytes(StandardCharsets.ISO_8859_1);
@@ -135,7 +138,7 @@ public final class FieldName {
         return found;
     }
 
-    /** The name in the range, the well-known singleton where there is one; null when the range is not a token. */
+    /** Returns the name in the range, as the well-known singleton if there is one; null if the range is not a token. */
     public static @Nullable FieldName of(byte[] bytes, int from, int to) {
         FieldName known = lookup(bytes, from, to);
         if (known != null) {
@@ -146,13 +149,16 @@ public final class FieldName {
                 : null;
     }
 
-    /** The id of the name in the range, {@link #UNKNOWN} when it is not well known. */
+    /** Returns the id of the name in the range; {@link #UNKNOWN} if it is not well known. */
     static int idOf(byte[] bytes, int from, int to) {
         FieldName known = lookup(bytes, from, to);
         return known == null ? UNKNOWN : known.id;
     }
 
-    /** The canonical spelling, e.g. {@code Cache-Control}; for names that are not well known the spelling given. */
+    /**
+     * The canonical spelling, for example {@code Cache-Control}; the original spelling of a name that is not well
+     * known.
+     */
     public String text() {
         return text;
     }
@@ -162,14 +168,14 @@ public final class FieldName {
         return lower;
     }
 
-    /** Whether the range spells this name, without regard to ASCII case. */
+    /** Whether the range equals this name. Ignores ASCII case. */
     public boolean matches(byte[] bytes, int from, int to) {
         byte[] mine = spelled;
         if (to - from != mine.length) {
             return false;
         }
         for (int i = 0; i < mine.length; i++) {
-            // Most clients spell a name as it is spelled here.
+            // Most clients use the same spelling as this class.
             byte b = bytes[from + i];
             if (b != mine[i] && FieldLexer.lower(b & 0xff) != FieldLexer.lower(mine[i] & 0xff)) {
                 return false;
@@ -178,12 +184,12 @@ public final class FieldName {
         return true;
     }
 
-    /** One more than the highest id. */
+    /** Returns one more than the highest id. */
     static int ids() {
         return WELL_KNOWN.size() + 1;
     }
 
-    /** Above 0 and unique for a well-known name, else {@link #UNKNOWN}. Not stable between releases. */
+    /** The id, unique and above 0 for a well-known name, else {@link #UNKNOWN}. Not stable between releases. */
     int id() {
         return id;
     }
@@ -229,7 +235,10 @@ public final class FieldName {
         return name;
     }
 
-    /** Length, first, middle and last byte tell the well-known names apart well enough; 0x20 folds the case. */
+    /**
+     * Hashes the length and the first, middle and last byte, which differ for most well-known names; 0x20 folds the
+     * case.
+     */
     private static int slot(byte first, byte middle, byte last, int length) {
         int hash = length * 37 + (first | 0x20);
         hash = hash * 31 + (middle | 0x20);

@@ -1,13 +1,13 @@
 package io.millrace.proxy.http;
 
 /**
- * A set of well-known field names, to be asked about the lines of a section without comparing names.
+ * A set of well-known field names. Tests whether it contains the name of a line without comparing names.
  *
  * <p>Immutable.
  */
 public final class FieldNames {
     private final boolean[] ids;
-    /** As a section's bits of what is present. */
+    /** The bits of these names, in the form of a section's presence bits. */
     private final long bits;
 
     private FieldNames(boolean[] ids, long bits) {
@@ -16,9 +16,9 @@ public final class FieldNames {
     }
 
     /**
-     * The set of these.
+     * Returns the set of these names.
      *
-     * @throws IllegalArgumentException when one is not well known
+     * @throws IllegalArgumentException if a name is not well known
      */
     public static FieldNames of(FieldName... names) {
         boolean[] ids = new boolean[FieldName.ids()];
@@ -33,17 +33,17 @@ public final class FieldNames {
         return new FieldNames(ids, bits);
     }
 
-    /** Whether the line's name is one of these. */
+    /** Whether the set contains the name of the line. */
     public boolean contains(FieldSection fields, int line) {
         return ids[fields.id(line)];
     }
 
-    /** Whether the name is one of these. */
+    /** Whether the set contains the name. */
     public boolean contains(FieldName name) {
         return ids[name.id()];
     }
 
-    /** Whether the section has a field of one of these names. */
+    /** Whether the section has a field with one of these names. */
     public boolean isAnyIn(FieldSection fields) {
         if (!fields.mayHave(bits)) {
             return false;

@@ -6,10 +6,10 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A field section (RFC 9110 s5, s6.3): the field lines of a head in their order, as positions in one byte array. Values
- * are ISO-8859-1 bytes as they came, without the white space around them; names keep their spelling.
+ * A field section (RFC 9110 s5, s6.3): the field lines of a head in order, as positions in one byte array. Values are
+ * the received ISO-8859-1 bytes without surrounding white space; names keep their spelling.
  *
- * <p>Per line the array of positions holds
+ * <p>For each line the array of positions contains
  *
  * <pre>
  * +-----------+---------+------------+----------+-----------------+
@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  * +-----------+---------+------------+----------+-----------------+
  * </pre>
  *
- * Immutable, except a {@linkplain #reusable reusable} one, which is confined to its owner's thread and valid until the
- * next {@link #reset}.
+ * Immutable, except a {@linkplain #reusable reusable} section, which is confined to its owner's thread and valid until
+ * the next {@link #reset}.
  */
 public final class FieldSection {
 
@@ -27,7 +27,7 @@ public final class FieldSection {
 
     static final int STRIDE = 5;
     private static final int NOT_CONTIGUOUS = -1;
-    /** Lines with reserved room: at least these, and one more per {@code BYTES_OF_A_LINE} bytes. */
+    /** Number of lines with reserved space: at least these, and one more per {@code BYTES_OF_A_LINE} bytes. */
     private static final int LINES_AT_LEAST = 4;
 
     private static final int BYTES_OF_A_LINE = 48;
@@ -35,9 +35,9 @@ public final class FieldSection {
     private byte[] bytes;
     private int[] lines;
     private int size;
-    /** Bit {@code id & 63} is set for every well-known name present: a cheap answer for the names that are absent. */
+    /** Bit {@code id & 63} is set for each well-known name present, so that absent names are detected at low cost. */
     private long present;
-    /** The lines as {@code Name: value CRLF} without gaps, where the bytes are laid out so. */
+    /** Range of the lines as {@code Name: value CRLF} without gaps, if the bytes have this layout. */
     private int blockStart;
 
     private int blockEnd;
@@ -51,16 +51,16 @@ public final class FieldSection {
         this.blockEnd = blockEnd;
     }
 
-    /** A section that its owner fills again and again with {@link #reset} and {@link #addLine}. */
+    /** Creates a section that its owner fills repeatedly with {@link #reset} and {@link #addLine}. */
     public static FieldSection reusable(int expectedLines) {
         return new FieldSection(new byte[0], new int[expectedLines * STRIDE], 0, 0, NOT_CONTIGUOUS, NOT_CONTIGUOUS);
     }
 
     /**
-     * Reads lines {@code Name: value CRLF} that fill the range exactly; borrows the array. White space before the
-     * colon, folded lines, a lone CR or LF and NUL are refused.
+     * Parses lines {@code Name: value CRLF} that fill the range exactly. Borrows the array. Refuses white space before
+     * the colon, folded lines, a lone CR or LF, and NUL.
      *
-     * @return null when the range is anything else
+     * @return null if the range contains anything else
      */
     public static @Nullable FieldSection parse(byte[] bytes, int from, int to) {
         FieldSection section = reusable(LINES_AT_LEAST + (to - from) / BYTES_OF_A_LINE);
@@ -87,20 +87,20 @@ public final class FieldSection {
         return section;
     }
 
-    /** A builder of an immutable section. */
+    /** Returns a builder of an immutable section. */
     public static Builder builder() {
         return new Builder(512, 16);
     }
 
-    /** A builder of a section that has most lines of another, and a few more. */
+    /** Returns a builder for a section with most lines of another section and a few more. */
     public static Builder builderLike(FieldSection other) {
         return new Builder(other.wireLength() + 128, other.size + LINES_AT_LEAST);
     }
 
     /**
-     * Empties a reusable section and points it at the owner's array (borrowed).
+     * Empties a reusable section and sets its array, which is borrowed.
      *
-     * @throws IllegalStateException when the section is immutable
+     * @throws IllegalStateException if the section is immutable
      */
     public void reset(byte[] array) {
         requireReusable();
@@ -110,9 +110,9 @@ public final class FieldSection {
     }
 
     /**
-     * Points a reusable section at a larger copy of its array (borrowed); the lines stay.
+     * Replaces the array of a reusable section by a larger copy, which is borrowed. The lines are kept.
      *
-     * @throws IllegalStateException when the section is immutable
+     * @throws IllegalStateException if the section is immutable
      */
     public void moveTo(byte[] array) {
         requireReusable();
@@ -120,9 +120,10 @@ public final class FieldSection {
     }
 
     /**
-     * Appends a line of the owner's array to a reusable section; the value's range carries no white space around.
+     * Appends a line of the owner's array to a reusable section. The range of the value must exclude surrounding white
+     * space.
      *
-     * @throws IllegalStateException when the section is immutable
+     * @throws IllegalStateException if the section is immutable
      */
     public void addLine(int nameStart, int nameEnd, int valueStart, int valueEnd) {
         requireReusable();
@@ -148,12 +149,12 @@ public final class FieldSection {
         return size;
     }
 
-    /** The line of the first field of that name, or -1. */
+    /** Returns the line of the first field with this name; -1 if there is none. */
     public int find(FieldName name) {
         return next(name, -1);
     }
 
-    /** The line of the next field of that name after line {@code after}, or -1. */
+    /** Returns the line of the next field with this name after line {@code after}; -1 if there is none. */
     public int next(FieldName name, int after) {
         int id = name.id();
         if (id != FieldName.UNKNOWN) {
@@ -175,7 +176,7 @@ public final class FieldSection {
         return -1;
     }
 
-    /** A set of well-known names, for {@link #mayContainAny}. */
+    /** Returns a set of well-known names for {@link #mayContainAny}. */
     public static long setOf(FieldName... names) {
         long set = 0;
         for (FieldName name : names) {
@@ -187,55 +188,58 @@ public final class FieldSection {
         return set;
     }
 
-    /** False when surely no field of these names is present; allocates nothing and looks at no line. */
+    /** Whether a field of these names may be present. False is certain. Allocates nothing and reads no line. */
     public boolean mayContainAny(long set) {
         return (present & set) != 0;
     }
 
-    /** Whether a field of that name is present. */
+    /** Whether a field with this name is present. */
     public boolean contains(FieldName name) {
         return find(name) >= 0;
     }
 
-    /** Whether the line's name is that one. */
+    /** Whether the line has this name. */
     public boolean isNamed(int line, FieldName name) {
         int at = line * STRIDE;
         int id = name.id();
         return lines[at + 4] == id && (id != FieldName.UNKNOWN || name.matches(bytes, lines[at], lines[at + 1]));
     }
 
-    /** Whether the line's name is one of the constants of {@link FieldName}. */
+    /** Whether the name of the line is one of the constants of {@link FieldName}. */
     public boolean isWellKnown(int line) {
         return id(line) != FieldName.UNKNOWN;
     }
 
-    /** The id of the line's name, {@link FieldName#UNKNOWN} for one that is not well known. */
+    /** Returns the id of the line's name; {@link FieldName#UNKNOWN} for a name that is not well known. */
     int id(int line) {
         return lines[line * STRIDE + 4];
     }
 
-    /** Whether a field of the names that these bits stand for may be present. */
+    /** Whether a field with one of the names of these bits may be present. */
     boolean mayHave(long bits) {
         return (present & bits) != 0;
     }
 
-    /** The name of the line as it was spelled. */
+    /** Returns the name of the line in its original spelling. */
     public String name(int line) {
         return text(nameStart(line), nameEnd(line));
     }
 
-    /** The value of the line. */
+    /** Returns the value of the line. */
     public String value(int line) {
         return text(valueStart(line), valueEnd(line));
     }
 
-    /** The value of the first field of that name, or null. */
+    /** Returns the value of the first field with this name; null if there is none. */
     public @Nullable String get(FieldName name) {
         int line = find(name);
         return line < 0 ? null : value(line);
     }
 
-    /** The values of all fields of that name, joined by comma and space (RFC 9110 s5.2), or null when there is none. */
+    /**
+     * Returns the values of all fields with this name, joined by comma and space (RFC 9110 s5.2); null if there are
+     * none.
+     */
     public @Nullable String joined(FieldName name) {
         int line = find(name);
         if (line < 0) {
@@ -252,12 +256,12 @@ public final class FieldSection {
         return all.toString();
     }
 
-    /** Whether the line's value equals the text, without regard to ASCII case. */
+    /** Whether the value of the line equals the text. Ignores ASCII case. */
     public boolean valueEqualsIgnoreCase(int line, CharSequence text) {
         return FieldLexer.equalsIgnoreCase(bytes, valueStart(line), valueEnd(line), text);
     }
 
-    /** Whether some comma-separated member of the fields of that name is the token, without regard to ASCII case. */
+    /** Whether a comma-separated member of the fields with this name equals the token. Ignores ASCII case. */
     public boolean hasToken(FieldName name, CharSequence token) {
         int line = find(name);
         if (line < 0) {
@@ -272,7 +276,7 @@ public final class FieldSection {
         return false;
     }
 
-    /** The array that the positions are in; borrowed, and never to be changed. */
+    /** The array of the positions; borrowed, and must not be changed. */
     public byte[] bytes() {
         return bytes;
     }
@@ -293,7 +297,7 @@ public final class FieldSection {
         return lines[line * STRIDE + 3];
     }
 
-    /** Writes every line as {@code Name: value CRLF}, without the empty line that ends a head; borrows the buffer. */
+    /** Writes all lines as {@code Name: value CRLF}, without the empty line that ends a head. Borrows the buffer. */
     public void writeTo(ByteBuf out) {
         if (blockStart != NOT_CONTIGUOUS) {
             out.writeBytes(bytes, blockStart, blockEnd - blockStart);
@@ -304,7 +308,7 @@ public final class FieldSection {
         }
     }
 
-    /** Bytes that {@link #writeTo} writes. */
+    /** Returns the number of bytes that {@link #writeTo} writes. */
     public int wireLength() {
         if (blockStart != NOT_CONTIGUOUS) {
             return blockEnd - blockStart;
@@ -316,7 +320,7 @@ public final class FieldSection {
         return length;
     }
 
-    /** Writes one line as {@code Name: value CRLF}; borrows the buffer. */
+    /** Writes one line as {@code Name: value CRLF}. Borrows the buffer. */
     public void writeLineTo(int line, ByteBuf out) {
         out.writeBytes(bytes, nameStart(line), nameEnd(line) - nameStart(line));
         out.writeShort((':' << 8) | ' ');
@@ -325,12 +329,12 @@ public final class FieldSection {
     }
 
     /**
-     * An immutable section with the lines of this one, which lie without gaps between two positions of its array, over an array that has the same
-     * bytes {@code shift} further on.
+     * Returns an immutable section with the same lines over another array, which has the same bytes at positions higher
+     * by {@code shift}. The lines must have no gaps between {@code from} and {@code to}.
      *
-     * @param array borrowed for as long as the section lives
-     * @param from first byte of the lines in it
-     * @param to position after the last
+     * @param array borrowed during the lifetime of the section
+     * @param from first byte of the lines in {@code array}
+     * @param to position after the last byte
      */
     public FieldSection over(byte[] array, int shift, int from, int to) {
         int[] moved = Arrays.copyOf(lines, size * STRIDE);
@@ -342,12 +346,12 @@ public final class FieldSection {
         return new FieldSection(array, moved, size, present, from, to);
     }
 
-    /** An immutable section with the same lines in an array of its own, laid out for the wire. */
+    /** Returns an immutable copy with an array of its own in wire layout. */
     public FieldSection copy() {
         return builder().addAll(this).build();
     }
 
-    /** The lines as {@code Name: value}, one per row. */
+    /** Returns the lines as {@code Name: value}, one per row. */
     @Override
     public String toString() {
         StringBuilder all = new StringBuilder();
@@ -357,7 +361,7 @@ public final class FieldSection {
         return all.toString();
     }
 
-    /** Whether the byte may stand in a field value: neither CR, LF nor NUL (RFC 9110 s5.5). */
+    /** Whether the byte is allowed in a field value: it is neither CR, LF nor NUL (RFC 9110 s5.5). */
     static boolean isValueByte(byte b) {
         return b != '\r' && b != '\n' && b != 0;
     }
@@ -377,8 +381,8 @@ public final class FieldSection {
     }
 
     /**
-     * Collects field lines into one wire-ready array. Refuses what would break the framing: a name that is not a token,
-     * a value with CR, LF or NUL, a character above 255. Confined to one thread.
+     * Collects field lines in one array in wire layout. Refuses input that would break the framing: a name that is not
+     * a token, a value with CR, LF or NUL, a character above 255. Confined to one thread.
      */
     public static final class Builder {
 
@@ -393,9 +397,9 @@ public final class FieldSection {
         }
 
         /**
-         * Appends a line; white space around the value is left out.
+         * Appends a line. White space around the value is removed.
          *
-         * @throws IllegalArgumentException when the name is not a token or the value cannot stand in a field
+         * @throws IllegalArgumentException if the name is not a token or the value is not allowed in a field
          */
         public Builder add(CharSequence name, CharSequence value) {
             ensure(name.length() + value.length() + 4);
@@ -409,9 +413,9 @@ public final class FieldSection {
         }
 
         /**
-         * Appends a line under the name's canonical spelling.
+         * Appends a line with the canonical spelling of the name.
          *
-         * @throws IllegalArgumentException when the value cannot stand in a field
+         * @throws IllegalArgumentException if the value is not allowed in a field
          */
         public Builder add(FieldName name, CharSequence value) {
             return add(name.text(), value);
@@ -422,7 +426,7 @@ public final class FieldSection {
             return add(name.text(), Long.toString(value));
         }
 
-        /** Appends one line of another section, bytes as they are. */
+        /** Appends one line of another section unchanged. */
         public Builder addLine(FieldSection source, int line) {
             int nameLength = source.nameEnd(line) - source.nameStart(line);
             int valueLength = source.valueEnd(line) - source.valueStart(line);
@@ -432,7 +436,7 @@ public final class FieldSection {
             int valueAt = separator(nameStart + nameLength);
             int valueEnd = valueAt + valueLength;
             System.arraycopy(source.bytes, source.valueStart(line), bytes, valueAt, valueLength);
-            // A section has only what may stand in one.
+            // The bytes need no check: they were checked when the section was created.
             bytes[valueEnd] = '\r';
             bytes[valueEnd + 1] = '\n';
             lines.addLine(nameStart, nameStart + nameLength, valueAt, valueEnd, source.id(line));
@@ -440,14 +444,14 @@ public final class FieldSection {
             return this;
         }
 
-        /** Begins again without lines; what {@link #buildLast} gave is not good any more. */
+        /** Removes all lines. The section returned by {@link #buildLast} becomes invalid. */
         public Builder clear() {
             length = 0;
             lines.reset(bytes);
             return this;
         }
 
-        /** Appends every line of another section. */
+        /** Appends all lines of another section. */
         public Builder addAll(FieldSection source) {
             for (int line = 0; line < source.size; line++) {
                 addLine(source, line);
@@ -455,12 +459,12 @@ public final class FieldSection {
             return this;
         }
 
-        /** Removes every line of that name, then appends one. */
+        /** Removes all lines with this name, then appends one. */
         public Builder set(FieldName name, CharSequence value) {
             return remove(name).add(name, value);
         }
 
-        /** Removes every line of that name. */
+        /** Removes all lines with this name. */
         public Builder remove(FieldName name) {
             if (!lines.contains(name)) {
                 return this;
@@ -477,7 +481,7 @@ public final class FieldSection {
             return this;
         }
 
-        /** Whether a line of that name was added. */
+        /** Whether a line with this name was added. */
         public boolean contains(FieldName name) {
             return lines.contains(name);
         }
@@ -487,7 +491,7 @@ public final class FieldSection {
             return lines.size;
         }
 
-        /** The section with the lines so far; the builder may go on. */
+        /** Returns a section with the lines so far. The builder remains usable. */
         public FieldSection build() {
             return new FieldSection(
                     Arrays.copyOf(bytes, length),
@@ -499,8 +503,9 @@ public final class FieldSection {
         }
 
         /**
-         * As {@link #build()}, without a copy, for a section that is not kept: it may have larger arrays than it needs, and has this builder's own,
-         * which is not used again, or not before the section is of no use any more.
+         * Like {@link #build()}, but without a copy, for a section of short lifetime. The section shares the arrays of
+         * this builder, which may be larger than needed. The builder must not be used again while the section is in
+         * use.
          */
         public FieldSection buildLast() {
             return new FieldSection(bytes, lines.lines, lines.size, lines.present, 0, length);

@@ -3,42 +3,42 @@ package io.millrace.proxy.http;
 import io.netty.buffer.ByteBuf;
 
 /**
- * Finds the end of a message's head in bytes that arrive piece by piece, reading each byte once. It says where the empty line is
- * and nothing of whether the lines before it are well formed.
+ * Finds the end of a message's head in bytes that arrive in pieces. Reads each byte once. Finds the empty line only and
+ * does not check the syntax of the lines before it.
  *
  * <p>Confined to one thread.
  */
 public final class HeadScanner {
-    /** The head is not complete yet. */
+    /** Result for a head that is not complete yet. */
     public static final int INCOMPLETE = -1;
 
     private int scanned;
     private int startLineLength;
 
-    /** Forgets what was seen: the next byte begins a new head. */
+    /** Resets the scanner: the next byte begins a new head. */
     public void reset() {
         scanned = 0;
         startLineLength = 0;
     }
 
-    /** Length of the start line with its end; 0 while that is not there yet. */
+    /** The length of the start line including its line end; 0 while it is incomplete. */
     public int startLineLength() {
         return startLineLength;
     }
 
     /**
-     * Goes on looking.
+     * Continues the scan.
      *
-     * @param in begins with the head's first byte at every call; borrowed, its indices are not moved
-     * @return the head's length with its empty line, or {@link #INCOMPLETE}
+     * @param in begins with the first byte of the head in every call; borrowed, its indices are not changed
+     * @return the length of the head including its empty line, or {@link #INCOMPLETE}
      */
     public int scan(ByteBuf in) {
         return scan(in, Integer.MAX_VALUE);
     }
 
     /**
-     * As {@link #scan(ByteBuf)}, but looks at no byte beyond the first {@code most}: a head that has not ended by then is too
-     * large, and what it costs to know that does not grow with what follows. It may be less than at the call before.
+     * Like {@link #scan(ByteBuf)}, but reads at most the first {@code most} bytes. A head that is longer is too large,
+     * and the cost of detecting that is limited. {@code most} may be smaller than in the previous call.
      */
     public int scan(ByteBuf in, int most) {
         if (scanned > most) {
@@ -56,7 +56,7 @@ public final class HeadScanner {
             if (startLineLength == 0) {
                 startLineLength = lf + 1 - start;
             }
-            // An empty line is LF, CR LF behind a LF; which of them are allowed is the grammar's business.
+            // An empty line is LF or CR LF after an LF. The parser decides which of them are allowed.
             int before = lf - 1;
             if (before >= start && in.getByte(before) == '\r') {
                 before--;

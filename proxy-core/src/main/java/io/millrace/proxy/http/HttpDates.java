@@ -3,21 +3,22 @@ package io.millrace.proxy.http;
 import java.nio.charset.StandardCharsets;
 
 /**
- * HTTP dates (RFC 9110 s5.6.7): reads the three formats, writes the fixed-length one. Names of days and months are read
- * without regard to case; the day of the week is not compared with the date. Thread-safe: no state.
+ * Parses and formats HTTP dates (RFC 9110 s5.6.7). All three formats are parsed, the fixed-length one is written. Names
+ * of days and months are read without regard to case. The day of the week is not compared with the date. Thread-safe:
+ * no state.
  *
  * <pre>
- * Sun, 06 Nov 1994 08:49:37 GMT    IMF-fixdate, the one that is written
+ * Sun, 06 Nov 1994 08:49:37 GMT    IMF-fixdate, the written format
  * Sunday, 06-Nov-94 08:49:37 GMT   RFC 850
  * Sun Nov  6 08:49:37 1994         asctime
  * </pre>
  */
 public final class HttpDates {
 
-    /** What {@link #parse} returns for text that is no date. */
+    /** Result of {@link #parse} for text that is not a date. */
     public static final long INVALID = Long.MIN_VALUE;
 
-    /** Length in bytes of the written form. */
+    /** Length of the written format in bytes. */
     public static final int LENGTH = 29;
 
     private static final String[] DAYS = {"Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"};
@@ -35,10 +36,10 @@ public final class HttpDates {
     private HttpDates() {}
 
     /**
-     * Seconds since the epoch, or {@link #INVALID}. A leap second counts as the second before it.
+     * Returns the date in epoch seconds, or {@link #INVALID}. A leap second counts as the second before it.
      *
-     * @param nowSeconds now in epoch seconds: an RFC 850 year that would lie more than 50 years ahead of it is the most
-     *     recent past year with those digits
+     * @param nowSeconds current time in epoch seconds. An RFC 850 year more than 50 years in the future is the most
+     *     recent past year with the same digits
      */
     public static long parse(byte[] bytes, int from, int to, long nowSeconds) {
         int length = to - from;
@@ -51,22 +52,22 @@ public final class HttpDates {
         return parseRfc850(bytes, from, to, nowSeconds);
     }
 
-    /** The date in the line's value, or {@link #INVALID}; see {@link #parse(byte[], int, int, long)}. */
+    /** Returns the date in the line's value; see {@link #parse(byte[], int, int, long)}. */
     public static long parse(FieldSection fields, int line, long nowSeconds) {
         return parse(fields.bytes(), fields.valueStart(line), fields.valueEnd(line), nowSeconds);
     }
 
-    /** The date in the first field of that name, or {@link #INVALID} when absent or no date. */
+    /** Returns the date in the first field with this name; {@link #INVALID} if absent or not a date. */
     public static long parse(FieldSection fields, FieldName name, long nowSeconds) {
         int line = fields.find(name);
         return line < 0 ? INVALID : parse(fields, line, nowSeconds);
     }
 
-    /** Writes the 29 bytes of an IMF-fixdate for a year from 0 to 9999. */
+    /** Writes the 29 bytes of an IMF-fixdate. The year must be from 0 to 9999. */
     public static void format(long epochSeconds, byte[] to, int at) {
         long days = Math.floorDiv(epochSeconds, (long) SECONDS_PER_DAY);
         int second = (int) Math.floorMod(epochSeconds, (long) SECONDS_PER_DAY);
-        // Civil date from a day count, in the calendar whose years begin on 1 March.
+        // Computes the civil date from a day count, in a calendar whose years begin on 1 March.
         long shifted = days + EPOCH_OFFSET_DAYS;
         long era = Math.floorDiv(shifted, (long) DAYS_PER_400_YEARS);
         int dayOfEra = (int) Math.floorMod(shifted, (long) DAYS_PER_400_YEARS);
@@ -95,7 +96,7 @@ public final class HttpDates {
         putText("GMT", to, at + 26);
     }
 
-    /** The IMF-fixdate as text. */
+    /** Returns the IMF-fixdate as text. */
     public static String format(long epochSeconds) {
         byte[] text = new byte[LENGTH];
         format(epochSeconds, text, 0);
@@ -157,13 +158,13 @@ public final class HttpDates {
         int time = time(b, at + 10);
         int latest = yearOf(nowSeconds) + 50;
         int year = latest - Math.floorMod(latest - twoDigits, 100);
-        // The same date fifty years before tells on which side of now it lies; 29 February counts as the 28th there.
+        // Compares the same date fifty years earlier with now. In a year without 29 February it counts as the 28th.
         int earlier = year == latest && month == 1 && day == 29 ? 28 : day;
         boolean beyond = year == latest && seconds(year - 50, month, earlier, time) > nowSeconds;
         return seconds(beyond ? year - 100 : year, month, day, time);
     }
 
-    /** Seconds of the day for {@code hh:mm:ss}, or -1. */
+    /** Returns the seconds of the day for {@code hh:mm:ss}; -1 if malformed. */
     private static int time(byte[] b, int at) {
         int hour = two(b, at);
         int minute = two(b, at + 3);
@@ -204,7 +205,7 @@ public final class HttpDates {
     }
 
     private static int yearOf(long epochSeconds) {
-        // 31,556,952 s is the mean Gregorian year; the estimate is right or off by one.
+        // 31,556,952 s is the mean Gregorian year. The estimate is correct or off by one.
         int year = 1970 + (int) Math.floorDiv(epochSeconds, 31_556_952L);
         long day = Math.floorDiv(epochSeconds, (long) SECONDS_PER_DAY);
         while (epochDay(year + 1, 1, 1) <= day) {

@@ -1,8 +1,8 @@
 package io.millrace.proxy.http;
 
 /**
- * An IP address as 128 bits, in which IPv4 has its mapped form {@code ::ffff:a.b.c.d} (RFC 4291 s2.5.5.2): an address is the same
- * whichever way it was written. Immutable.
+ * An IP address as 128 bits. IPv4 is in its mapped form {@code ::ffff:a.b.c.d} (RFC 4291 s2.5.5.2), so that both
+ * notations of an address are equal. Immutable.
  *
  * @param high the first 64 bits
  * @param low the last 64 bits
@@ -11,9 +11,9 @@ public record IpAddress(long high, long low) {
     private static final long MAPPED = 0xffff_0000_0000L;
 
     /**
-     * Of bytes in network order.
+     * Creates an address from bytes in network order.
      *
-     * @throws IllegalArgumentException when there are neither 4 nor 16
+     * @throws IllegalArgumentException if the length is neither 4 nor 16
      */
     public static IpAddress of(byte[] address) {
         return switch (address.length) {
@@ -31,12 +31,12 @@ public record IpAddress(long high, long low) {
         return number;
     }
 
-    /** Whether it is an IPv4 address, in whichever form. */
+    /** Whether the address is IPv4 in any notation. */
     public boolean isV4() {
         return high == 0 && low >>> 32 == MAPPED >>> 32;
     }
 
-    /** The address as people write it; IPv6 without abbreviation. */
+    /** Returns the address in text form; IPv6 without abbreviation. */
     public String toText() {
         StringBuilder text = new StringBuilder();
         if (isV4()) {

@@ -1,9 +1,9 @@
 package io.millrace.proxy.http;
 
 /**
- * Walks the comma-separated members of all lines of one field (RFC 9110 s5.6.1). Commas inside quoted strings do not
- * separate, empty members are passed over, white space around a member is left out. A quote that its line does not
- * close is an ordinary byte, so that nothing after it is hidden. Confined to one thread.
+ * Iterates over the comma-separated members of all lines of one field (RFC 9110 s5.6.1). Commas in quoted strings do
+ * not separate members. Empty members are skipped, white space around a member is removed. A quote that is not closed
+ * in its line is an ordinary byte, so that nothing after it is hidden. Confined to one thread.
  *
  * <pre>
  * ListCursor members = ListCursor.over(fields, FieldName.VARY);
@@ -22,7 +22,8 @@ public final class ListCursor {
     private int start;
     private int end;
     /**
-     * Set once a quote of the line is not closed: looking for the end of each further one would take quadratic time.
+     * Set after the first quote in the line that is not closed. To search the end of each further quote would take
+     * quadratic time.
      */
     private boolean isUnclosed;
 
@@ -34,17 +35,19 @@ public final class ListCursor {
         this.line = -1;
     }
 
-    /** A cursor before the first member; borrows the section. */
+    /** Creates a cursor before the first member. Borrows the section. */
     public static ListCursor over(FieldSection fields, FieldName name) {
         return new ListCursor(fields, name, true);
     }
 
-    /** A cursor over entity tags, in which a backslash escapes nothing (RFC 9110 s8.8.3); borrows the section. */
+    /**
+     * Creates a cursor for entity tags, in which a backslash is not an escape (RFC 9110 s8.8.3). Borrows the section.
+     */
     public static ListCursor overEntityTags(FieldSection fields, FieldName name) {
         return new ListCursor(fields, name, false);
     }
 
-    /** Moves to the next member; false when there is none. */
+    /** Moves to the next member. Returns false if there is none. */
     public boolean next() {
         while (true) {
             while (position < limit) {
@@ -63,22 +66,22 @@ public final class ListCursor {
         }
     }
 
-    /** The array that {@link #start} and {@link #end} point into; borrowed. */
+    /** The array of the positions {@link #start} and {@link #end}; borrowed. */
     public byte[] bytes() {
         return bytes;
     }
 
-    /** Position of the member's first byte. */
+    /** Position of the first byte of the member. */
     public int start() {
         return start;
     }
 
-    /** Position after the member's last byte. */
+    /** Position after the last byte of the member. */
     public int end() {
         return end;
     }
 
-    /** Whether the member equals the text, without regard to ASCII case. */
+    /** Whether the member equals the text. Ignores ASCII case. */
     public boolean isToken(CharSequence text) {
         return FieldLexer.equalsIgnoreCase(bytes, start, end, text);
     }

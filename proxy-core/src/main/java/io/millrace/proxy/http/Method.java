@@ -1,6 +1,6 @@
 package io.millrace.proxy.http;
 
-/** A request method (RFC 9110 s9, RFC 5789 for PATCH); names are compared byte for byte. */
+/** A request method (RFC 9110 s9, RFC 5789 for PATCH). Names are case-sensitive. */
 public enum Method {
     GET(true, true),
     HEAD(true, true),
@@ -11,11 +11,11 @@ public enum Method {
     TRACE(true, true),
     PATCH(false, false),
     CONNECT(false, false),
-    /** Take a URL out of a cache: not registered, but what caches are asked since Squid. */
+    /** Removes a URL from a cache. Not registered, but supported by caches since Squid. */
     PURGE(false, true),
-    /** Take what a pattern matches out of a cache, as scripts ask Varnish. */
+    /** Removes all URLs that match a pattern from a cache, as in Varnish. */
     BAN(false, true),
-    /** Any other method: neither safe nor idempotent as far as this cache knows. */
+    /** Any other method. Treated as neither safe nor idempotent. */
     OTHER(false, false);
 
     private static final Method[] NAMED = {GET, HEAD, POST, PUT, DELETE, OPTIONS, TRACE, PATCH, CONNECT, PURGE, BAN};
@@ -28,7 +28,7 @@ public enum Method {
         this.idempotent = idempotent;
     }
 
-    /** The method of that name, {@link #OTHER} for names not listed here. */
+    /** Returns the method with this name; {@link #OTHER} for other names. */
     public static Method of(CharSequence name) {
         for (Method method : NAMED) {
             if (method.name().contentEquals(name)) {
@@ -38,7 +38,7 @@ public enum Method {
         return OTHER;
     }
 
-    /** The method whose name is in the range, {@link #OTHER} for names not listed here. */
+    /** Returns the method with the name in the range; {@link #OTHER} for other names. */
     public static Method of(byte[] bytes, int from, int to) {
         for (Method method : NAMED) {
             if (FieldLexer.equals(bytes, from, to, method.name())) {
@@ -48,12 +48,12 @@ public enum Method {
         return OTHER;
     }
 
-    /** Whether a request with it asks for no change (RFC 9110 s9.2.1). */
+    /** Whether the method requests no change (RFC 9110 s9.2.1). */
     public boolean isSafe() {
         return safe;
     }
 
-    /** Whether repeating it has the effect of doing it once (RFC 9110 s9.2.2). */
+    /** Whether repeated requests have the effect of one (RFC 9110 s9.2.2). */
     public boolean isIdempotent() {
         return idempotent;
     }

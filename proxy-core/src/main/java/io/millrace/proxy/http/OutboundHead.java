@@ -6,15 +6,14 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The head of a response on its way to the client: status, end-to-end fields as they were received or stored, and the few
- * fields that differ from answer to answer. Nothing in it is particular to one version of HTTP: framing and connection fields
- * belong to the lane that sends it.
+ * The head of a response to the client: the status, the received or stored end-to-end fields, and the few fields that
+ * differ per response. Independent of the HTTP version: the sending lane adds framing and connection fields.
  *
- * <p>Mutable and reusable: one per event loop is enough, since {@code ClientStream.writeHead} reads it before it returns.
- * Confined to one event loop.
+ * <p>Mutable and reusable. One instance per event loop is enough, because {@code ClientStream.writeHead} reads it
+ * before it returns. Confined to one event loop.
  */
 public final class OutboundHead {
-    /** The content length of a response whose end is not known yet. */
+    /** The content length of a response whose length is unknown. */
     public static final long LENGTH_UNKNOWN = -1;
 
     private int status;
@@ -32,7 +31,7 @@ public final class OutboundHead {
     private @Nullable AsciiString strictTransportSecurity;
     private boolean close;
 
-    /** Begins a new head; everything set before is forgotten. */
+    /** Begins a new head. All values set before are cleared. */
     public OutboundHead reset(int newStatus, String newReason, FieldSection newFields) {
         status = newStatus;
         reason = newReason;
@@ -51,11 +50,11 @@ public final class OutboundHead {
     }
 
     /**
-     * Begins a new head from one that is ready for HTTP/1.1: status line and field lines, each with its CRLF, without the empty
+     * Begins a new head from one in HTTP/1.1 format: status line and field lines, each with its CRLF, without the empty
      * line.
      *
-     * @param bytes borrowed, and never to be changed
-     * @param hasContentLength whether a Content-Length line is among them
+     * @param bytes borrowed, and must not be changed
+     * @param hasContentLength whether a Content-Length line is included
      */
     public OutboundHead resetWire(int newStatus, byte[] bytes, boolean hasContentLength) {
         reset(newStatus, "", FieldSection.EMPTY);
@@ -64,59 +63,59 @@ public final class OutboundHead {
         return this;
     }
 
-    /** A builder without lines for this head's fields, which are good until it is asked for again. */
+    /** Returns an empty builder for the fields of this head. The fields are valid until the next call. */
     public FieldSection.Builder ownFields() {
         return ownFields.clear();
     }
 
-    /** Bytes of content that follow, or {@link #LENGTH_UNKNOWN}. */
+    /** Sets the length of the content in bytes, or {@link #LENGTH_UNKNOWN}. */
     public OutboundHead contentLength(long length) {
         contentLength = length;
         return this;
     }
 
-    /** No content follows whatever the length says: an answer to HEAD, or a 304 (RFC 9110 s6.4.1). */
+    /** Sends no content, regardless of the length field: a response to HEAD, or a 304 (RFC 9110 s6.4.1). */
     public OutboundHead withoutContent() {
         contentForbidden = true;
         return this;
     }
 
-    /** The Age field's value, or -1 for none (RFC 9111 s5.1). */
+    /** Sets the value of the Age field; -1 for none (RFC 9111 s5.1). */
     public OutboundHead ageSeconds(long seconds) {
         ageSeconds = seconds;
         return this;
     }
 
-    /** The Via field's value that this proxy adds (RFC 9110 s7.6.3). */
+    /** Sets the value of the Via field that this proxy adds (RFC 9110 s7.6.3). */
     public OutboundHead via(@Nullable AsciiString value) {
         via = value;
         return this;
     }
 
-    /** The Content-Range field's value of a 206 or 416. */
+    /** Sets the value of the Content-Range field of a 206 or 416. */
     public OutboundHead contentRange(@Nullable AsciiString value) {
         contentRange = value;
         return this;
     }
 
-    /** The Strict-Transport-Security field's value, for a head that has none (RFC 6797). */
+    /** Sets the value of the Strict-Transport-Security field, for a head without one (RFC 6797). */
     public OutboundHead strictTransportSecurity(AsciiString value) {
         strictTransportSecurity = value;
         return this;
     }
 
-    /** Whether a field is among those that were received or stored. */
+    /** Whether the received or stored fields include this one. */
     public boolean has(FieldName name) {
         return wire == null ? fields.contains(name) : name.isLineOf(wire);
     }
 
-    /** No further request is wanted on what carries this response. */
+    /** Closes the connection after this response. */
     public OutboundHead close() {
         close = true;
         return this;
     }
 
-    /** The buffer that takes the Cache-Status field's value (RFC 9211); empty means no such field. Owned by this head. */
+    /** The buffer for the value of the Cache-Status field (RFC 9211); empty for no such field. Owned by this head. */
     public ByteBuf cacheStatus() {
         return cacheStatus;
     }
@@ -131,12 +130,12 @@ public final class OutboundHead {
         return reason;
     }
 
-    /** The end-to-end fields, without Content-Length, Age and hop-by-hop fields. */
+    /** The end-to-end fields without Content-Length, Age and hop-by-hop fields. */
     public FieldSection fields() {
         return fields;
     }
 
-    /** The head ready for HTTP/1.1, or null when status, reason and fields make it; borrowed. */
+    /** The head in HTTP/1.1 format; null if it consists of status, reason and fields. Borrowed. */
     public byte @Nullable [] wire() {
         return wire;
     }

@@ -4,7 +4,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The Host field that was read last: most requests name the same host as the one before them, and need not have it read again.
+ * A cache of the last parsed Host field. Most requests have the same host as the previous one, so that it need not be
+ * parsed again.
  *
  * <p>Confined to one thread.
  */
@@ -17,7 +18,7 @@ public final class RecentHost {
     private @Nullable Authority authority;
 
     /**
-     * @param secure whether the requests come through a secured connection, which makes their scheme and so the port that need not be written
+     * @param secure whether the connection uses TLS, which determines the scheme and so the default port
      */
     public RecentHost(boolean secure) {
         this.secure = secure;
@@ -27,7 +28,10 @@ public final class RecentHost {
         return secure;
     }
 
-    /** What the Host field at the line says, if that is what the last one said, byte for byte; else, and where the line is -1, null. */
+    /**
+     * Returns the cached authority if the Host field at the line equals the last one byte for byte; else null, also for
+     * line -1.
+     */
     @Nullable
     Authority ofField(FieldSection fields, int line) {
         boolean same = line >= 0
@@ -35,7 +39,7 @@ public final class RecentHost {
         return same ? authority : null;
     }
 
-    /** Keeps what was read of the Host field at the line, if there is one. */
+    /** Caches the authority parsed from the Host field at the line; no effect for line -1. */
     void keep(FieldSection fields, int line, Authority read) {
         if (line < 0) {
             return;

@@ -1,8 +1,8 @@
 package io.millrace.proxy.http;
 
 /**
- * The head of a request as it came from the client: method, target URI, version and fields. Immutable when its field
- * section is.
+ * The head of a request as received from the client: method, target URI, version and fields. Immutable if its field
+ * section is immutable.
  */
 public final class RequestHead {
 
@@ -23,32 +23,32 @@ public final class RequestHead {
         this.fields = fields;
     }
 
-    /** The head of an HTTP/1.1 request (or of a later version, which decides like it). */
+    /** Creates the head of an HTTP/1.1 request. Later minor versions are treated as HTTP/1.1. */
     public static RequestHead of(CharSequence methodName, TargetUri target, FieldSection fields) {
         return of(methodName, target, 1, fields);
     }
 
-    /** The head of an HTTP/1.{@code minorVersion} request. */
+    /** Creates the head of an HTTP/1.{@code minorVersion} request. */
     public static RequestHead of(CharSequence methodName, TargetUri target, int minorVersion, FieldSection fields) {
         Method method = Method.of(methodName);
         String name = method == Method.OTHER ? methodName.toString() : method.name();
         return new RequestHead(method, name, target, minorVersion, false, fields);
     }
 
-    /** The head of an HTTP/1.{@code minorVersion} request with one of the named methods, not {@link Method#OTHER}. */
+    /** Creates the head of an HTTP/1.{@code minorVersion} request with a method other than {@link Method#OTHER}. */
     public static RequestHead of(Method method, TargetUri target, int minorVersion, FieldSection fields) {
         assert method != Method.OTHER : "a method of another name needs its name";
         return new RequestHead(method, method.name(), target, minorVersion, false, fields);
     }
 
-    /** The head of a request of HTTP/2, which decides like one of HTTP/1.1. */
+    /** Creates the head of an HTTP/2 request, which is processed like HTTP/1.1. */
     public static RequestHead ofHttp2(CharSequence methodName, TargetUri target, FieldSection fields) {
         Method method = Method.of(methodName);
         String name = method == Method.OTHER ? methodName.toString() : method.name();
         return new RequestHead(method, name, target, 1, true, fields);
     }
 
-    /** The head of a request of HTTP/2 with one of the named methods, not {@link Method#OTHER}. */
+    /** Creates the head of an HTTP/2 request with a method other than {@link Method#OTHER}. */
     public static RequestHead ofHttp2(Method method, TargetUri target, FieldSection fields) {
         assert method != Method.OTHER : "a method of another name needs its name";
         return new RequestHead(method, method.name(), target, 1, true, fields);
@@ -58,27 +58,27 @@ public final class RequestHead {
         return method;
     }
 
-    /** The method as it was spelled. */
+    /** The name of the method in its original spelling. */
     public String methodName() {
         return methodName;
     }
 
-    /** What the request is about: the URL that the client asked for, before any remapping. */
+    /** The target URI: the URL that the client requested, before any remapping. */
     public TargetUri target() {
         return target;
     }
 
-    /** The minor version of HTTP/1: 0 or 1; 1 for later major versions. */
+    /** The minor version of HTTP/1: 0 or 1; also 1 for later major versions. */
     public int minorVersion() {
         return minorVersion;
     }
 
-    /** The version as a number that grows with it: 0 for HTTP/1.0, 1 for HTTP/1.1, 2 for HTTP/2. */
+    /** The version as an ascending number: 0 for HTTP/1.0, 1 for HTTP/1.1, 2 for HTTP/2. */
     public int version() {
         return http2 ? 2 : minorVersion;
     }
 
-    /** Whether it came by HTTP/2. */
+    /** Whether the request was received by HTTP/2. */
     public boolean isHttp2() {
         return http2;
     }
@@ -87,7 +87,7 @@ public final class RequestHead {
         return fields;
     }
 
-    /** The request line, for messages to people. */
+    /** Returns the request line, for messages. */
     @Override
     public String toString() {
         return methodName + " " + target.asString() + (http2 ? " HTTP/2" : " HTTP/1." + minorVersion);

@@ -1,6 +1,6 @@
 package io.millrace.proxy.http;
 
-/** The head of a response as it came from an origin: status, reason phrase, version and fields. Immutable. */
+/** The head of a response as received from an origin: status, reason phrase, version and fields. Immutable. */
 public final class ResponseHead {
 
     private final int status;
@@ -15,22 +15,22 @@ public final class ResponseHead {
         this.fields = fields;
     }
 
-    /** The head of an HTTP/1.1 response; the reason phrase may be empty. */
+    /** Creates the head of an HTTP/1.1 response. The reason phrase may be empty. */
     public static ResponseHead of(int status, String reason, FieldSection fields) {
         return new ResponseHead(status, reason, 1, fields);
     }
 
-    /** The head of an HTTP/1.{@code minorVersion} response; the reason phrase may be empty. */
+    /** Creates the head of an HTTP/1.{@code minorVersion} response. The reason phrase may be empty. */
     public static ResponseHead of(int status, String reason, int minorVersion, FieldSection fields) {
         return new ResponseHead(status, reason, minorVersion, fields);
     }
 
-    /** The head of an HTTP/2 response; the reason phrase is what HTTP/1.1 clients are told. */
+    /** Creates the head of an HTTP/2 response. The reason phrase is for HTTP/1.1 clients. */
     public static ResponseHead ofHttp2(int status, String reason, FieldSection fields) {
         return new ResponseHead(status, reason, 2, fields);
     }
 
-    /** The same head with other fields. */
+    /** Returns this head with other fields. */
     public ResponseHead withFields(FieldSection others) {
         return new ResponseHead(status, reason, version, others);
     }
@@ -40,17 +40,17 @@ public final class ResponseHead {
         return status;
     }
 
-    /** The reason phrase as it came, empty when there was none. */
+    /** The reason phrase as received; empty if there was none. */
     public String reason() {
         return reason;
     }
 
-    /** The minor version of HTTP/1: 0 or 1; 1 for later major versions. */
+    /** The minor version of HTTP/1: 0 or 1; also 1 for later major versions. */
     public int minorVersion() {
         return Math.min(1, version);
     }
 
-    /** The version that it came by: 0 for HTTP/1.0, 1 for HTTP/1.1, 2 for HTTP/2. */
+    /** The HTTP version of the response: 0 for HTTP/1.0, 1 for HTTP/1.1, 2 for HTTP/2. */
     public int version() {
         return version;
     }
@@ -69,7 +69,7 @@ public final class ResponseHead {
         return status < 200;
     }
 
-    /** Status and reason, for messages to people. */
+    /** Returns status and reason, for messages. */
     @Override
     public String toString() {
         return status + " " + reason;

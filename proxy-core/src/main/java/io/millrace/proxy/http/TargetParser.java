@@ -3,7 +3,7 @@ package io.millrace.proxy.http;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** Reads request targets and Host fields into {@link TargetUri}s (RFC 9112 s3.2, s3.3; RFC 3986 s3). */
+/** Parses request targets and Host fields into {@link TargetUri} objects (RFC 9112 s3.2, s3.3; RFC 3986 s3). */
 final class TargetParser {
 
     private static final byte[] NOTHING = {};
@@ -107,7 +107,7 @@ final class TargetParser {
         int query = -1;
         for (int i = from; i < to; i++) {
             byte b = bytes[i];
-            // A backslash is a slash for some origins, and no client sends it in a path; in queries browsers do.
+            // Some origins treat a backslash as a slash. No client sends one in a path, but browsers do in queries.
             if (b <= ' ' || b == 0x7f || b == '#' || (b == '\\' && query < 0)) {
                 return TargetProblem.BYTE;
             }
@@ -120,7 +120,9 @@ final class TargetParser {
         return new TargetUri(form, secure, authority.host(), authority.port(), target, 0, pathEnd, target.length);
     }
 
-    /** What is wrong with the number of Host fields, of which the first is at the line, or none where that is -1. */
+    /**
+     * Returns the problem with the number of Host fields; null for none. {@code line} is the first Host field, or -1.
+     */
     private static @Nullable TargetProblem hostProblem(FieldSection fields, int line, int minorVersion) {
         if (line < 0) {
             return minorVersion == 0 ? null : TargetProblem.HOST_MISSING;

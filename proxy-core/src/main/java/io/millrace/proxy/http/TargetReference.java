@@ -2,7 +2,7 @@ package io.millrace.proxy.http;
 
 import org.jspecify.annotations.Nullable;
 
-/** Resolution of URI references against a target URI (RFC 3986 s5.2). */
+/** Resolves URI references against a target URI (RFC 3986 s5.2). */
 final class TargetReference {
 
     private TargetReference() {}
@@ -40,7 +40,7 @@ final class TargetReference {
         return path.substring(0, path.lastIndexOf('/') + 1) + text;
     }
 
-    /** {@code remove_dot_segments} (RFC 3986 s5.2.4) on an absolute path, the query left alone. */
+    /** Applies {@code remove_dot_segments} (RFC 3986 s5.2.4) to an absolute path. The query is unchanged. */
     private static String withoutDotSegments(String pathAndQuery) {
         int query = pathAndQuery.indexOf('?');
         String path = query < 0 ? pathAndQuery : pathAndQuery.substring(0, query);

@@ -1,4 +1,4 @@
 package io.millrace.proxy.http;
 
-/** What reading a request target gives: the target URI, or why the request has none (answer 400). */
+/** The result of parsing a request target: the target URI, or the reason why there is none (answered with 400). */
 public sealed interface TargetResult permits TargetUri, TargetProblem {}

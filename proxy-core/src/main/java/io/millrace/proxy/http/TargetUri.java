@@ -6,23 +6,23 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The target URI of a request (RFC 9110 s7.1): scheme, host in lower case, port, and path and query byte for byte as
- * the client sent them. What an origin receives is never changed by normalisation; only cache keys are. Immutable.
+ * The target URI of a request (RFC 9110 s7.1): scheme, host in lower case, port, path and query. Path and query are the
+ * bytes received from the client. Normalization changes only cache keys, never the target sent to an origin. Immutable.
  */
 public final class TargetUri implements TargetResult {
 
-    /** The longest host name that DNS can carry. */
+    /** Limit of the length of a host name in DNS. */
     static final int HOST_LENGTH_MAX = 255;
 
-    /** How the request target was written (RFC 9112 s3.2). */
+    /** The form of the request target (RFC 9112 s3.2). */
     public enum Form {
         /** {@code /path?query}. */
         ORIGIN,
         /** {@code http://host/path?query}. */
         ABSOLUTE,
-        /** {@code host:port}, CONNECT only. */
+        /** {@code host:port}, only for CONNECT. */
         AUTHORITY,
-        /** {@code *}, OPTIONS only. */
+        /** {@code *}, only for OPTIONS. */
         ASTERISK
     }
 
@@ -48,12 +48,12 @@ public final class TargetUri implements TargetResult {
     }
 
     /**
-     * Reads a request's target. The range is copied where it is kept.
+     * Parses the target of a request. Parts of the range that are kept are copied.
      *
-     * @param fields the request's fields; Host is checked in every form and decides in origin form (RFC 9112 s3.2,
-     *     s3.3)
-     * @param minorVersion of HTTP/1; a request of HTTP/1.0 may lack Host, its host is then empty
-     * @param secure whether the connection is secured, which decides the scheme except in absolute form
+     * @param fields the request's fields. Host is checked in every form and determines the host in origin form (RFC
+     *     9112 s3.2, s3.3)
+     * @param minorVersion minor version of HTTP/1. An HTTP/1.0 request may omit Host; its host is then empty
+     * @param secure whether the connection uses TLS, which determines the scheme except in absolute form
      */
     public static TargetResult parse(
             Method method, byte[] bytes, int from, int to, FieldSection fields, int minorVersion, boolean secure) {
@@ -61,23 +61,23 @@ public final class TargetUri implements TargetResult {
     }
 
     /**
-     * Reads a request's target; see {@link #parse(Method, byte[], int, int, FieldSection, int, boolean)}.
+     * Parses the target of a request; see {@link #parse(Method, byte[], int, int, FieldSection, int, boolean)}.
      *
-     * @param recent the host of the request before, and whether the connection is secured
+     * @param recent cache of the previous request's host, which also determines whether the connection uses TLS
      */
     public static TargetResult parse(
             Method method, byte[] bytes, int from, int to, FieldSection fields, int minorVersion, RecentHost recent) {
         return TargetParser.parse(method, bytes, from, to, fields, minorVersion, recent);
     }
 
-    /** Reads a request's target; see {@link #parse(Method, byte[], int, int, FieldSection, int, boolean)}. */
+    /** Parses the target of a request; see {@link #parse(Method, byte[], int, int, FieldSection, int, boolean)}. */
     public static TargetResult parse(
             Method method, CharSequence target, FieldSection fields, int minorVersion, boolean secure) {
         byte[] bytes = target.toString().getBytes(StandardCharsets.ISO_8859_1);
         return TargetParser.parse(method, bytes, 0, bytes.length, fields, minorVersion, secure);
     }
 
-    /** Reads an absolute http or https URI, as operators write it for a purge. */
+    /** Parses an absolute http or https URI, for example of a purge. */
     public static TargetResult parseAbsolute(CharSequence uri) {
         byte[] bytes = uri.toString().getBytes(StandardCharsets.ISO_8859_1);
         return TargetParser.parseAbsolute(bytes, 0, bytes.length);
@@ -93,17 +93,17 @@ public final class TargetUri implements TargetResult {
         return secure;
     }
 
-    /** The host in lower case, an IPv6 address in its brackets; empty for an HTTP/1.0 request without Host. */
+    /** The host in lower case, an IPv6 address in brackets; empty for an HTTP/1.0 request without Host. */
     public String host() {
         return new String(host, StandardCharsets.ISO_8859_1);
     }
 
-    /** The bytes of {@link #host}; borrowed, and never to be changed. */
+    /** The bytes of {@link #host}; borrowed, and must not be changed. */
     public byte[] hostBytes() {
         return host;
     }
 
-    /** The port, given or the scheme's default. */
+    /** The port of the URI, or the default port of its scheme. */
     public int port() {
         return port;
     }
@@ -113,27 +113,27 @@ public final class TargetUri implements TargetResult {
         return port == defaultPort(secure);
     }
 
-    /** Host, and port where it is not the default, as a Host field carries them. */
+    /** Returns the host, with the port if it is not the default, as in a Host field. */
     public String authority() {
         return isDefaultPort() ? host() : host() + ":" + port;
     }
 
-    /** The path as it came, {@code /} when it was empty, {@code *} in asterisk form, empty in authority form. */
+    /** Returns the path as received; {@code /} if it was empty, {@code *} in asterisk form, empty in authority form. */
     public String path() {
         return text(pathStart, pathEnd);
     }
 
-    /** The query as it came, without the question mark; null when there is none. */
+    /** Returns the query as received, without the question mark; null if there is none. */
     public @Nullable String query() {
         return hasQuery() ? text(pathEnd + 1, queryEnd) : null;
     }
 
-    /** Whether there is a question mark; the query may still be empty. */
+    /** Whether the target has a question mark. The query may still be empty. */
     public boolean hasQuery() {
         return queryEnd > pathEnd;
     }
 
-    /** The array that holds path and query; borrowed, and never to be changed. */
+    /** The array with path and query; borrowed, and must not be changed. */
     public byte[] targetBytes() {
         return target;
     }
@@ -143,18 +143,18 @@ public final class TargetUri implements TargetResult {
         return pathStart;
     }
 
-    /** Whether the path as it came begins with these bytes. */
+    /** Whether the path as received begins with these bytes. */
     public boolean pathStartsWith(byte[] prefix) {
         int length = prefix.length;
         return pathEnd - pathStart >= length && Arrays.equals(target, pathStart, pathStart + length, prefix, 0, length);
     }
 
-    /** Position after the path; a query begins one further. */
+    /** Position after the path. A query begins one byte later. */
     public int pathEnd() {
         return pathEnd;
     }
 
-    /** Position after the query, {@link #pathEnd} when there is none. */
+    /** Position after the query; equal to {@link #pathEnd} if there is none. */
     public int queryEnd() {
         return queryEnd;
     }
@@ -163,7 +163,7 @@ public final class TargetUri implements TargetResult {
         return form;
     }
 
-    /** Path and query as they came: what an origin receives as its request target. */
+    /** Returns path and query as received, which are sent to an origin as the request target. */
     public String pathAndQuery() {
         return text(pathStart, queryEnd);
     }
@@ -173,12 +173,12 @@ public final class TargetUri implements TargetResult {
         out.writeBytes(target, pathStart, queryEnd - pathStart);
     }
 
-    /** Whether the text is this URI's host in any letters, alone or with its port: nothing else beside them. */
+    /** Whether the text is exactly this URI's host, with or without its port. Ignores case. */
     public boolean isHostAndPort(String text) {
         return text.equalsIgnoreCase(host()) || text.equalsIgnoreCase(host() + ":" + port);
     }
 
-    /** The whole URI. */
+    /** Returns the complete URI. */
     public String asString() {
         return scheme() + "://" + authority() + (form == Form.ASTERISK ? "" : pathAndQuery());
     }
@@ -188,22 +188,25 @@ public final class TargetUri implements TargetResult {
         return secure == other.secure && port == other.port && Arrays.equals(host, other.host);
     }
 
-    /** The same URI in the other of http and https, at its default port if this is at its own, else at the same. */
+    /**
+     * Returns this URI with the other scheme of http and https. A default port becomes the default of that scheme;
+     * other ports are kept.
+     */
     public TargetUri inOtherScheme() {
         int itsPort = isDefaultPort() ? defaultPort(!secure) : port;
         return new TargetUri(form, !secure, host, itsPort, target, pathStart, pathEnd, queryEnd);
     }
 
-    /** The same URI in http or https, at that scheme's default port. */
+    /** Returns this URI with the scheme http or https and its default port. */
     public TargetUri inScheme(boolean inHttps) {
         return new TargetUri(form, inHttps, host, defaultPort(inHttps), target, pathStart, pathEnd, queryEnd);
     }
 
     /**
-     * The same URI with another query.
+     * Returns this URI with another query.
      *
-     * @param query holds it, without question mark, at its beginning; copied
-     * @param length bytes of it; 0 for no query at all
+     * @param query contains the query without question mark at its start; copied
+     * @param length length of the query in bytes; 0 for no query
      */
     public TargetUri withQuery(byte[] query, int length) {
         int pathLength = pathEnd - pathStart;
@@ -217,26 +220,26 @@ public final class TargetUri implements TargetResult {
     }
 
     /**
-     * The same URI with another path, and no query.
+     * Returns this URI with another path and no query.
      *
-     * @param path not copied, and never to be changed
+     * @param path not copied; must not be changed
      */
     public TargetUri withPath(byte[] path) {
         return new TargetUri(form, secure, host, port, path, 0, path.length, path.length);
     }
 
     /**
-     * The same URI at another host.
+     * Returns this URI with another host.
      *
-     * @param other in lower case, an IPv6 address in its brackets; not copied, and never to be changed
+     * @param other in lower case, an IPv6 address in brackets; not copied, and must not be changed
      */
     public TargetUri withHost(byte[] other) {
         return new TargetUri(form, secure, other, port, target, pathStart, pathEnd, queryEnd);
     }
 
     /**
-     * The URI that a reference means when this one is its base (RFC 3986 s5.2), without fragment; null when it is no
-     * http or https URI.
+     * Resolves a reference with this URI as its base (RFC 3986 s5.2). Returns the URI without fragment; null if it is
+     * not an http or https URI.
      */
     public @Nullable TargetUri resolve(CharSequence reference) {
         return TargetReference.resolve(this, reference.toString());

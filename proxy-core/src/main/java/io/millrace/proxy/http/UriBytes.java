@@ -2,7 +2,7 @@ package io.millrace.proxy.http;
 
 import java.nio.charset.StandardCharsets;
 
-/** Byte classes of URIs and the normalisation that changes nothing about their meaning (RFC 3986 s2.3, s6.2.2). */
+/** Byte classes of URIs, and the normalization that keeps their meaning (RFC 3986 s2.3, s6.2.2). */
 public final class UriBytes {
 
     private static final byte[] HEX = {'0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F'};
@@ -21,12 +21,12 @@ public final class UriBytes {
     }
 
     /**
-     * Copies a path in normal form: percent-encoded unreserved bytes decoded, the digits of other encodings in
-     * capitals. An encoded dot stays encoded, so that no dot segment appears that was not there; dot segments and
-     * empty segments stay as they are. A path with a malformed encoding is copied byte for byte: decoding next to it
-     * could make it look like another path.
+     * Copies a path in normalized form. Percent-encoded unreserved bytes are decoded; other encodings get upper-case
+     * digits. An encoded dot stays encoded, so that no new dot segment appears. Dot segments and empty segments are
+     * unchanged. A path with a malformed encoding is copied unchanged, because decoding next to it could make it equal
+     * to another path.
      *
-     * @param to has room for {@code end - from} more bytes at {@code at}
+     * @param to has space for {@code end - from} more bytes at {@code at}
      * @return the position after the last byte written
      */
     public static int normalizePath(byte[] bytes, int from, int end, byte[] to, int at) {
@@ -57,7 +57,8 @@ public final class UriBytes {
     }
 
     /**
-     * Whether {@link #normalizePath} reads encodings in the range: there is a percent sign, and each begins a well-formed encoding.
+     * Whether {@link #normalizePath} decodes encodings in the range: it has a percent sign, and each one begins a
+     * well-formed encoding.
      */
     public static boolean hasEncodingsToNormalize(byte[] bytes, int from, int end) {
         boolean found = false;
@@ -75,7 +76,10 @@ public final class UriBytes {
         return found;
     }
 
-    /** The bytes as text, those percent-encoded that no URI has (RFC 3986 s2); encodings stay as they are. */
+    /**
+     * Returns the bytes as text. Bytes not allowed in URIs are percent-encoded (RFC 3986 s2); existing encodings are
+     * unchanged.
+     */
     public static String encoded(byte[] bytes) {
         StringBuilder text = new StringBuilder(bytes.length);
         for (byte b : bytes) {
@@ -88,17 +92,17 @@ public final class UriBytes {
         return text.toString();
     }
 
-    /** The text in UTF-8, with one character for each byte, as {@link #decodesTo} compares. */
+    /** Returns the UTF-8 bytes of the text as one character each, for {@link #decodesTo}. */
     public static String asBytes(String text) {
         return new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.ISO_8859_1);
     }
 
     /**
-     * Whether the range, percent-decoded, is the text; a malformed encoding stands for itself.
+     * Whether the percent-decoded range equals the text. A malformed encoding is compared undecoded.
      *
-     * @param text one character for each byte
-     * @param length how much of the text counts
-     * @param begins whether the range may go on after the text
+     * @param text one character per byte
+     * @param length number of characters of the text to compare
+     * @param begins whether further bytes may follow the text in the range
      */
     public static boolean decodesTo(byte[] bytes, int from, int to, String text, int length, boolean begins) {
         int i = from;
@@ -111,7 +115,7 @@ public final class UriBytes {
         return begins || i >= to;
     }
 
-    /** The order of two ranges, byte by byte, percent-decoded; a range goes before those that it begins. */
+    /** Compares two percent-decoded ranges byte by byte. A range precedes longer ranges that begin with it. */
     public static int compareDecoded(byte[] bytes, int from, int to, int otherFrom, int otherTo) {
         int i = from;
         int k = otherFrom;

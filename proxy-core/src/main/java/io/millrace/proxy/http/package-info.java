@@ -1,6 +1,6 @@
 /**
- * The words of HTTP that every lane and every decision shares: fields, heads, target URIs and dates, as views over
- * bytes. Field values are ISO-8859-1 bytes kept as they came; nothing here knows a channel, a clock or a file.
+ * The types of HTTP that all lanes and decisions share: fields, heads, target URIs and dates, as views over bytes.
+ * Field values are the received ISO-8859-1 bytes. Independent of channels, clocks and files.
  */
 @NullMarked
 package io.millrace.proxy.http;

@@ -145,8 +145,8 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
         do {
             count = lane.discard(socket);
             discarded += Math.max(0, count);
-        } while (count > 0 && discarded <= RequestIntake.DISCARD_BYTES_MAX);
-        if (count == PlainSocket.END || discarded > RequestIntake.DISCARD_BYTES_MAX) {
+        } while (count > 0 && discarded <= PipelinedRequests.DISCARD_BYTES_MAX);
+        if (count == PlainSocket.END || discarded > PipelinedRequests.DISCARD_BYTES_MAX) {
             closeNow();
         }
     }

@@ -41,7 +41,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     private final Supplier<Http1Settings> settings;
     private final RequestReceiver receiver;
     private final ConnectionSet connections;
-    private final RequestIntake intake;
+    private final PipelinedRequests intake;
     private final ConnectionDeadline deadline;
     private final Http1Timeouts timeouts;
     /** The promotion of a fast-lane connection to this channel; null for a connection that began as a channel. */
@@ -80,7 +80,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         this.deadline = deadline;
         this.visit = visit;
         this.direct = direct;
-        this.intake = new RequestIntake(this);
+        this.intake = new PipelinedRequests(this);
         this.timeouts = new Http1Timeouts(this, connections, deadline);
     }
 
@@ -361,7 +361,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
                 Transport.acknowledge(context.channel());
             }
         }
-        intake.regulateReading();
+        intake.updateAutoRead();
         context.fireChannelReadComplete();
     }
 
@@ -441,7 +441,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             ctx.executor().execute(() -> {
                 if (!ctx.isRemoved() && ctx.pipeline().get(Http1RequestDecoder.class) != null) {
                     ctx.pipeline().remove(Http1RequestDecoder.class);
-                    intake.regulateReading();
+                    intake.updateAutoRead();
                 }
             });
         }
@@ -597,7 +597,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         return tunnel != null || (visit != null && visit.isLeaving());
     }
 
-    RequestIntake intake() {
+    PipelinedRequests intake() {
         return intake;
     }
 

@@ -290,7 +290,7 @@ final class Http1Stream implements ClientStream {
         if (requestEnded || close) {
             connection.onStreamEnd(this, close);
         } else {
-            connection.intake().regulateReading();
+            connection.intake().updateAutoRead();
         }
     }
 
@@ -320,7 +320,7 @@ final class Http1Stream implements ClientStream {
         if (!on) {
             connection.contentRate().pause();
         }
-        connection.intake().regulateReading();
+        connection.intake().updateAutoRead();
     }
 
     @Override

@@ -155,7 +155,7 @@ final class PromotedConnection {
     /** Continues in the channel after an abandoned move. */
     void stay() {
         leaving = false;
-        connection.intake().regulateReading();
+        connection.intake().updateAutoRead();
         // Sends the rest of a partial write: after a new registration the channel no longer waits for EPOLLOUT.
         channel.flush();
     }

@@ -7,7 +7,7 @@ import io.millrace.proxy.net.ConnectionSet;
 import io.netty.channel.Channel;
 
 /**
- * How fast the client of one connection takes bytes, and what follows where that is too slowly.
+ * Measures how fast the client of one connection receives, and closes the connection if it is too slow.
  *
  * <p>Confined to one event loop.
  */
@@ -31,19 +31,19 @@ final class ClientPace implements SlowClients.Client {
         this.sender = sender;
     }
 
-    /** Whether there are bytes that the client is to take; once a tick, before the other questions. */
+    /** Samples the output; true if bytes wait for the client. Called once per tick, before the other methods. */
     boolean look(long nowNanos) {
         return output.look(sender.queuedBytes(), nowNanos);
     }
 
-    /** Whether the client takes its bytes too slowly; then the connection is closed. */
+    /** Closes the connection if the client receives too slowly, and returns true then. */
     boolean isTooSlow(Http2Settings settings, long nowNanos) {
         if (!look(nowNanos)) {
             return false;
         }
         SlowClients slow = connections.slowClients();
         SlowReason reason = null;
-        // Each stream watches the bytes that wait for its window.
+        // Each stream checks the bytes that wait for its own window.
         if (output.unsent() > 0 && output.watch().isStuck(channel, nowNanos, settings.sendTimeoutNanos())) {
             reason = SlowReason.TIMEOUT;
         } else if (slow != null && output.watch().isBelow(channel, slow.rateMin(), nowNanos)) {

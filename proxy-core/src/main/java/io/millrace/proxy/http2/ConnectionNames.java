@@ -17,18 +17,19 @@ import javax.net.ssl.SSLSession;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The hosts that a TLS connection may be used for: the name in the client's hello, and those of the certificate.
+ * The hosts that a TLS connection may be used for: the server name of the client's hello, and the names of the
+ * certificate.
  *
- * <p>A client may use one connection for every name of its certificate (RFC 9113 s9.1.1); other names belong on another
+ * <p>A client may use one connection for every name of its certificate (RFC 9113 s9.1.1). Other names need another
  * connection, whose settings may differ. Confined to one event loop.
  */
 final class ConnectionNames {
-    /** GeneralName of RFC 5280 s4.2.1.6 that is a DNS name. */
+    /** Type of a DNS name in a GeneralName (RFC 5280 s4.2.1.6). */
     private static final int DNS_NAME = 2;
 
     private final SSLSession session;
     private final byte[] named;
-    /** The host that was found in the certificate last: most requests are for the same. */
+    /** The host that was last found in the certificate. Most requests are for the same host. */
     private byte[] covered;
 
     private @Nullable List<String> names;
@@ -39,7 +40,7 @@ final class ConnectionNames {
         this.covered = named;
     }
 
-    /** Those of a channel; null without TLS, and where the client named no host. */
+    /** Returns the names of a channel; null without TLS or without a server name. */
     static @Nullable ConnectionNames of(Channel channel) {
         SslHandler tls = channel.pipeline().get(SslHandler.class);
         if (tls == null || !(tls.engine().getSession() instanceof ExtendedSSLSession session)) {
@@ -57,7 +58,7 @@ final class ConnectionNames {
     /**
      * Whether the connection may be used for a host.
      *
-     * @param host in lower case; kept
+     * @param host in lower case; the array is retained
      */
     boolean covers(byte[] host) {
         if (Arrays.equals(covered, host) || Arrays.equals(named, host)) {

@@ -4,12 +4,15 @@ import io.millrace.proxy.http2.frame.FrameOutput;
 import io.millrace.proxy.http2.frame.Frames;
 
 /**
- * Sends the content of a connection's streams as far as the client's windows and the channel take it, and decides the order.
+ * Sends the content of a connection's streams, in the order of their priorities, as far as the client's windows and the
+ * channel accept it.
  *
  * <p>Confined to one event loop.
  */
 final class ContentSender {
-    /** Turns of sending, each up to the channel's high-water mark, before other connections have theirs. */
+    /**
+     * Limit of consecutive send rounds, each up to the channel's high-water mark, for fairness to other connections.
+     */
     private static final int TURNS_MAX = 16;
 
     private final Http2Connection connection;
@@ -26,7 +29,7 @@ final class ContentSender {
         this.output = output;
     }
 
-    /** Sends what streams have and windows and channel take, then all that was written. */
+    /** Sends queued content as far as the windows and the channel allow, then flushes. */
     void turn() {
         if (inTurn) {
             return;
@@ -67,7 +70,7 @@ final class ContentSender {
         }
     }
 
-    /** Has the stream's content sent in its turn. */
+    /** Adds the stream to the scheduler if it has content that can be sent. */
     void schedule(Http2Stream stream) {
         if (stream.isSendable()) {
             scheduler.add(stream);
@@ -75,7 +78,7 @@ final class ContentSender {
         }
     }
 
-    /** Takes over another priority. */
+    /** Changes the priority of a stream. */
     void prioritize(Http2Stream stream, StreamPriority priority) {
         scheduler.remove(stream);
         scheduler.prioritized();
@@ -83,12 +86,12 @@ final class ContentSender {
         schedule(stream);
     }
 
-    /** Forgets a stream. */
+    /** Removes a stream from the scheduler. */
     void remove(Http2Stream stream) {
         scheduler.remove(stream);
     }
 
-    /** The channel takes bytes again. */
+    /** Resumes sending: the channel is writable again. */
     void onWritable() {
         if (!inTurn) {
             wakeStreams();
@@ -102,22 +105,24 @@ final class ContentSender {
         }
     }
 
-    /** Whether no content can be sent now, whatever stream it is of. */
+    /** Whether no content of any stream can be sent now. */
     boolean isBlocked() {
         return window == 0 || !output.isWritable();
     }
 
-    /** Bytes of content that the client takes now, of all streams together. */
+    /**
+     * The send window of the connection: the number of content bytes that the client accepts from all streams together.
+     */
     int window() {
         return window;
     }
 
-    /** Content was sent past the scheduler. */
+    /** Accounts for content that was sent without the scheduler. */
     void sentDirectly(int bytes) {
         window -= bytes;
     }
 
-    /** Enlarges the client's window of the connection; false when it becomes larger than it may. */
+    /** Enlarges the send window of the connection. Returns false if it exceeds the limit. */
     boolean enlargeWindow(int by) {
         long larger = (long) window + by;
         if (larger > Frames.WINDOW_MAX) {
@@ -132,17 +137,17 @@ final class ContentSender {
         return true;
     }
 
-    /** Content waits in a stream. */
+    /** Adds to the number of bytes that wait in streams. */
     void queued(int bytes) {
         queuedBytes += bytes;
     }
 
-    /** Content of a stream waits no longer. */
+    /** Subtracts from the number of bytes that wait in streams. */
     void unqueued(int bytes) {
         queuedBytes -= bytes;
     }
 
-    /** Bytes of content that wait in streams. */
+    /** The number of content bytes that wait in streams. */
     long queuedBytes() {
         return queuedBytes;
     }

@@ -11,10 +11,11 @@ import io.netty.util.concurrent.EventExecutor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way back of a request that is answered within one call: head and content go into the connection's buffer.
+ * The response side of a request that is answered within one call. Head and content are written to the connection's
+ * buffer.
  *
- * <p>Content that the client's windows do not take is copied. One per event loop, used for one request after the other.
- * Confined to one event loop.
+ * <p>Content beyond the client's windows is copied. One instance per event loop, reused for each request. Confined to
+ * one event loop.
  */
 final class DirectStream implements ClientStream {
     private final EventExecutor loop;
@@ -27,13 +28,13 @@ final class DirectStream implements ClientStream {
     private int start;
     private int window;
     private boolean tableUpdate;
-    /** Position of the flags of the frame that is the last so far. */
+    /** Position of the flags of the last frame so far. */
     private int lastFlags;
 
     private int sent;
     private @Nullable ByteBuf rest;
 
-    @SuppressWarnings("NullAway.Init") // facts are set by begin, before anything else
+    @SuppressWarnings("NullAway.Init") // facts are set by begin, before any other call
     DirectStream(EventExecutor loop, ByteBufAllocator allocator, HeadEncoder encoder) {
         this.loop = loop;
         this.allocator = allocator;
@@ -41,10 +42,10 @@ final class DirectStream implements ClientStream {
     }
 
     /**
-     * The next request.
+     * Begins the next request.
      *
-     * @param buffer takes the frames behind what it has; borrowed
-     * @param clientWindow bytes of content that the client takes
+     * @param buffer frames are appended to it; borrowed
+     * @param clientWindow number of content bytes that the client's windows allow
      * @param withoutTable whether the head begins with a table size update
      */
     void begin(ByteBuf buffer, ClientConnection connection, int streamId, int clientWindow, boolean withoutTable) {
@@ -58,7 +59,7 @@ final class DirectStream implements ClientStream {
         sent = 0;
     }
 
-    /** Forgets the buffer. */
+    /** Releases the rest and drops the reference to the buffer. */
     void end() {
         out = Unpooled.EMPTY_BUFFER;
         ByteBuf unsent = rest;
@@ -68,7 +69,7 @@ final class DirectStream implements ClientStream {
         }
     }
 
-    /** Takes back what was written of the response. */
+    /** Removes the bytes of the response from the buffer. */
     void takeBack() {
         out.writerIndex(start);
         end();
@@ -79,12 +80,12 @@ final class DirectStream implements ClientStream {
         return tableUpdate;
     }
 
-    /** Bytes of content that were written. */
+    /** The number of content bytes written. */
     int sent() {
         return sent;
     }
 
-    /** Content that the client's windows did not take, or null; passes ownership. */
+    /** Returns the content beyond the client's windows; null if there is none. Passes ownership. */
     @Nullable
     ByteBuf takeRest() {
         ByteBuf unsent = rest;

@@ -11,14 +11,15 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Acts on a client's frames: begins requests, feeds them with content, keeps windows and settings (RFC 9113 s5, s6, s8).
+ * Processes the frames of a client: begins requests, passes on their content, maintains windows and settings (RFC 9113
+ * s5, s6, s8).
  *
  * <p>Confined to the connection's event loop.
  */
 final class FrameProcessor implements FrameReader.Receiver {
-    /** A DATA frame that a window cut shorter than this allows no WINDOW_UPDATE in return. */
+    /** A DATA frame that a window shortened below this size earns the client no WINDOW_UPDATE frames. */
     private static final int CUT_FRAME_BYTES_MIN = 512;
-    /** Settings of one frame that are not counted as frames; there are fewer than ten identifiers. */
+    /** Settings per frame that do not count as control frames. Fewer than ten identifiers exist. */
     private static final int SETTINGS_IN_FRAME_FREE = 16;
 
     private final Http2Connection connection;
@@ -33,7 +34,7 @@ final class FrameProcessor implements FrameReader.Receiver {
     private int initialSendWindow = Frames.WINDOW_DEFAULT;
     private boolean anySettings;
     private int settingsInFrame;
-    /** Whether the DATA frame under way has had content. */
+    /** Whether the current DATA frame has had content. */
     private boolean anyContent;
 
     FrameProcessor(Http2Connection connection, Http2Loop home) {
@@ -42,13 +43,13 @@ final class FrameProcessor implements FrameReader.Receiver {
         requests = new RequestOpener(connection, home);
     }
 
-    /** The connection's window has been announced as this many bytes. */
+    /** Sets the receive window of the connection that was announced, in bytes. */
     void receiveWindow(int bytes) {
         receiveWindow = bytes;
         receiveWindowMax = bytes;
     }
 
-    /** Bytes of the client are taken apart: what they ask for came together. */
+    /** Begins the processing of client bytes. Requests in one read count as received together. */
     void beginRead() {
         home.parts().direct().onTurn();
     }
@@ -68,12 +69,12 @@ final class FrameProcessor implements FrameReader.Receiver {
     }
 
     /**
-     * A DATA frame was sent: the client answers with WINDOW_UPDATE.
+     * Counts a DATA frame that was sent. The client may answer it with WINDOW_UPDATE frames.
      *
-     * @param cut whether a window ended the frame before the content that waits
+     * @param cut whether a window ended the frame although more content waits
      */
     void sentFrame(int bytes, boolean cut) {
-        // A client that opens its window by a few bytes at a time costs a frame for each (CVE-2019-9511).
+        // A client that opens its window by a few bytes at a time costs one frame each (CVE-2019-9511).
         if (!cut || bytes >= CUT_FRAME_BYTES_MIN) {
             guard.earned();
         }
@@ -110,7 +111,7 @@ final class FrameProcessor implements FrameReader.Receiver {
         }
         streams.begin(streamId);
         if (connection.isLastAnnounced()) {
-            // The client knows by now that it is not answered (RFC 9113 s6.8).
+            // GOAWAY has announced that this request is not answered (RFC 9113 s6.8).
             streams.markReset(streamId);
             return;
         }
@@ -154,7 +155,7 @@ final class FrameProcessor implements FrameReader.Receiver {
         }
         receiveWindow -= length;
         if (receiveWindow < receiveWindowMax / 2) {
-            // Each stream's own window bounds the content that it does not take.
+            // The window of each stream limits the content that the stream has not accepted.
             Frames.windowUpdate(connection.output().room(13), 0, receiveWindowMax - receiveWindow);
             receiveWindow = receiveWindowMax;
         }
@@ -175,7 +176,7 @@ final class FrameProcessor implements FrameReader.Receiver {
         anyContent = true;
         Http2Stream stream = connection.streams().get(streamId);
         if (stream != null) {
-            // The bytes of a tunnel are no content.
+            // The bytes of a tunnel are not request content.
             long bytesMax = stream.isTunnelAsked() ? 0 : connection.settings().contentBytesMax();
             stream.request().take(in, index, length, bytesMax);
         }
@@ -184,7 +185,7 @@ final class FrameProcessor implements FrameReader.Receiver {
     @Override
     public void onDataEnd(int streamId, boolean endStream) throws Http2Exception {
         if (!anyContent && !endStream) {
-            // Empty, or padding alone.
+            // The frame was empty or contained only padding.
             guard.controlFrame(connection.settings());
         }
         Http2Stream stream = connection.streams().get(streamId);
@@ -198,7 +199,7 @@ final class FrameProcessor implements FrameReader.Receiver {
         }
     }
 
-    // the rest
+    // other frames
 
     @Override
     public void onReset(int streamId, long code) throws Http2Exception {
@@ -219,7 +220,7 @@ final class FrameProcessor implements FrameReader.Receiver {
     @Override
     public void onSetting(int identifier, long value) throws Http2Exception {
         if (++settingsInFrame > SETTINGS_IN_FRAME_FREE) {
-            // Each initial window is applied to every stream.
+            // A new initial window is applied to every stream, which costs time.
             guard.controlFrame(connection.settings());
         }
         switch (identifier) {
@@ -242,7 +243,7 @@ final class FrameProcessor implements FrameReader.Receiver {
                 }
             }
             default -> {
-                // The others say what this side need not know.
+                // This side does not use the other settings.
             }
         }
     }
@@ -311,7 +312,7 @@ final class FrameProcessor implements FrameReader.Receiver {
 
     @Override
     public void onGoAway(int lastStreamId, long code) throws Http2Exception {
-        // Requests in progress are answered; the client begins no more by itself.
+        // Requests in progress are still answered. The client begins no new ones by itself.
         guard.controlFrame(connection.settings());
     }
 

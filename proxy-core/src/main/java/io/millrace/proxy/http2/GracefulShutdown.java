@@ -5,15 +5,15 @@ import io.millrace.proxy.http2.frame.FrameOutput;
 import io.millrace.proxy.http2.frame.Frames;
 
 /**
- * The two steps in which a connection ends so that no request on its way is lost (RFC 9113 s6.8): the first GOAWAY asks the
- * client to begin no more requests, the second names the last one that is answered.
+ * The shutdown of a connection in two steps, so that requests in flight are still answered (RFC 9113 s6.8). After the
+ * first GOAWAY, clients begin no more requests. The second one has the id of the last request that is answered.
  *
  * <p>Confined to one event loop.
  */
 final class GracefulShutdown {
-    /** Ticks between the two steps. */
+    /** Number of ticks between the two steps. */
     private static final int TICKS = 4;
-    /** Longest GOAWAY frame that is sent here. */
+    /** Size of the GOAWAY frames sent by this class. */
     static final int GOAWAY_BYTES = 17;
 
     private boolean begun;
@@ -21,7 +21,7 @@ final class GracefulShutdown {
     private int lastId = Integer.MAX_VALUE;
     private int ticksLeft;
 
-    /** The first step; once. */
+    /** Runs the first step. Repeated calls have no effect. */
     void begin(FrameOutput output) {
         if (!begun) {
             begun = true;
@@ -30,16 +30,16 @@ final class GracefulShutdown {
         }
     }
 
-    /** Whether it is time for the second step; once a tick. */
+    /** Whether the second step is due. Call once per tick. */
     boolean isSecondDue() {
         return begun && !lastAnnounced && --ticksLeft <= 0;
     }
 
     /**
-     * The second step, also without the first.
+     * Runs the second step, even if the first has not been run.
      *
-     * @param last highest stream that the client has begun
-     * @return false when the client was told before
+     * @param last highest id of a stream that the client has begun
+     * @return false if the second step was run before
      */
     boolean announceLast(FrameOutput output, int last) {
         if (lastAnnounced) {
@@ -52,12 +52,12 @@ final class GracefulShutdown {
         return true;
     }
 
-    /** Whether requests that begin now are not answered. */
+    /** Whether new requests are no longer answered. */
     boolean isLastAnnounced() {
         return lastAnnounced;
     }
 
-    /** The last stream that a GOAWAY frame may name now: never above one that was named before. */
+    /** Returns the last stream id for a GOAWAY frame: never higher than in an earlier frame. */
     int lastId(int last) {
         return Math.min(lastId, last);
     }

@@ -14,16 +14,16 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Encodes heads as field blocks (RFC 7541 s6) and keeps the encoded fields of stored responses.
+ * Encodes heads as field blocks (RFC 7541 s6) and caches the encoded fields of stored responses.
  *
- * <p>The dynamic table is not used: so a block is good for every connection. One per event loop.
+ * <p>The dynamic table is not used, so that a block is valid for every connection. One instance per event loop.
  *
  * <p>Confined to one event loop.
  */
 public final class HeadEncoder {
-    /** Stored heads whose encoding is kept; a power of two. */
+    /** Number of stored heads whose encoding is cached; a power of two. */
     private static final int KEPT = 1024;
-    /** Longer stored heads are re-encoded each time. */
+    /** Longer stored heads are encoded again each time. */
     private static final int KEPT_BYTES_MAX = 4096;
 
     private static final int STATUS_LINE_MIN = 15;
@@ -39,7 +39,7 @@ public final class HeadEncoder {
         FieldName.UPGRADE
     };
 
-    /** Fields of requests that must not reach a table of another hop (RFC 7541 s7.1.3). */
+    /** Request fields that must not enter the dynamic table of another hop (RFC 7541 s7.1.3). */
     private static final FieldName[] SENSITIVE = {
         FieldName.AUTHORIZATION, FieldName.COOKIE, FieldName.PROXY_AUTHORIZATION
     };
@@ -51,22 +51,22 @@ public final class HeadEncoder {
     private int length;
     private int start;
 
-    /** The heads, by identity, and their encoding; a head that was met once has none yet. */
+    /** The cached heads, compared by identity, and their encoding. A head that was used once has no encoding yet. */
     private final byte[] @Nullable [] keptHeads = new byte[KEPT][];
 
     private final byte[] @Nullable [] keptBlocks = new byte[KEPT][];
 
-    /** Names in lower case by their hash, as they were met; with their index in the static table. */
+    /** Lower-case field names by their hash, added on first use, and their indices in the static table. */
     private final byte[] @Nullable [] names = new byte[NAMES_KEPT][];
 
     private final int[] nameIndices = new int[NAMES_KEPT];
 
-    /** The encoded block; borrowed, and good until the next call. */
+    /** The encoded block; borrowed, and valid until the next call. */
     public byte[] block() {
         return block;
     }
 
-    /** Its length. */
+    /** Length of the encoded block in bytes. */
     public int length() {
         return length;
     }
@@ -74,7 +74,7 @@ public final class HeadEncoder {
     /**
      * Encodes a head.
      *
-     * @param withoutTable whether the block begins by giving the dynamic table up, which a client has made smaller
+     * @param withoutTable whether the block begins by disabling the dynamic table, because the client reduced its size
      */
     void encode(OutboundHead head, boolean withoutTable) {
         begin(withoutTable);
@@ -106,7 +106,7 @@ public final class HeadEncoder {
         }
     }
 
-    /** Encodes an interim head: status and fields only. */
+    /** Encodes an interim head, of which only the status and fields are used. */
     void encodeInterim(OutboundHead head, boolean withoutTable) {
         begin(withoutTable);
         status(head.status());
@@ -114,11 +114,12 @@ public final class HeadEncoder {
     }
 
     /**
-     * Encodes a request head. Fields of connections are left out, and so are Host and Content-Length, which come from the other values.
+     * Encodes a request head. Connection-specific fields are omitted. So are Host and Content-Length, which the other
+     * parameters replace.
      *
      * @param authority ISO-8859-1 bytes of the Host field
-     * @param contentLength bytes of content, negative where unknown or where there is none
-     * @param acceptsTrailers whether the request says {@code TE: trailers}
+     * @param contentLength length of the content in bytes; negative if unknown or if there is no content
+     * @param acceptsTrailers whether to add {@code TE: trailers}
      * @param withoutTable as in {@link #encode}
      */
     public void encodeRequest(
@@ -184,8 +185,8 @@ public final class HeadEncoder {
     }
 
     /**
-     * Encodes the head that opens a tunnel: status 200 (RFC 8441 s5), whatever HTTP/1.1 has for it, without the answer to a key
-     * that the client did not send.
+     * Encodes the head that opens a tunnel, always with status 200 (RFC 8441 s5). Omits Sec-WebSocket-Accept: the
+     * client did not send a key.
      */
     void encodeSwitched(OutboundHead head, boolean withoutTable) {
         begin(withoutTable);
@@ -281,7 +282,7 @@ public final class HeadEncoder {
         length += name.length;
     }
 
-    /** Appends an integer with a prefix (RFC 7541 s5.1). */
+    /** Appends an integer with a prefix of {@code prefix} bits (RFC 7541 s5.1). */
     private void integer(int flags, int prefix, int value) {
         int max = (1 << prefix) - 1;
         if (value < max) {
@@ -303,7 +304,10 @@ public final class HeadEncoder {
         }
     }
 
-    /** Appends the fields of a stored head. Its encoding is kept from the second time on: most heads of parts come once. */
+    /**
+     * Appends the fields of a stored head. The encoding is cached at the second use only, because most heads of partial
+     * responses are used once.
+     */
     private void stored(byte[] wire) {
         if (wire.length > KEPT_BYTES_MAX) {
             wireFields(wire, false);
@@ -328,7 +332,7 @@ public final class HeadEncoder {
         length += kept.length;
     }
 
-    /** Encodes the field lines behind the status line of a head of HTTP/1.1. */
+    /** Encodes the field lines after the status line of an HTTP/1.1 head. */
     private void wireFields(byte[] wire, boolean huffman) {
         int at = STATUS_LINE_MIN - 2;
         while (wire[at] != '\r') {
@@ -408,7 +412,7 @@ public final class HeadEncoder {
         }
     }
 
-    /** The place of a name that is known by now. */
+    /** Returns the slot of a field name; adds the name if it is missing. */
     private int nameSlot(byte[] bytes, int from, int to) {
         int hash = to - from;
         for (int i = from; i < to; i++) {

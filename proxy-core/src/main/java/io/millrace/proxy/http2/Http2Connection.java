@@ -28,16 +28,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A client's HTTP/2 connection: its life from the preface to GOAWAY.
+ * The handler of a client's HTTP/2 connection, from the preface to GOAWAY.
  *
- * <p>The {@link FrameProcessor} acts on frames, the {@link ContentSender} sends. Confined to one event loop.
+ * <p>{@link FrameProcessor} processes the frames, {@link ContentSender} sends content. Confined to one event loop.
  */
 final class Http2Connection extends ChannelInboundHandlerAdapter implements ConnectionSet.Member {
     private static final Logger log = LoggerFactory.getLogger(Http2Connection.class);
 
-    /** Content of requests that the client may send on this connection before this side has taken any. */
+    /** Bytes of request content that the client may send on this connection before this side has processed any. */
     private static final int RECEIVE_WINDOW = 1024 * 1024;
-    /** While this many bytes wait in the channel the client is not read. */
+    /** No more bytes are read from the client while this many bytes wait in the channel. */
     private static final int UNSENT_BYTES_MAX = 256 * 1024;
 
     private final Http2Loop home;
@@ -60,7 +60,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
     private boolean closing;
     private boolean tableUpdateDue;
 
-    @SuppressWarnings("NullAway.Init") // set by handlerAdded, before anything else
+    @SuppressWarnings("NullAway.Init") // set by handlerAdded, before any other call
     Http2Connection(Http2Loop home, ClientConnection facts) {
         this.home = home;
         this.facts = facts;
@@ -146,7 +146,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         return true;
     }
 
-    /** Keeps what is no whole frame yet, in a buffer of its own size: receive buffers are large. Takes ownership. */
+    /** Keeps an incomplete frame in a buffer of its own size, because receive buffers are large. Takes ownership. */
     private void keep(ByteBuf in) {
         if (in.isReadable() && !closing) {
             rest = alloc().buffer(in.readableBytes() + Frames.HEADER_BYTES).writeBytes(in);
@@ -161,7 +161,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         context.fireChannelReadComplete();
     }
 
-    /** Stops to read a client that does not take what was sent to it. */
+    /** Stops reading from a client that does not receive the bytes sent to it. */
     private void regulateReading() {
         if (!closing) {
             boolean wanted = ctx.channel().isWritable() || output.unsent() < UNSENT_BYTES_MAX;
@@ -182,7 +182,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         context.fireChannelWritabilityChanged();
     }
 
-    /** Writes the encoder's block as HEADERS. Returns the bytes of the frames. */
+    /** Writes the encoder's block as HEADERS. Returns the number of bytes written. */
     int headers(int streamId, HeadEncoder block, boolean endStream) {
         ByteBuf out = output.room(block.length() + Frames.HEADER_BYTES);
         int before = out.writerIndex();
@@ -190,12 +190,14 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         return out.writerIndex() - before;
     }
 
-    /** The client uses a smaller dynamic table than the default: the next block has to say that none is used. */
+    /**
+     * Records that the client chose a smaller dynamic table than the default. The next block then disables the table.
+     */
     void giveUpTable() {
         tableUpdateDue = true;
     }
 
-    /** Whether the next block has to say so; once. */
+    /** Whether the next block must disable the dynamic table. Clears the flag. */
     boolean takeTableUpdate() {
         boolean due = tableUpdateDue;
         tableUpdateDue = false;
@@ -206,7 +208,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         stream.giveWindow(home.parts().memory().windowBytes(settings().windowBytes()));
     }
 
-    /** Whether the connection may be used for the URL: the client would check the certificate for it. */
+    /** Whether the connection may be used for the URL: its certificate must be valid for the host. */
     boolean covers(TargetUri target) {
         ConnectionNames known = names;
         return known == null
@@ -221,19 +223,19 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         return streams;
     }
 
-    /** A request began: the connection is not idle. */
+    /** A request has begun, so the connection is not idle. */
     void onRequest() {
         deadlines.restartIdle();
     }
 
-    /** A stream may be over on both sides. */
+    /** Removes the stream if both sides have ended. */
     void endIfOver(Http2Stream stream) {
         if (stream.isOver()) {
             remove(stream);
         }
     }
 
-    /** Resets a stream; its exchange is told that the client is gone. */
+    /** Resets a stream and notifies its exchange that the client is gone. */
     void reset(Http2Stream stream, ErrorCode code) {
         if (closing || streams.get(stream.id()) != stream) {
             return;
@@ -244,7 +246,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         stream.onGone();
     }
 
-    /** Forgets a stream. */
+    /** Removes a stream. */
     void remove(Http2Stream stream) {
         sender.remove(stream);
         if (streams.remove(stream) && streams.size() == 0) {
@@ -255,28 +257,28 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         }
     }
 
-    // the end
+    // closing
 
-    /** Ends the connection in two steps, so that no request on its way is lost. */
+    /** Closes the connection in two steps, so that requests in flight are still answered. */
     void beginShutdown() {
         if (!closing) {
             shutdown.begin(output);
         }
     }
 
-    /** The second step: what the client begins from now on is not answered. */
+    /** Runs the second step. Requests that the client begins from now on are not answered. */
     private void endShutdown() {
         if (!closing && shutdown.announceLast(output, streams.lastId()) && streams.size() == 0) {
             lingerAndClose();
         }
     }
 
-    /** Whether requests that begin now are not answered. */
+    /** Whether new requests are no longer answered. */
     boolean isLastAnnounced() {
         return shutdown.isLastAnnounced();
     }
 
-    /** An error of the connection: GOAWAY says which, then it ends. */
+    /** Closes the connection after a connection error. GOAWAY carries the error code. */
     private void end(Http2Exception error) {
         if (closing) {
             return;
@@ -313,7 +315,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
     @Override
     public void userEventTriggered(ChannelHandlerContext context, Object event) {
         if (event instanceof ChannelInputShutdownEvent) {
-            // A client of HTTP/2 that sends nothing more cannot open windows either.
+            // An HTTP/2 client that has shut down its output cannot send WINDOW_UPDATE either.
             if (closing) {
                 ConnectionEnd.closeAfterWrites(context);
             } else {
@@ -373,7 +375,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         endIfIdle(settings, nowNanos);
     }
 
-    /** The last bytes have the time that their client needs, as any others. */
+    /** Applies the limits for slow clients to the last bytes too. */
     private void onClosingTick(long nowNanos) {
         Http2Settings settings = settings();
         if (pace.isTooSlow(settings, nowNanos)) {
@@ -392,7 +394,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         }
     }
 
-    /** Whether the preface, or a frame or block that has begun, does not come in time; then the connection ends. */
+    /** Ends the connection if the preface, or a frame or block that has begun, is not complete in time. */
     private boolean isPartTooLate(Http2Settings settings, long nowNanos) {
         boolean inBlock = reader.isInBlock();
         boolean partial = !prefaceSeen || inBlock || (rest != null && !reader.isInData());
@@ -413,7 +415,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         }
     }
 
-    /** Breaks the connection off by a reset. */
+    /** Closes the connection with a TCP reset. */
     void breakOff() {
         closing = true;
         ConnectionEnd.reset(ctx);

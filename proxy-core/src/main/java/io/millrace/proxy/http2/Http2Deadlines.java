@@ -3,10 +3,10 @@ package io.millrace.proxy.http2;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The times after which a client's HTTP/2 connection ends: with a part of a frame or field block, without a request, and behind
- * its last byte.
+ * The deadlines that end a client's HTTP/2 connection: an incomplete frame or field block, no request, and the linger
+ * time after the last byte.
  *
- * <p>Looked at once a tick. Confined to one event loop.
+ * <p>Checked once per tick. Confined to one event loop.
  */
 final class Http2Deadlines {
     /** Time in which a client may read the last bytes before the connection is closed. */
@@ -20,16 +20,16 @@ final class Http2Deadlines {
     private long framesRead;
     private long framesAtTick;
 
-    /** A whole frame, or a part of a DATA frame, was read. */
+    /** Counts a complete frame, or a part of a DATA frame. */
     void onFrame() {
         framesRead++;
     }
 
     /**
-     * Whether a preface, frame or field block that has begun does not come in time.
+     * Whether a preface, frame or field block was begun but not completed in time.
      *
      * @param partial whether one has begun
-     * @param inBlock whether it is a field block: other frames cannot come within it
+     * @param inBlock whether a field block has begun, in which no other frames may be sent
      */
     boolean isPartLate(boolean partial, boolean inBlock, long nowNanos, long timeoutNanos) {
         boolean progress = framesRead != framesAtTick && !inBlock;
@@ -44,12 +44,12 @@ final class Http2Deadlines {
         return false;
     }
 
-    /** A request has begun, or the last one is over. */
+    /** Restarts the idle time: a request has begun, or the last one has ended. */
     void restartIdle() {
         idleSinceNanos = UNSET;
     }
 
-    /** Whether a connection without requests has been so for too long. */
+    /** Whether the connection has been without requests for too long. */
     boolean isIdleTooLong(long nowNanos, long timeoutNanos) {
         if (idleSinceNanos == UNSET) {
             idleSinceNanos = nowNanos;
@@ -59,11 +59,11 @@ final class Http2Deadlines {
     }
 
     /**
-     * Whether a connection that ends has lingered for long enough.
+     * Whether a closing connection has lingered long enough.
      *
-     * @param sending whether bytes have not left this process: the time begins behind them
-     * @param acknowledged whether the client has all bytes: else it is given the time of a client that takes nothing, since its
-     *     next WINDOW_UPDATE would reset a connection that is closed
+     * @param sending whether this process still has bytes to send; the time begins after them
+     * @param acknowledged whether the client has acknowledged all bytes. Otherwise the send timeout applies, because
+     *     the client's next WINDOW_UPDATE would reset a closed connection
      */
     boolean isLingerOver(boolean sending, boolean acknowledged, long nowNanos, long sendTimeoutNanos) {
         if (sending || lingerSinceNanos == UNSET) {

@@ -2,12 +2,12 @@ package io.millrace.proxy.http2;
 
 import io.millrace.proxy.http2.frame.Http2Fault;
 
-/** Counts events of HTTP/2 connections. Called on the event loop. */
+/** Receives events of HTTP/2 connections for counters. Called on the event loop. */
 public interface Http2Events {
-    /** A connection speaks HTTP/2. */
+    /** A connection began to use HTTP/2. */
     void onConnection();
 
-    /** A request came. */
+    /** A request was received. */
     void onRequest();
 
     /** A request was answered without an exchange. */
@@ -16,6 +16,6 @@ public interface Http2Events {
     /** A client violated the protocol or a limit. */
     void onFault(Http2Fault fault);
 
-    /** The client resets a request that is not answered yet. */
+    /** A client reset a request that is not answered yet. */
     void onReset();
 }

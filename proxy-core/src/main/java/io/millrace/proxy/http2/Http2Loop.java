@@ -13,21 +13,21 @@ import io.netty.channel.EventLoop;
 import java.util.function.Supplier;
 
 /**
- * HTTP/2 on one event loop: what its connections share.
+ * The objects that all HTTP/2 connections of one event loop share.
  *
  * <p>Confined to its event loop.
  */
 public final class Http2Loop implements ClientProtocol {
     /**
-     * Parts that connections of one event loop share.
+     * The components that connections of one event loop share.
      *
-     * @param settings asked whenever one counts
-     * @param answersDirectly whether hits in RAM may be answered without an exchange; asked for each connection
-     * @param receiver takes the requests
-     * @param direct takes the requests that may be answered without an exchange
-     * @param connections all connections, of whatever protocol
+     * @param settings queried each time a setting is used
+     * @param answersDirectly whether RAM hits may be answered without an exchange; queried for each connection
+     * @param receiver receives the requests
+     * @param direct receives the requests that may be answered without an exchange
+     * @param connections all connections of any protocol
      * @param memory the loop's view of the budget for bytes in flight
-     * @param events told of what happens
+     * @param events receives events for counters
      */
     public record Parts(
             EventLoop loop,

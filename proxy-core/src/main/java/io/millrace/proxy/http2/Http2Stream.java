@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One request and its response on an HTTP/2 connection (RFC 9113 s5, s8).
  *
- * <p>Content of the response waits here until the client's windows and the channel take it. Confined to the connection's
+ * <p>Response content is queued here until the client's windows and the channel accept it. Confined to the connection's
  * event loop.
  */
 final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements ClientStream {
@@ -29,9 +29,9 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
     private final ResponseContent content;
 
     private @Nullable RequestHandler handler;
-    /** Whether the request asks for a tunnel: what the client sends waits for the answer. */
+    /** Whether the client requested a tunnel. Further bytes of the client wait until the request is answered. */
     private boolean tunnelAsked;
-    /** Whether a status of 2xx came without a tunnel: the client would take it for one. */
+    /** Whether a 2xx status was received without a tunnel. The client would treat the stream as a tunnel. */
     private boolean tunnelMissing;
 
     private @Nullable ClientTunnel tunnel;
@@ -47,7 +47,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
     private long contentWritten;
     private long bytesSent;
     private @Nullable FieldSection trailers;
-    /** Where HEADERS begin in the output's buffer, and what had been handed to the channel then. */
+    /** Position of HEADERS in the output buffer, and the byte count of {@code FrameOutput.handed} at that time. */
     private int headPosition = -1;
 
     private long headHanded;
@@ -64,20 +64,20 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         return id;
     }
 
-    // the request's side
+    // request side
 
-    /** The exchange that answers. */
+    /** Sets the exchange that answers the request. */
     void handler(RequestHandler exchange) {
         handler = exchange;
     }
 
-    /** Takes the stream's events; null before there is an exchange. */
+    /** Receives the events of the stream; null before an exchange exists. */
     @Nullable
     RequestHandler handler() {
         return handler;
     }
 
-    /** Takes what the client sends; null where nobody does any more. */
+    /** Receives the input of the client; null if it is no longer needed. */
     @Nullable
     RequestHandler receiver() {
         return responseEnded && tunnel == null ? null : handler;
@@ -87,18 +87,18 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         return request;
     }
 
-    /** The client takes trailers: {@code TE: trailers} (RFC 9110 s10.1.4). */
+    /** Records whether the client accepts trailers: {@code TE: trailers} (RFC 9110 s10.1.4). */
     void wantTrailers(boolean wanted) {
         trailersWanted = wanted;
     }
 
-    /** The request asks for a tunnel; before its exchange begins. */
+    /** Marks the request as a tunnel request. Call before its exchange begins. */
     void askTunnel() {
         tunnelAsked = true;
         request.read(false);
     }
 
-    /** Whether it is, or may become, a tunnel: only DATA may follow (RFC 9113 s8.5). */
+    /** Whether the stream is a tunnel or may become one, so that only DATA may follow (RFC 9113 s8.5). */
     boolean isTunnelAsked() {
         return tunnelAsked;
     }
@@ -107,19 +107,19 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         return responseEnded;
     }
 
-    /** Whether nothing of it is left on either side. */
+    /** Whether both sides of the stream have ended. */
     boolean isOver() {
         return gone || (request.isEnded() && endSent);
     }
 
-    /** A DATA frame is over: the client may send as much again, where the exchange takes more. */
+    /** Reopens the window after a DATA frame, unless the exchange has stopped reading. */
     void giveWindow(int windowBytes) {
         if (!gone && (!responseEnded || tunnel != null)) {
             request.giveWindow(windowBytes);
         }
     }
 
-    /** The request is whole. */
+    /** Ends the request: its content is complete. */
     void endRequest() throws Http2Exception {
         if (request.isEnded()) {
             return;
@@ -128,7 +128,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         connection.endIfOver(this);
     }
 
-    /** The client, or the connection, is gone; nothing is sent any more. */
+    /** Ends the stream because the client or the connection is gone. Nothing more is sent. */
     void onGone() {
         if (gone) {
             return;
@@ -153,7 +153,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         return handler == null || responseEnded ? SlowClients.OriginDemand.NONE : handler.originDemand();
     }
 
-    /** Looks at the request's deadlines; once a tick. */
+    /** Checks the deadlines of the request. Call once per tick. */
     void onTick(long nowNanos, Http2Settings settings) {
         ClientTunnel joined = tunnel;
         if (joined != null) {
@@ -163,13 +163,16 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         }
     }
 
-    /** Whether the client has kept this window, or the connection's, closed on content for so long; once a tick. */
+    /**
+     * Whether queued content has waited longer than the timeout for this stream's window or the connection's. Call once
+     * per tick.
+     */
     boolean isStalled(long nowNanos, long timeoutNanos) {
-        // A tunnel has its own time, in which nothing comes or goes.
+        // A tunnel has its own idle timeout.
         return tunnel == null && content.isStalled(connection.sender().window() > 0, nowNanos, timeoutNanos);
     }
 
-    // the response's side
+    // response side
 
     @Override
     public EventExecutor eventLoop() {
@@ -243,7 +246,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         }
     }
 
-    /** This proxy stops: a tunnel ends as such. */
+    /** Closes a tunnel because this proxy stops. */
     void stopTunnel() {
         ClientTunnel joined = tunnel;
         if (joined != null) {
@@ -251,7 +254,10 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         }
     }
 
-    /** The tunnel is over: what it has sent to its end leaves, anything else breaks off (RFC 9113 s8.5). */
+    /**
+     * Ends the tunnel. If both directions have ended, the bytes written are still sent; else the stream is reset (RFC
+     * 9113 s8.5).
+     */
     void closeTunnel() {
         tunnel = null;
         request.drop();
@@ -302,7 +308,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
             request.drop();
         }
         if (!content.isEmpty()) {
-            // The last frame of content ends the stream, or the trailers behind it.
+            // The last DATA frame, or the trailers after it, ends the stream.
             return;
         }
         boolean inHead = contentWritten == 0 && trailers == null;
@@ -324,7 +330,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
     private void endSent() {
         endSent = true;
         if (!request.isEnded() && tunnel == null) {
-            // The rest of the request is of no use: the client need not send it (RFC 9113 s8.1).
+            // The rest of the request is not needed, so the client need not send it (RFC 9113 s8.1).
             connection.reset(this, ErrorCode.NO_ERROR);
         } else {
             connection.endIfOver(this);
@@ -359,19 +365,19 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         return bytesSent;
     }
 
-    // the scheduler's side
+    // scheduler side
 
     ResponseContent content() {
         return content;
     }
 
-    /** Whether content of it can be sent, as far as its own window is concerned. */
+    /** Whether content is queued that the stream's own window accepts. */
     @Override
     boolean isSendable() {
         return !gone && content.isSendable();
     }
 
-    /** Sends one frame of at most this many bytes of content, of which some wait. Returns those that were sent. */
+    /** Sends one frame of at most this many bytes of queued content. Returns the number of bytes sent. */
     int send(int most) {
         ByteBuf piece = content.take(most);
         int length = piece.readableBytes();
@@ -400,7 +406,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         endSent();
     }
 
-    /** Has the exchange go on where it pauses for want of room. */
+    /** Resumes an exchange that paused because the queue was full. */
     void wakeExchange() {
         if (pausedExchange
                 && !gone
@@ -412,7 +418,9 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         }
     }
 
-    /** Has content that was written by other means sent, as the whole of a response without an exchange; takes ownership. */
+    /**
+     * Sends the rest of a response that was written without an exchange. Takes ownership.
+     */
     void drain(ByteBuf rest) {
         headWritten = true;
         responseEnded = true;

@@ -3,15 +3,15 @@ package io.millrace.proxy.http2;
 import io.millrace.proxy.http2.frame.Frames;
 
 /**
- * The window in which a client may send content of one request (RFC 9113 s5.2).
+ * The flow-control window for the content of one request (RFC 9113 s5.2).
  *
- * <p>Its size may change within a request: with the setting, and with the memory that is free. Confined to one event loop.
+ * <p>Its size may change during a request, with the setting and with the free memory. Confined to one event loop.
  */
 final class ReceiveWindow {
     /** Bytes that the client may send now. */
     private int open = Frames.WINDOW_DEFAULT;
 
-    /** Takes the bytes of a DATA frame out of the window; false when they are more than it has. */
+    /** Subtracts the length of a DATA frame from the window. Returns false if the window is too small. */
     boolean take(int length) {
         if (length > open) {
             return false;
@@ -21,10 +21,10 @@ final class ReceiveWindow {
     }
 
     /**
-     * Enlarges the window when all content that came so far has been taken.
+     * Enlarges the window after all received content has been processed.
      *
-     * @param windowBytes size that the window should have now
-     * @return the increment that the client has to be told, 0 for none: small ones wait
+     * @param windowBytes new size of the window
+     * @return the increment to announce to the client; 0 for none, because small increments are deferred
      */
     int enlarge(int windowBytes) {
         int due = windowBytes - open;

@@ -12,9 +12,9 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Content of one request on its way from the client to the exchange: its length, its limits, its window.
+ * The content of one request on its way from the client to the exchange, with its length, limits and receive window.
  *
- * <p>Owns content that the exchange does not read yet. Confined to one event loop.
+ * <p>Owns content that the exchange has not read yet. Confined to one event loop.
  */
 final class RequestContent {
     private static final int HELD_BYTES_FIRST = 1024;
@@ -28,7 +28,7 @@ final class RequestContent {
     private boolean ended;
     private boolean failed;
     private boolean wanted = true;
-    /** Content that came while the exchange did not read; owned. */
+    /** Content received while the exchange was not reading; owned. */
     private @Nullable ByteBuf held;
 
     private boolean awaitsContinue;
@@ -40,13 +40,15 @@ final class RequestContent {
         this.connection = connection;
     }
 
-    /** @param announced Content-Length, or {@link RequestReceiver#CHUNKED} without one */
+    /**
+     * @param announced value of Content-Length; {@link RequestReceiver#CHUNKED} if absent
+     */
     void expect(long announced, boolean waitsForContinue) {
         length = announced;
         awaitsContinue = waitsForContinue;
     }
 
-    /** 100 (Continue) was sent. */
+    /** Records that 100 (Continue) was sent. */
     void continued() {
         continued = true;
     }
@@ -61,12 +63,12 @@ final class RequestContent {
         return held == null;
     }
 
-    /** There is no request but the response: its side counts as ended. */
+    /** Marks the request side as ended, for a stream that carries only the rest of a response. */
     void endWithoutContent() {
         ended = true;
     }
 
-    /** A DATA frame of that size comes, padding included. */
+    /** Accounts for a DATA frame of this size, including padding. */
     void receiving(int frameBytes) throws Http2Exception {
         if (ended) {
             throw Http2Exception.stream(
@@ -82,9 +84,9 @@ final class RequestContent {
     }
 
     /**
-     * Takes content; borrows the buffer.
+     * Passes content to the exchange or keeps a copy. The buffer is borrowed.
      *
-     * @param bytesMax limit of the whole content, 0 for none
+     * @param bytesMax limit of the whole content in bytes; 0 for no limit
      */
     void take(ByteBuf in, int index, int count, long bytesMax) throws Http2Exception {
         received += count;
@@ -107,8 +109,8 @@ final class RequestContent {
     }
 
     /**
-     * Copies content that the exchange does not read yet behind what waits. Slices would keep whole receive buffers, one for
-     * each small frame. The stream's window bounds the size.
+     * Appends content that the exchange does not read yet to the waiting content. Copies it, because each slice of a
+     * small frame would retain a whole receive buffer. The stream's window limits the size.
      */
     private void hold(ByteBuf in, int index, int count) {
         ByteBuf buffer = held;
@@ -119,7 +121,7 @@ final class RequestContent {
         buffer.writeBytes(in, index, count);
     }
 
-    /** The exchange reads, or pauses. */
+    /** Starts or stops reading by the exchange. */
     void read(boolean on) {
         wanted = on;
         if (on) {
@@ -130,7 +132,7 @@ final class RequestContent {
         }
     }
 
-    /** Gives the exchange the content that it did not read, and the request's end behind it. */
+    /** Passes the waiting content to the exchange, and the end of the request after it. */
     private void deliver() {
         ByteBuf buffer = held;
         RequestHandler receiver = stream.handler();
@@ -151,7 +153,7 @@ final class RequestContent {
         }
     }
 
-    /** A DATA frame is over: the client may send as much again, where the exchange takes more. */
+    /** Reopens the window after a DATA frame, unless the exchange has stopped reading. */
     void giveWindow(int windowBytes) {
         if (ended || !wanted) {
             return;
@@ -162,7 +164,9 @@ final class RequestContent {
         }
     }
 
-    /** The client ends the request. */
+    /**
+     * Ends the request. Notifies the exchange if {@code isTold}; if content waits, {@link #deliver} notifies it later.
+     */
     void end(boolean isTold) throws Http2Exception {
         if (length >= 0 && received != length) {
             throw lengthError();
@@ -181,7 +185,7 @@ final class RequestContent {
                 "Content-Length that differs from the content");
     }
 
-    /** The request fails by what the client sends, or does not send. */
+    /** Fails the request because of invalid or missing input of the client. */
     void fail(BadRequest reason) {
         if (failed || ended) {
             return;
@@ -194,7 +198,7 @@ final class RequestContent {
         }
     }
 
-    /** Looks at the deadlines of a request whose response is not over; once a tick. */
+    /** Checks the deadlines of a request whose response has not ended. Call once per tick. */
     void onTick(long nowNanos, Http2Settings settings) {
         if (ended || failed) {
             return;
@@ -209,7 +213,7 @@ final class RequestContent {
         }
     }
 
-    /** Releases what waits. */
+    /** Releases the waiting content. */
     void drop() {
         ByteBuf buffer = held;
         held = null;

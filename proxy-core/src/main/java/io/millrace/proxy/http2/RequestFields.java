@@ -20,15 +20,17 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns the fields of one block into a request head, under the rules of RFC 9113 s8.2 and s8.3 (s8.1 for trailers).
+ * Converts the fields of one field block to a request head, under the rules of RFC 9113 s8.2 and s8.3 (s8.1 for
+ * trailers).
  *
- * <p>Fields are laid out as lines of HTTP/1.1, each re-encoded: the authority as Host, cookies joined into one line. A
- * head that this gives is a view, good until the next {@link #begin}. One per event loop.
+ * <p>Fields are stored as HTTP/1.1 field lines, so that other code reads one layout: the authority as Host, all cookies
+ * joined into one line. A head returned by this class is a view, valid until the next {@link #begin}. One instance per
+ * event loop.
  *
  * <p>Confined to one event loop.
  */
 final class RequestFields implements HpackDecoder.Receiver {
-    /** Octets that count for each field beside its name and value (RFC 9113 s10.5.1). */
+    /** Octets counted for each field in addition to its name and value (RFC 9113 s10.5.1). */
     private static final int FIELD_OVERHEAD = 32;
 
     private static final int LINES_MAX = 128;
@@ -43,14 +45,14 @@ final class RequestFields implements HpackDecoder.Receiver {
 
     private static final long OF_CONNECTIONS_SET = FieldSection.setOf(OF_CONNECTIONS);
 
-    /** Fields with which a request is not answered before an exchange has begun. */
+    /** A request with one of these fields is never answered without an exchange. */
     private static final FieldName[] NOT_IN_PLAIN = {
         FieldName.CONTENT_LENGTH, FieldName.EXPECT, FieldName.TRAILER, FieldName.RANGE
     };
 
     private static final long NOT_IN_PLAIN_SET = FieldSection.setOf(NOT_IN_PLAIN);
 
-    /** Bytes of a name: small letters, digits and the other token bytes. */
+    /** Bytes allowed in a field name: lower-case letters, digits and the other token bytes. */
     private static final boolean[] NAME = new boolean[256];
 
     static {
@@ -59,7 +61,7 @@ final class RequestFields implements HpackDecoder.Receiver {
         }
     }
 
-    // The pseudo-fields of requests.
+    // Indices of the pseudo-fields of requests.
     private static final int UNKNOWN = -1;
     private static final int METHOD = 0;
     private static final int SCHEME = 1;
@@ -103,9 +105,9 @@ final class RequestFields implements HpackDecoder.Receiver {
     private boolean extended;
 
     /**
-     * The next block.
+     * Begins the next field block.
      *
-     * @param bytesMax largest field section, each field counted with 32 bytes more (RFC 9113 s6.5.2)
+     * @param bytesMax limit of the field section, with 32 bytes added for each field (RFC 9113 s6.5.2)
      * @param ofTrailers whether the block is a trailer section
      */
     void begin(int bytesMax, boolean ofTrailers) {
@@ -137,7 +139,7 @@ final class RequestFields implements HpackDecoder.Receiver {
     public void add(byte[] name, int nameStart, int nameLength, byte[] value, int valueStart, int valueLength) {
         listBytes += nameLength + valueLength + FIELD_OVERHEAD;
         if (listBytes > listBytesMax) {
-            // Counts no further: the block may be long enough to overflow the sum.
+            // Stops counting: a long block could overflow the sum.
             listBytes = listBytesMax + 1;
             tooLarge = true;
         }
@@ -237,7 +239,7 @@ final class RequestFields implements HpackDecoder.Receiver {
         length = valueEnd + 2;
     }
 
-    /** Cookies that came apart, to be compressed better, are one line for everybody else (RFC 9113 s8.2.3). */
+    /** Joins cookies into one line. HTTP/2 clients may split them for better compression (RFC 9113 s8.2.3). */
     private void addCookie(byte[] value, int valueStart, int valueLength) {
         if (cookiesLength + valueLength + 2 > cookies.length) {
             cookies = Arrays.copyOf(cookies, Math.max(2 * cookies.length, cookiesLength + valueLength + 2));
@@ -281,7 +283,7 @@ final class RequestFields implements HpackDecoder.Receiver {
         return length > 0;
     }
 
-    /** Neither CR, LF nor NUL anywhere, nor white space at an end (RFC 9113 s8.2.1). */
+    /** Whether the value contains no CR, LF or NUL and no white space at its start or end (RFC 9113 s8.2.1). */
     private static boolean isValue(byte[] value, int start, int length) {
         for (int i = start; i < start + length; i++) {
             byte b = value[i];
@@ -304,33 +306,35 @@ final class RequestFields implements HpackDecoder.Receiver {
         return pseudoEnd[which];
     }
 
-    /** Whether the section was larger than allowed: what is missing is not known. */
+    /** Whether the section exceeded the limit. Fields after the limit are not stored. */
     boolean isTooLarge() {
         return tooLarge;
     }
 
-    /** First fault of the block; null where it is well-formed so far. */
+    /** The first fault of the block; null if the block is well-formed so far. */
     @Nullable
     String malformed() {
         return malformed;
     }
 
-    /** Why a well-formed request is answered with an error; null where it is not. After {@link #head}. */
+    /** The reason to refuse a well-formed request with an error; null for none. Call after {@link #head}. */
     @Nullable
     BadRequest refused() {
         return refused;
     }
 
-    /** Whether the request may be answered before an exchange has begun: GET or HEAD without content. After {@link #head}. */
+    /**
+     * Whether the request may be answered without an exchange: GET or HEAD without content. Call after {@link #head}.
+     */
     boolean isPlain() {
         return plain;
     }
 
     /**
-     * Reads the request.
+     * Returns the head of the request.
      *
-     * @param secure whether the connection is secured
-     * @return null for a malformed or a refused one
+     * @param secure whether the connection uses TLS
+     * @return null if the request is malformed or refused
      */
     @Nullable
     RequestHead head(boolean secure) {
@@ -373,12 +377,12 @@ final class RequestFields implements HpackDecoder.Receiver {
                 : RequestHead.ofHttp2(method, uri, fields);
     }
 
-    /** Whether the request asks for a WebSocket (RFC 8441): the head is that of a handshake of HTTP/1.1. */
+    /** Whether the request opens a WebSocket (RFC 8441). Its head then equals an HTTP/1.1 handshake. */
     boolean isExtendedConnect() {
         return extended;
     }
 
-    /** The lines that make a handshake of RFC 6455 of the request, with a key of this proxy's own. */
+    /** Adds the lines of a WebSocket handshake (RFC 6455), with a key generated by this proxy. */
     private void addHandshake() {
         byte[] nonce = new byte[16];
         ThreadLocalRandom.current().nextBytes(nonce);
@@ -389,7 +393,7 @@ final class RequestFields implements HpackDecoder.Receiver {
     }
 
     private Method methodOf(int from, int to) {
-        // The two that most requests have.
+        // The two most frequent methods need no string.
         if (FieldLexer.equals(pseudo, from, to, "GET")) {
             return Method.GET;
         }
@@ -421,7 +425,7 @@ final class RequestFields implements HpackDecoder.Receiver {
         return fieldProblem();
     }
 
-    /** RFC 8441 s4. */
+    /** Returns the fault of an extended CONNECT request (RFC 8441 s4); null for none. */
     private @Nullable String extendedConnectProblem() {
         if (!isConnect() || !has(SCHEME) || !has(AUTHORITY) || !has(PATH) || start(PATH) == end(PATH)) {
             return "a :protocol without CONNECT, :scheme, :authority and :path";
@@ -471,7 +475,7 @@ final class RequestFields implements HpackDecoder.Receiver {
         return to - from > 18 ? -1 : FieldLexer.number(fields.bytes(), from, to);
     }
 
-    /** Content-Length of the request, or {@link RequestReceiver#CHUNKED} without one. */
+    /** Returns the Content-Length of the request; {@link RequestReceiver#CHUNKED} if absent. */
     long contentLength() {
         int line = fields.find(FieldName.CONTENT_LENGTH);
         return line < 0 ? RequestReceiver.CHUNKED : contentLength(line);
@@ -490,7 +494,7 @@ final class RequestFields implements HpackDecoder.Receiver {
         return otherScheme(method, from, to, secure);
     }
 
-    /** A scheme that is not the connection's is what an absolute target would be in HTTP/1.1, and treated so. */
+    /** Handles a scheme that differs from the connection's, as in an absolute-form target of HTTP/1.1. */
     private TargetResult otherScheme(Method method, int pathFrom, int pathTo, boolean secure) {
         int from = start(SCHEME);
         int to = end(SCHEME);
@@ -498,7 +502,7 @@ final class RequestFields implements HpackDecoder.Receiver {
             return TargetProblem.SCHEME;
         }
         if (pseudo[pathFrom] != '/') {
-            // Behind an authority an asterisk would be a part of the host.
+            // An asterisk directly after the authority would become part of the host.
             return TargetProblem.FORM;
         }
         int host = fields.find(FieldName.HOST);
@@ -512,7 +516,7 @@ final class RequestFields implements HpackDecoder.Receiver {
         return TargetUri.parse(method, absolute, fields, 1, secure);
     }
 
-    /** The same head over bytes of its own. */
+    /** Returns a copy of the head with its own bytes. */
     RequestHead owned(RequestHead view) {
         FieldSection own = fields.over(Arrays.copyOf(lines, length), 0, 0, length);
         return view.method() == Method.OTHER

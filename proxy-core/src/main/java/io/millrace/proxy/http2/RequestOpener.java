@@ -14,7 +14,7 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens a stream for each request: answers it at once, hands it to an exchange, or refuses it (RFC 9113 s8).
+ * Opens a stream for each request. Answers the request directly, passes it to an exchange, or refuses it (RFC 9113 s8).
  *
  * <p>Confined to the connection's event loop.
  */
@@ -22,10 +22,10 @@ final class RequestOpener {
     private final Http2Connection connection;
     private final Http2Loop home;
     private int requests;
-    /** Bytes of content that the client takes on a stream that begins now. */
+    /** Initial send window of new streams, in bytes. */
     private int sendWindow;
 
-    /** A priority that was told before its request, and the request's stream. */
+    /** A priority received before its request, and the stream of that request. */
     private @Nullable StreamPriority early;
 
     private int earlyStream;
@@ -42,9 +42,9 @@ final class RequestOpener {
     }
 
     /**
-     * Begins the request whose fields the event loop has decoded last.
+     * Begins the request whose fields the event loop decoded last.
      *
-     * @param initialSendWindow bytes of content that the client takes on a stream
+     * @param initialSendWindow initial send window of the stream, in bytes
      */
     void open(int streamId, boolean endStream, int initialSendWindow) throws Http2Exception {
         RequestFields fields = home.fields();
@@ -91,7 +91,10 @@ final class RequestOpener {
         begin(streamId, fields, head, decided, endStream, settings);
     }
 
-    /** Null when the request is answered. */
+    /**
+     * Answers the request without an exchange and returns null, or returns the decision if the request needs an
+     * exchange.
+     */
     private @Nullable DecidedRequest answerDirectly(int streamId, RequestHead head) {
         DirectStream stream = home.directStream();
         int window = Math.max(0, Math.min(connection.sender().window(), sendWindow));
@@ -155,7 +158,7 @@ final class RequestOpener {
         }
     }
 
-    /** Content is what the tunnel carries: the request itself has none. */
+    /** Begins a tunnel. DATA frames carry the bytes of the tunnel: the request itself has no content. */
     private void beginTunnel(Http2Stream stream, RequestHead head, boolean endStream) throws Http2Exception {
         stream.askTunnel();
         RequestHandler exchange = home.parts().receiver().onRequest(stream, head, 0);
@@ -182,7 +185,7 @@ final class RequestOpener {
         }
     }
 
-    /** Answers a request that is well-formed and refused all the same. */
+    /** Refuses a well-formed request with an error response. */
     private void refuse(int streamId, BadRequest reason, boolean endStream) throws Http2Exception {
         Http2Stream stream = new Http2Stream(connection, streamId, sendWindow);
         connection.streams().put(stream);
@@ -196,7 +199,9 @@ final class RequestOpener {
         home.parts().receiver().onBadRequest(stream, reason);
     }
 
-    /** A malformed request is no request to be answered: its stream is reset (RFC 9113 s8.1.1), and it is logged as refused. */
+    /**
+     * Resets the stream of a malformed request without a response (RFC 9113 s8.1.1) and logs the request as refused.
+     */
     private void refuseMalformed(int streamId, String malformed) throws Http2Exception {
         Http2Stream stream = new Http2Stream(connection, streamId, 0);
         stream.onGone();

@@ -6,12 +6,13 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Content of one response that waits for the client's windows and the channel, and the window of its stream.
+ * The queue of response content that waits for the client's windows and the channel, with the send window of its
+ * stream.
  *
  * <p>Owns the content. Confined to one event loop.
  */
 final class ResponseContent {
-    /** Content that may wait here before the exchange pauses. */
+    /** Bytes that may wait here before the exchange must pause. */
     private static final int QUEUED_BYTES_MAX = 64 * 1024;
 
     private @Nullable ArrayDeque<ByteBuf> queue;
@@ -20,12 +21,14 @@ final class ResponseContent {
     private boolean sentSinceTick;
     private long stalledSinceNanos;
 
-    /** @param window bytes of content that the client takes */
+    /**
+     * @param window send window of the stream in bytes
+     */
     ResponseContent(int window) {
         this.window = window;
     }
 
-    /** Appends content that is not empty; takes ownership. */
+    /** Appends content, which must not be empty. Takes ownership. */
     void add(ByteBuf content) {
         ArrayDeque<ByteBuf> waiting = queue;
         if (waiting == null) {
@@ -36,7 +39,7 @@ final class ResponseContent {
         queuedBytes += content.readableBytes();
     }
 
-    /** Bytes that wait. */
+    /** The number of waiting bytes. */
     long queuedBytes() {
         return queuedBytes;
     }
@@ -45,7 +48,7 @@ final class ResponseContent {
         return queuedBytes == 0;
     }
 
-    /** Whether content waits that the stream's window takes. */
+    /** Whether content waits that the stream's window accepts. */
     boolean isSendable() {
         return queuedBytes > 0 && window > 0;
     }
@@ -53,18 +56,21 @@ final class ResponseContent {
     /**
      * Whether more content may be added now.
      *
-     * @param blocked whether the connection sends none: then one piece is enough
+     * @param blocked whether the connection can send no content; then one piece is enough
      */
     boolean hasRoom(boolean blocked) {
         return queuedBytes < (blocked || window <= 0 ? 1 : QUEUED_BYTES_MAX);
     }
 
-    /** As {@link #hasRoom}, for an exchange that pauses: it goes on when half of the content has left. */
+    /** Like {@link #hasRoom}, for a paused exchange: true once half of the content has been sent. */
     boolean hasRoomAgain(boolean blocked) {
         return queuedBytes < (blocked || window <= 0 ? 1 : QUEUED_BYTES_MAX / 2);
     }
 
-    /** Takes out what the next frame is to have, at most this many bytes; only where it {@link #isSendable}. Passes ownership. */
+    /**
+     * Removes and returns the content of the next frame, at most this many bytes. Call only if {@link #isSendable}.
+     * Passes ownership.
+     */
     ByteBuf take(int most) {
         ArrayDeque<ByteBuf> waiting = queue;
         if (waiting == null) {
@@ -78,12 +84,12 @@ final class ResponseContent {
         return length == first.readableBytes() ? waiting.remove() : first.readRetainedSlice(length);
     }
 
-    /** The stream's window; below zero after a change of settings. */
+    /** The stream's send window in bytes; negative after a change of settings. */
     int window() {
         return window;
     }
 
-    /** Changes the window; false when it becomes larger than it may (RFC 9113 s6.9.1). */
+    /** Changes the window. Returns false if it exceeds the limit (RFC 9113 s6.9.1). */
     boolean enlargeWindow(int by) {
         long larger = (long) window + by;
         if (larger > Frames.WINDOW_MAX) {
@@ -94,9 +100,9 @@ final class ResponseContent {
     }
 
     /**
-     * Whether the client has kept a window closed on content for so long; once a tick.
+     * Whether content has waited longer than the timeout for a window of the client. Call once per tick.
      *
-     * @param isConnectionOpen whether the window of the connection takes content
+     * @param isConnectionOpen whether the connection's window accepts content
      */
     boolean isStalled(boolean isConnectionOpen, long nowNanos, long timeoutNanos) {
         if (queuedBytes == 0 || (window > 0 && isConnectionOpen) || sentSinceTick) {
@@ -111,7 +117,7 @@ final class ResponseContent {
         return nowNanos - stalledSinceNanos >= timeoutNanos;
     }
 
-    /** Releases what waits. */
+    /** Releases the waiting content. */
     void release() {
         ArrayDeque<ByteBuf> waiting = queue;
         queue = null;

@@ -3,23 +3,23 @@ package io.millrace.proxy.http2;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses whose content is sent next (RFC 9218 s10): the most urgent first; of one urgency those that are of use as a whole
- * only, one after the other, and then the others in turn.
+ * Selects the stream whose content is sent next (RFC 9218 s10). More urgent streams precede others. Within one urgency,
+ * non-incremental streams are sent one after the other, then incremental streams share by round robin.
  *
- * <p>A client that has never told a priority gets all of them in turn. Confined to one event loop.
+ * <p>All streams share by round robin if the client has never sent a priority. Confined to one event loop.
  *
  * @param <S> the type of the streams
  */
 final class SendScheduler<S extends SendScheduler.Entry<S>> {
     /**
-     * A stream, as the scheduler sees it: an element of at most one of its queues.
+     * A stream in the view of the scheduler: an element of at most one of its queues.
      *
      * @param <S> the type of the streams
      */
     abstract static class Entry<S> {
         final StreamPriority priority = new StreamPriority();
 
-        // the scheduler's
+        // fields of the scheduler
         @Nullable
         S next;
 
@@ -27,19 +27,19 @@ final class SendScheduler<S extends SendScheduler.Entry<S>> {
 
         abstract int id();
 
-        /** Whether the stream has content that its own window takes. */
+        /** Whether the stream has content that its own window accepts. */
         abstract boolean isSendable();
     }
 
-    @SuppressWarnings("unchecked") // private, and takes streams only
+    @SuppressWarnings("unchecked") // private array, which contains streams only
     private final @Nullable S[] heads = (S[]) new Entry<?>[2 * StreamPriority.URGENCIES];
 
-    @SuppressWarnings("unchecked") // private, and takes streams only
+    @SuppressWarnings("unchecked") // private array, which contains streams only
     private final @Nullable S[] tails = (S[]) new Entry<?>[2 * StreamPriority.URGENCIES];
 
     private boolean prioritized;
 
-    /** The client has told a priority. */
+    /** Records that the client has sent a priority. */
     void prioritized() {
         prioritized = true;
     }
@@ -49,7 +49,7 @@ final class SendScheduler<S extends SendScheduler.Entry<S>> {
         return 2 * stream.priority.urgency() + (inTurn ? 1 : 0);
     }
 
-    /** Adds a stream that has content to send, unless it is there. */
+    /** Adds a stream that has content to send. No effect if it was added before. */
     void add(S stream) {
         if (stream.scheduled) {
             return;
@@ -83,7 +83,7 @@ final class SendScheduler<S extends SendScheduler.Entry<S>> {
         }
     }
 
-    /** Takes the stream out that is to send next; null for none. */
+    /** Removes and returns the stream that sends next; null for none. */
     @Nullable
     S take() {
         for (int queue = 0; queue < heads.length; queue++) {
@@ -99,7 +99,7 @@ final class SendScheduler<S extends SendScheduler.Entry<S>> {
         return null;
     }
 
-    /** Whether a stream waits. */
+    /** Whether no stream waits. */
     boolean isEmpty() {
         for (S head : heads) {
             if (head != null) {
@@ -109,7 +109,7 @@ final class SendScheduler<S extends SendScheduler.Entry<S>> {
         return true;
     }
 
-    /** Takes a stream out, if it is there: its priority changes, or it is over. */
+    /** Removes a stream if it is queued: its priority changes, or it has ended. */
     void remove(S stream) {
         if (!stream.scheduled) {
             return;

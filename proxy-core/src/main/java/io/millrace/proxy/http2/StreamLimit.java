@@ -1,8 +1,8 @@
 package io.millrace.proxy.http2;
 
 /**
- * The number of streams that a client may have open: what was announced to it and, until it has acknowledged a lower number, the
- * one before (RFC 9113 s6.5.3).
+ * The limit of streams that a client may have open. A lower announced limit takes effect when the client has
+ * acknowledged it; until then the previous one applies (RFC 9113 s6.5.3).
  *
  * <p>Confined to one event loop.
  */
@@ -12,19 +12,19 @@ final class StreamLimit {
     private int unacknowledged;
     private boolean anyAcknowledged;
 
-    /** The number is announced by SETTINGS. */
+    /** Records a limit that was announced by SETTINGS. */
     void announce(int streams) {
         announced = streams;
         inForce = Math.max(inForce, streams);
         unacknowledged++;
     }
 
-    /** The number that was announced last. */
+    /** The limit that was announced last. */
     int announced() {
         return announced;
     }
 
-    /** The client acknowledges SETTINGS. */
+    /** Records that the client acknowledged SETTINGS. */
     void onAcknowledgement() {
         anyAcknowledged = true;
         if (unacknowledged > 0) {
@@ -35,12 +35,12 @@ final class StreamLimit {
         }
     }
 
-    /** The number that holds now. */
+    /** The limit in force. */
     int max() {
         return inForce;
     }
 
-    /** Whether the client knows of a limit: one that does not may begin as many streams as it likes. */
+    /** Whether the client has acknowledged a limit. Until then it may begin any number of streams. */
     boolean isKnown() {
         return anyAcknowledged;
     }

@@ -3,12 +3,12 @@ package io.millrace.proxy.http2;
 import io.netty.buffer.ByteBuf;
 
 /**
- * The priority of a response (RFC 9218 s4): urgency and whether parts of it are of use.
+ * The priority of a response (RFC 9218 s4): its urgency, and whether it is incremental.
  *
  * <p>Confined to one event loop.
  */
 final class StreamPriority {
-    /** Number of urgencies; 0 comes first. */
+    /** Number of urgency levels; 0 is the most urgent. */
     static final int URGENCIES = 8;
 
     private static final int URGENCY_DEFAULT = 3;
@@ -20,12 +20,15 @@ final class StreamPriority {
         return urgency;
     }
 
-    /** Whether the response is of use in parts, so that it shares the connection with others of its urgency. */
+    /**
+     * Whether the client can use parts of the response. Such a response shares the connection with others of its
+     * urgency.
+     */
     boolean isIncremental() {
         return incremental;
     }
 
-    /** Takes the value of a Priority field; what it lacks or has in another form is the default. */
+    /** Reads the value of a Priority field. Missing or malformed members get their defaults. */
     void read(byte[] bytes, int from, int to) {
         int wanted = URGENCY_DEFAULT;
         boolean parts = false;
@@ -53,20 +56,20 @@ final class StreamPriority {
         incremental = parts;
     }
 
-    /** Takes the value of a PRIORITY_UPDATE frame; borrows the buffer. */
+    /** Reads the value of a PRIORITY_UPDATE frame. The buffer is borrowed. */
     void read(ByteBuf in, int index, int length) {
         byte[] bytes = new byte[length];
         in.getBytes(index, bytes);
         read(bytes, 0, length);
     }
 
-    /** Takes over another priority. */
+    /** Copies another priority. */
     void set(StreamPriority other) {
         urgency = other.urgency;
         incremental = other.incremental;
     }
 
-    /** Length of a member of the dictionary without its parameters. */
+    /** Returns the length of a dictionary member without its parameters. */
     private static int memberLength(byte[] bytes, int from, int to) {
         int end = from;
         while (end < to && bytes[end] != ';' && bytes[end] != ' ') {

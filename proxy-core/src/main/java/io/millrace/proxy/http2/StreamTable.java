@@ -4,49 +4,49 @@ import io.netty.util.collection.IntObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The streams of one connection: those that are open, and what is remembered of the last that are not.
+ * The streams of one connection: the open ones, and a short history of closed ones.
  *
  * <p>Confined to one event loop.
  */
 final class StreamTable {
-    private static final int REMEMBERED = 64;
+    private static final int HISTORY_LENGTH = 64;
     private static final int[] NO_IDS = {};
     private static final Http2Stream[] NONE = {};
 
     private @Nullable IntObjectHashMap<Http2Stream> open;
     private int lastId;
-    /** Bit n stands for the stream {@code lastId - 2n}: whether it was opened. */
+    /** Bit n is set if the stream {@code lastId - 2n} was opened. */
     private long opened;
 
-    /** The streams that were reset from here last, however many have begun since; a ring. */
+    /** Ring buffer with the ids of the streams that this server reset last. */
     private int[] resets = NO_IDS;
 
     private int nextReset;
 
-    /** The highest stream that the client has begun. */
+    /** The highest id of a stream that the client has begun. */
     int lastId() {
         return lastId;
     }
 
-    /** A stream begins that is higher than all before. */
+    /** Records a new stream, whose id is higher than all earlier ones. */
     void begin(int id) {
-        int by = lastId == 0 ? REMEMBERED : (id - lastId) / 2;
-        opened = by >= REMEMBERED ? 1 : opened << by | 1;
+        int by = lastId == 0 ? HISTORY_LENGTH : (id - lastId) / 2;
+        opened = by >= HISTORY_LENGTH ? 1 : opened << by | 1;
         lastId = id;
     }
 
-    /** Whether the client may have begun the stream. */
+    /** Whether the client cannot have begun the stream. */
     boolean isIdle(int id) {
         return id > lastId || (id & 1) == 0;
     }
 
-    /** Whether the stream is known to have been begun; of the last few only. */
+    /** Whether the stream was opened. Knows only the last {@value #HISTORY_LENGTH} ids. */
     boolean wasOpened(int id) {
         int place = (lastId - id) / 2;
-        return place >= 0 && place < REMEMBERED && (opened >>> place & 1) != 0;
+        return place >= 0 && place < HISTORY_LENGTH && (opened >>> place & 1) != 0;
     }
 
-    /** Whether the stream was reset from here; of the last few resets only. */
+    /** Whether this server reset the stream. Knows only the last {@value #HISTORY_LENGTH} resets. */
     boolean wasReset(int id) {
         for (int reset : resets) {
             if (reset == id && id != 0) {
@@ -56,13 +56,16 @@ final class StreamTable {
         return false;
     }
 
-    /** The stream was reset from here: what the client sent before it knew is passed over. */
+    /**
+     * Records that this server reset the stream, so that frames which the client sent before it received the reset are
+     * ignored.
+     */
     void markReset(int id) {
         if (resets.length == 0) {
-            resets = new int[REMEMBERED];
+            resets = new int[HISTORY_LENGTH];
         }
         resets[nextReset] = id;
-        nextReset = (nextReset + 1) % REMEMBERED;
+        nextReset = (nextReset + 1) % HISTORY_LENGTH;
     }
 
     @Nullable
@@ -80,7 +83,7 @@ final class StreamTable {
         streams.put(stream.id(), stream);
     }
 
-    /** Removes a stream; false when it was not there. */
+    /** Removes a stream. Returns false if it was not in the table. */
     boolean remove(Http2Stream stream) {
         IntObjectHashMap<Http2Stream> streams = open;
         return streams != null && streams.remove(stream.id()) != null;
@@ -91,7 +94,7 @@ final class StreamTable {
         return streams == null ? 0 : streams.size();
     }
 
-    /** The open streams now, in no order. */
+    /** Returns a copy of the open streams, in no order. */
     Http2Stream[] all() {
         IntObjectHashMap<Http2Stream> streams = open;
         return streams == null || streams.isEmpty() ? NONE : streams.values().toArray(NONE);

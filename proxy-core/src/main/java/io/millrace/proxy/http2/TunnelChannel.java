@@ -20,8 +20,9 @@ import java.net.SocketAddress;
 /**
  * The client's end of a tunnel over one stream (RFC 8441, RFC 9113 s8.5), as a channel.
  *
- * <p>Content of the request is what the channel reads, content of the response is what it writes; each END_STREAM is the end of
- * one direction. Flow control of the stream follows {@code autoRead} and the channel's writability. Only tunnels have a channel.
+ * <p>Reads of the channel return the content of the request; writes become the content of the response. END_STREAM ends
+ * one direction. Flow control of the stream follows {@code autoRead} and the channel's writability. Streams without a
+ * tunnel have no channel.
  *
  * <p>Confined to the connection's event loop.
  */
@@ -43,7 +44,7 @@ final class TunnelChannel extends AbstractChannel implements DuplexChannel, Requ
         config.setAutoRead(false);
     }
 
-    /** Registers the channel and joins the tunnel, which starts to read. */
+    /** Registers the channel and adds the handler of the tunnel, which then starts to read. */
     void join(EventLoop loop) {
         loop.register(this);
         pipeline().addLast(tunnel.clientSide());
@@ -60,7 +61,7 @@ final class TunnelChannel extends AbstractChannel implements DuplexChannel, Requ
         }
     }
 
-    // the stream's events
+    // events of the stream
 
     @Override
     public void onContent(ByteBuf content) {
@@ -94,7 +95,7 @@ final class TunnelChannel extends AbstractChannel implements DuplexChannel, Requ
         unsafe().flush();
     }
 
-    // the channel
+    // channel methods
 
     @Override
     protected void doWrite(ChannelOutboundBuffer in) {

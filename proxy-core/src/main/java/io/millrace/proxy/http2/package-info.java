@@ -1,4 +1,4 @@
-/** Step 2: HTTP/2 on the client's side. Turns frames into requests and response heads into frames; RFC 9113, RFC 7541. */
+/** Step 2: HTTP/2 with clients. Converts frames to requests and response heads to frames (RFC 9113, RFC 7541). */
 @NullMarked
 package io.millrace.proxy.http2;
 

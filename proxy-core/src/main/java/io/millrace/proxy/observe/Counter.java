@@ -3,8 +3,8 @@ package io.millrace.proxy.observe;
 import java.util.List;
 
 /**
- * The series that event loops count, one constant each: its metric family, its label values, and a sentence where the
- * family's does not say enough. A counter's place in {@link LoopCounters} is its ordinal. Immutable.
+ * The series that event loops count, one per constant: its metric family, its label values, and a description that
+ * supplements the family's. The index of a counter in {@link LoopCounters} is its ordinal. Immutable.
  */
 public enum Counter {
     REQUESTS_HIT(MetricFamily.REQUESTS, "answered with a fresh stored response", "hit"),
@@ -250,7 +250,7 @@ public enum Counter {
     private final MetricFamily family;
     private final String description;
 
-    @SuppressWarnings("ImmutableEnumChecker") // made by List.of
+    @SuppressWarnings("ImmutableEnumChecker") // created by List.of
     private final List<String> labelValues;
 
     Counter(MetricFamily family, String description, String... labelValues) {
@@ -268,18 +268,18 @@ public enum Counter {
         return counters;
     }
 
-    /** The place in arrays that have one element per constant. */
-    @SuppressWarnings("EnumOrdinal") // never leaves the process: nothing depends on the order of the constants
+    /** Index in arrays with one element per constant. */
+    @SuppressWarnings("EnumOrdinal") // used only within the process: nothing depends on the order of the constants
     int index() {
         return ordinal();
     }
 
-    /** The metric this series belongs to. */
+    /** The metric family of this series. */
     public MetricFamily family() {
         return family;
     }
 
-    /** What this series counts, in a few words. */
+    /** A short description of the counted events. */
     public String description() {
         return description;
     }
@@ -289,12 +289,15 @@ public enum Counter {
         return labelValues;
     }
 
-    /** The counter of requests with this cache result. */
+    /** Returns the counter of requests with this cache result. */
     public static Counter requests(CacheResult result) {
         return REQUESTS_BY_RESULT[result.index()];
     }
 
-    /** The counter of responses with this status code; 0 and codes outside 100 to 599 count as none. */
+    /**
+     * Returns the counter of responses with this status code; {@link #RESPONSES_NONE} for 0 and codes outside 100 to
+     * 599.
+     */
     public static Counter responses(int status) {
         int statusClass = status / 100;
         return statusClass >= 1 && statusClass <= 5 ? RESPONSES_BY_CLASS[statusClass] : RESPONSES_NONE;

@@ -2,7 +2,7 @@ package io.millrace.proxy.observe;
 
 import io.netty.buffer.ByteBuf;
 
-/** Writes decimal numbers into buffers without allocation. Thread-safe: has no state. */
+/** Writes decimal numbers into buffers without allocation. Thread-safe: no state. */
 final class Decimal {
     private static final long[] POWERS = powers();
 
@@ -17,7 +17,7 @@ final class Decimal {
         return powers;
     }
 
-    /** The number of digits of a value that is not negative. */
+    /** Returns the number of digits of a non-negative value. */
     private static int digits(long value) {
         int digits = 1;
         while (digits < POWERS.length && value >= POWERS[digits]) {
@@ -26,7 +26,7 @@ final class Decimal {
         return digits;
     }
 
-    /** Writes a number, with a sign if it is negative; {@link Long#MIN_VALUE} as its neighbour. */
+    /** Writes a number, with a sign if negative. {@link Long#MIN_VALUE} is written as the next higher number. */
     static void write(ByteBuf out, long value) {
         long rest = value;
         if (rest < 0) {

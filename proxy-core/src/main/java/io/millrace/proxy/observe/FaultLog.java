@@ -9,14 +9,15 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /**
- * Logs the first of each kind of fault with its stack trace, and of its repetitions one line in a quiet period that says
- * how many there were: a dead disk or a hostile client cannot flood the program's log.
+ * A log of faults with a limited rate. The first fault of each kind is logged with its stack trace. Repetitions are
+ * counted and logged as one line per quiet period, so that a failed disk or a hostile client cannot flood the program's
+ * log.
  *
- * <p>A fault's kind is the text it is reported with, so the text carries no addresses, paths of requests or counts. The
- * number of kinds is bounded; what is beyond shares one entry. Thread-safe.
+ * <p>The kind of a fault is its fixed text, which must contain no addresses, request paths or counts. The number of
+ * kinds is limited; further ones share one entry. Thread-safe.
  */
 public final class FaultLog {
-    /** More kinds than the product has; beyond that a caller puts variable text into the kind. */
+    /** Limit above the number of kinds in the product. Callers that exceed it put variable text into the kind. */
     static final int MAX_KINDS = 256;
 
     static final String OTHER_KIND = "other faults";
@@ -37,11 +38,11 @@ public final class FaultLog {
     }
 
     /**
-     * A log that repeats itself at most once in a quiet period for each kind.
+     * Creates a log that writes at most one line per kind and quiet period.
      *
-     * @param logger where the lines go, at level WARN
-     * @param quietNanos the shortest time between two lines of one kind
-     * @param nanoTime the clock, as {@link System#nanoTime}
+     * @param logger receives the lines, at level WARN
+     * @param quietNanos shortest time between two lines of one kind
+     * @param nanoTime the clock, like {@link System#nanoTime}
      */
     public FaultLog(Logger logger, long quietNanos, LongSupplier nanoTime) {
         this.logger = logger;
@@ -52,8 +53,8 @@ public final class FaultLog {
     /**
      * Reports one fault.
      *
-     * @param kind a fixed text that says what failed
-     * @param detail what distinguishes this one: shown when the line is written, null when there is nothing to add
+     * @param kind a fixed text that names the failed operation
+     * @param detail data of this fault, included if the line is written; null for none
      * @param cause the exception, or null
      */
     public void report(String kind, @Nullable String detail, @Nullable Throwable cause) {
@@ -61,8 +62,8 @@ public final class FaultLog {
     }
 
     /**
-     * As {@link #report(String, String, Throwable)}, for what a client can bring about as often as it likes: the detail is asked for only
-     * when a line is due.
+     * Like {@link #report(String, String, Throwable)}, for faults that clients can cause at any rate. The detail is
+     * computed only if a line is written.
      */
     public void reportSparing(String kind, Supplier<String> detail) {
         tell(kind, detail, null);
@@ -93,12 +94,12 @@ public final class FaultLog {
         }
     }
 
-    /** Reports one fault of which the exception says it all. */
+    /** Reports one fault that the exception describes completely. */
     public void report(String kind, Throwable cause) {
         report(kind, null, cause);
     }
 
-    /** The number of faults reported, repetitions included. */
+    /** The number of reported faults, including repetitions. */
     public long total() {
         return total.sum();
     }

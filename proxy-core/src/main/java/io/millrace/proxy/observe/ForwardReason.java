@@ -1,6 +1,9 @@
 package io.millrace.proxy.observe;
 
-/** Why a request went to the origin: the values of {@code fwd} in Cache-Status (RFC 9211 section 2.2). */
+/**
+ * The reasons why a request was forwarded to the origin: the values of {@code fwd} in Cache-Status (RFC 9211 section
+ * 2.2).
+ */
 public enum ForwardReason {
     /** The cache was configured not to handle this request. */
     BYPASS("bypass"),
@@ -10,13 +13,13 @@ public enum ForwardReason {
     URI_MISS("uri-miss"),
     /** A stored response matches the URI, but not the values of the fields named by Vary. */
     VARY_MISS("vary-miss"),
-    /** No stored response could be used, for a reason that is not told apart. */
+    /** No stored response could be used, for a reason not distinguished further. */
     MISS("miss"),
     /** A fresh stored response could be used, but the request's directives did not allow it. */
     REQUEST("request"),
     /** The stored response was stale. */
     STALE("stale"),
-    /** The stored response has only a part of what was asked for. */
+    /** The stored response contains only a part of the requested content. */
     PARTIAL("partial");
 
     private final String token;
@@ -25,13 +28,13 @@ public enum ForwardReason {
         this.token = token;
     }
 
-    /** The parameter's value. */
+    /** The value of the parameter. */
     public String token() {
         return token;
     }
 
-    /** The place in arrays that have one element per constant. */
-    @SuppressWarnings("EnumOrdinal") // never leaves the process: nothing depends on the order of the constants
+    /** Index in arrays with one element per constant. */
+    @SuppressWarnings("EnumOrdinal") // used only within the process: nothing depends on the order of the constants
     int index() {
         return ordinal();
     }

@@ -10,13 +10,13 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * Sums the loops' {@link LatencyHistogram}s into one Prometheus histogram at a scrape. Registered beside Micrometer's
- * meters because Micrometer has no histogram over counts that somebody else keeps. Thread-safe.
+ * A collector that sums the loops' {@link LatencyHistogram}s into one Prometheus histogram at a scrape. Not a
+ * Micrometer meter, because Micrometer has no histogram over existing counts. Thread-safe.
  */
 final class HistogramCollector implements Collector {
     private static final double NANOS_PER_SECOND = 1e9;
 
-    /** One label combination and where each loop keeps its histogram. */
+    /** One combination of label values, with the accessor of each loop's histogram. */
     record Series(
             List<String> labelValues, List<LoopCounters> loops, Function<LoopCounters, LatencyHistogram> histogram) {}
 

@@ -5,27 +5,27 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Counts of durations in fixed buckets: three to a decade (1, 2, 5) from 10 microseconds to 50 seconds, and one for all
- * that took longer. Written by one event loop with plain arithmetic and opaque stores, so that a scrape on another thread
- * reads whole values; the counts of one scrape may be a few requests apart.
+ * A histogram of durations with fixed buckets: three per decade (1, 2, 5) from 10 microseconds to 50 seconds, and one
+ * for longer durations. One event loop writes with plain arithmetic and opaque stores, so that a scrape on another
+ * thread reads complete values. The counts of one scrape may differ by a few requests.
  *
- * <p>Recording belongs to one event loop; reading is thread-safe.
+ * <p>Recording is confined to one event loop; reading is thread-safe.
  */
 public final class LatencyHistogram {
     private static final VarHandle LONGS = MethodHandles.arrayElementVarHandle(long[].class);
 
-    /** Upper bounds, inclusive, in nanoseconds. A doubling of the value crosses at most one of them. */
+    /** Upper bounds, inclusive, in nanoseconds. Doubling a value crosses at most one bound. */
     private static final long[] BOUNDS_NANOS = bounds();
 
-    /** By bit length of the duration: the first bucket that a number of that length can fall in. */
+    /** The first possible bucket of a duration, by its bit length. */
     private static final byte[] FIRST_BUCKET = firstBuckets();
 
-    /** Index of the bucket for what is longer than the last bound. */
+    /** Index of the bucket for durations above the last bound. */
     private static final int OVERFLOW = BOUNDS_NANOS.length;
 
     private static final int SUM = OVERFLOW + 1;
 
-    /** Eight longs are a cache line: the counts of two loops never share one. */
+    /** Eight longs fill a cache line, so that the counts of two loops never share one. */
     private static final int PADDING = 8;
 
     private final long[] counts = new long[PADDING + SUM + 1 + PADDING];
@@ -57,12 +57,12 @@ public final class LatencyHistogram {
         return (long) LONGS.getOpaque(counts, PADDING + SUM);
     }
 
-    /** The number of buckets, the unbounded one included. */
+    /** The number of buckets, including the unbounded one. */
     static int bucketCount() {
         return OVERFLOW + 1;
     }
 
-    /** The inclusive upper bound of a bucket in nanoseconds; {@link Long#MAX_VALUE} for the last one. */
+    /** Returns the inclusive upper bound of a bucket in nanoseconds; {@link Long#MAX_VALUE} for the last one. */
     static long boundNanos(int bucket) {
         return bucket < OVERFLOW ? BOUNDS_NANOS[bucket] : Long.MAX_VALUE;
     }

@@ -4,17 +4,18 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Resident memory of a process by what it is for, as the kernel sees it: the sums of the mappings in {@code smaps}. All
- * figures are bytes. Anonymous are the first seven; the others are pages of files and cost nothing that cannot be had back.
+ * The resident memory of a process by purpose: the sums of the kernel's mappings in {@code smaps}. All values are in
+ * bytes. The first seven are anonymous memory. The others are pages of files, which the kernel can reclaim at any time.
  *
  * @param heap the Java heap
  * @param code compiled code
- * @param stacks of threads
+ * @param stacks stacks of threads
  * @param data private copies of pages of files: data of libraries, class data archives
- * @param malloc the GNU C library's malloc, without blocks that it maps one by one: its first arena ({@code [heap]}) and
- *     the others, which it alone maps without reserving swap ({@code nr} in {@code VmFlags})
- * @param jvm what lies where the JVM had set addresses aside when it started: metaspace, the collector's tables
- * @param blocks anonymous memory that was mapped since: malloc's large blocks, which the chunks of pools are
+ * @param malloc arenas of the GNU C library's malloc, without blocks that it maps individually. They are its first
+ *     arena ({@code [heap]}) and the others, which only malloc maps without reserving swap ({@code nr} in
+ *     {@code VmFlags})
+ * @param jvm memory at addresses that the JVM reserved at start: metaspace, tables of the collector
+ * @param blocks anonymous memory mapped later: large blocks of malloc, such as the chunks of pools
  * @param index pages of the volumes' indexes
  * @param inventory pages of inventories
  * @param files pages of all other files
@@ -30,14 +31,14 @@ public record MemoryMap(
         long index,
         long inventory,
         long files) {
-    /** Nothing known. */
+    /** The result when nothing is known. */
     static final MemoryMap NONE = new MemoryMap(0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 
     private static final long GUARD_BYTES_MAX = 64 << 10;
     private static final long STACK_BYTES_MAX = 16 << 20;
     private static final long KIB = 1024;
 
-    /** Addresses from {@code start} to {@code end}, exclusive. */
+    /** Addresses from {@code start} inclusive to {@code end} exclusive. */
     record Range(long start, long end) {
         static final Range EMPTY = new Range(0, 0);
 
@@ -45,14 +46,17 @@ public record MemoryMap(
             return Long.compareUnsigned(address, start) >= 0 && Long.compareUnsigned(address, end) < 0;
         }
 
-        /** How many addresses it has in common with another. */
+        /** Returns the number of addresses that this range shares with another. */
         long common(long otherStart, long otherEnd) {
             long from = Long.compareUnsigned(start, otherStart) > 0 ? start : otherStart;
             long to = Long.compareUnsigned(end, otherEnd) < 0 ? end : otherEnd;
             return Long.compareUnsigned(from, to) < 0 ? to - from : 0;
         }
 
-        /** From the lowest to the highest address named in the text as {@code 0x...}; empty when there is none. */
+        /**
+         * Returns the range from the lowest to the highest address in the text, written as {@code 0x...}; empty if
+         * there is none.
+         */
         static Range of(String text) {
             long low = -1;
             long high = 0;
@@ -71,7 +75,7 @@ public record MemoryMap(
         }
     }
 
-    /** Addresses without a name in {@code smaps}, but for stacks and malloc's arenas. */
+    /** Returns the ranges without a name in {@code smaps}, except stacks and malloc arenas. */
     static List<Range> unnamed(List<String> lines) {
         Sums sums = new Sums(Range.EMPTY, Range.EMPTY, List.of());
         lines.forEach(sums::line);
@@ -79,9 +83,9 @@ public record MemoryMap(
     }
 
     /**
-     * Sums over the lines of {@code smaps}.
+     * Sums the lines of {@code smaps}.
      *
-     * @param jvm what was {@link #unnamed} when the process started
+     * @param jvm the result of {@link #unnamed} at the start of the process
      */
     static MemoryMap of(List<String> lines, Range heap, Range code, List<Range> jvm) {
         Sums sums = new Sums(heap, code, jvm);
@@ -89,12 +93,12 @@ public record MemoryMap(
         return sums.result();
     }
 
-    /** Anonymous bytes in all. */
+    /** The sum of anonymous memory in bytes. */
     public long anonymous() {
         return heap + code + stacks + data + malloc + jvm + blocks;
     }
 
-    /** The sums so far, and the mapping that the next lines are about. */
+    /** The sums so far, and the mapping that the next lines describe. */
     private static final class Sums {
         private final Range heapRange;
         private final Range codeRange;
@@ -117,11 +121,11 @@ public record MemoryMap(
         private String path = "";
         private long anonymous;
         private boolean stack;
-        /** Addresses that are set aside and have no memory. */
+        /** Whether the addresses are reserved without memory. */
         private boolean reserved;
-        /** End of the last mapping of malloc's; what is set aside from there is the rest of an arena. */
+        /** End of the last mapping of malloc. Reserved addresses that begin there are the rest of an arena. */
         private long arenaEnd;
-        /** End of the mapping before when that was a guard; 0 when it was not. */
+        /** End of the previous mapping if it was a guard, else 0. */
         private long guardEnd;
 
         Sums(Range heap, Range code, List<Range> jvm) {
@@ -184,7 +188,10 @@ public record MemoryMap(
             }
         }
 
-        /** Bytes of a mapping in the JVM's addresses; the kernel joins neighbours, so that it may be a part. */
+        /**
+         * Returns the bytes of a mapping in the JVM's ranges. This may be a part, because the kernel merges adjacent
+         * mappings.
+         */
         private long shareOfJvm() {
             long inside = 0;
             for (Range range : jvmRanges) {

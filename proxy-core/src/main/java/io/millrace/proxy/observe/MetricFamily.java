@@ -3,8 +3,9 @@ package io.millrace.proxy.observe;
 import java.util.List;
 
 /**
- * Every metric that Millrace exports under its own name, with its kind, unit, label names and one sentence that says what
- * it means and what to do about it. {@code docs/reference/metrics.md} is generated from this table. Immutable.
+ * The metrics that Millrace exports under its own name, each with kind, unit, label names and a description. The
+ * description is one sentence with the meaning and the action for an operator. {@code docs/reference/metrics.md} is
+ * generated from this table. Immutable.
  */
 public enum MetricFamily {
     REQUESTS(
@@ -589,13 +590,13 @@ public enum MetricFamily {
             "Always 1; the label is the version of the running product.",
             "version");
 
-    /** What a metric's value does over time. */
+    /** The kind of a metric, which determines how its value changes. */
     public enum Kind {
-        /** Only grows, from 0 at the start of the process. */
+        /** Only increases, from 0 at the start of the process. */
         COUNTER,
-        /** Goes up and down. */
+        /** Increases and decreases. */
         GAUGE,
-        /** Counts per bucket of size, with sum and count. */
+        /** Counts per bucket, with sum and count. */
         HISTOGRAM
     }
 
@@ -604,7 +605,7 @@ public enum MetricFamily {
     private final String unit;
     private final String description;
 
-    @SuppressWarnings("ImmutableEnumChecker") // made by List.of
+    @SuppressWarnings("ImmutableEnumChecker") // created by List.of
     private final List<String> labels;
 
     MetricFamily(String metricName, Kind kind, String unit, String description, String... labels) {
@@ -615,27 +616,27 @@ public enum MetricFamily {
         this.labels = List.of(labels);
     }
 
-    /** The name in the Prometheus text, with its suffix ({@code _total}, {@code _bytes}). */
+    /** The name in the Prometheus text, including its suffix ({@code _total}, {@code _bytes}). */
     public String metricName() {
         return metricName;
     }
 
-    /** Whether it counts, measures a level, or collects a distribution. */
+    /** The kind: a counter, a gauge or a histogram. */
     public Kind kind() {
         return kind;
     }
 
-    /** What one unit of the value is. */
+    /** The unit of the value. */
     public String unit() {
         return unit;
     }
 
-    /** What it means and what an operator does about it, in one sentence. */
+    /** The meaning of the metric and the action for an operator, in one sentence. */
     public String description() {
         return description;
     }
 
-    /** The label names, in the order in which label values are given. */
+    /** The label names, in the order of the label values. */
     public List<String> labels() {
         return labels;
     }

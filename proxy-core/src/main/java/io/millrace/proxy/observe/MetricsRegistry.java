@@ -25,11 +25,11 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * All metrics of one proxy: the counters of its event loops, values that other parts supply when asked, and the usual
- * figures of the JVM and the process, as Prometheus text. Each series carries {@code application="millrace"}, which the
- * common JVM dashboards select by.
+ * The metrics of one proxy as Prometheus text: the counters of its event loops, values supplied by other components at
+ * each scrape, and the usual metrics of JVM and process. Each series has the label {@code application="millrace"},
+ * which common JVM dashboards select.
  *
- * <p>Thread-safe: a scrape sums the loops' counters without stopping them.
+ * <p>Thread-safe: a scrape sums the loops' counters without stopping the loops.
  */
 public final class MetricsRegistry implements AutoCloseable {
     static final String APPLICATION = "millrace";
@@ -37,12 +37,15 @@ public final class MetricsRegistry implements AutoCloseable {
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     private final List<LoopCounters> loops = new CopyOnWriteArrayList<>();
 
-    /** Keeps the suppliers alive for as long as their series are there: a FunctionCounter holds its source by a weak reference. */
+    /**
+     * Keeps the suppliers reachable while their series exist, because a FunctionCounter holds its source by a weak
+     * reference.
+     */
     private final Map<Meter.Id, LongSupplier> sources = new ConcurrentHashMap<>();
 
     private final JvmGcMetrics gcMetrics = new JvmGcMetrics();
 
-    /** A registry with every loop counter at 0 and the JVM's figures bound. */
+    /** Creates a registry with all loop counters at 0 and the metrics of the JVM. */
     public MetricsRegistry() {
         registry.config().commonTags("application", APPLICATION);
         for (Counter counter : Counter.values()) {
@@ -93,14 +96,14 @@ public final class MetricsRegistry implements AutoCloseable {
         new FileDescriptorMetrics().bindTo(registry);
     }
 
-    /** New counters for one event loop, included in every scrape from now on; to be called once per loop. */
+    /** Creates the counters of one event loop, which all later scrapes include. Call once per loop. */
     public LoopCounters newLoopCounters() {
         LoopCounters counters = new LoopCounters();
         loops.add(counters);
         return counters;
     }
 
-    /** The sum of one counter over all loops. */
+    /** Returns the sum of one counter over all loops. */
     public long total(Counter counter) {
         long total = 0;
         for (LoopCounters loop : loops) {
@@ -109,7 +112,7 @@ public final class MetricsRegistry implements AutoCloseable {
         return total;
     }
 
-    /** The sum over all loops of every series of one family. */
+    /** Returns the sum of all series of one family over all loops. */
     public long total(MetricFamily family) {
         long total = 0;
         for (Counter counter : Counter.values()) {
@@ -121,9 +124,9 @@ public final class MetricsRegistry implements AutoCloseable {
     }
 
     /**
-     * Adds a series whose growing value is asked for at each scrape.
+     * Adds a counter series whose value is queried at each scrape.
      *
-     * @param value called on the scraping thread; never blocks
+     * @param value called on the scraping thread; must not block
      * @param labelValues one for each label of the family
      */
     public void supplyCounter(MetricFamily family, LongSupplier value, String... labelValues) {
@@ -132,14 +135,14 @@ public final class MetricsRegistry implements AutoCloseable {
                 .description(family.description())
                 .tags(tags(family, labelValues))
                 .register(registry);
-        // A series that is there already keeps its source.
+        // An existing series keeps its source.
         sources.putIfAbsent(series.getId(), value);
     }
 
     /**
-     * Adds a series whose level is asked for at each scrape.
+     * Adds a gauge series whose value is queried at each scrape.
      *
-     * @param value called on the scraping thread; never blocks
+     * @param value called on the scraping thread; must not block
      * @param labelValues one for each label of the family
      */
     public void supplyGauge(MetricFamily family, DoubleSupplier value, String... labelValues) {
@@ -151,13 +154,13 @@ public final class MetricsRegistry implements AutoCloseable {
                 .register(registry);
     }
 
-    /** Supplies the series of a family with one label; which there are is known at a scrape. */
+    /** Adds the series of a family with one label. The label values are queried at each scrape. */
     public void supplyNamedGauges(MetricFamily family, Supplier<Map<String, Double>> values) {
         requireKind(family, MetricFamily.Kind.GAUGE);
         registry.getPrometheusRegistry().register(new NamedGaugesCollector(family, values));
     }
 
-    /** Takes a series away whose subject is no more. */
+    /** Removes a series whose subject no longer exists. */
     public void withdraw(MetricFamily family, String... labelValues) {
         Meter meter = registry.find(family.metricName())
                 .tags(tags(family, labelValues))
@@ -168,12 +171,12 @@ public final class MetricsRegistry implements AutoCloseable {
         }
     }
 
-    /** Adds the figures of a Netty allocator. */
+    /** Adds the metrics of a Netty allocator. */
     public void bindAllocator(ByteBufAllocatorMetricProvider allocator) {
         new NettyAllocatorMetrics(allocator).bindTo(registry);
     }
 
-    /** The whole of it in the Prometheus text format 0.0.4. */
+    /** Returns all metrics in the Prometheus text format 0.0.4. */
     public String prometheusText() {
         return registry.scrape();
     }
@@ -197,7 +200,7 @@ public final class MetricsRegistry implements AutoCloseable {
         return tags;
     }
 
-    /** Ends what listens to the garbage collector; the counters stay readable. */
+    /** Stops the listener of garbage collections. The counters remain readable. */
     @Override
     public void close() {
         gcMetrics.close();

@@ -4,16 +4,16 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counts under names that the configuration gives, at most {@value #NAMES_MAX} of them. Thread-safe. */
+/** Counters with names from the configuration, at most {@value #NAMES_MAX} of them. Thread-safe. */
 final class NamedCounts {
     static final int NAMES_MAX = 1000;
 
-    /** What is counted under all further names. */
+    /** The name for the counts of all names beyond the limit. */
     static final String OTHERS = "others";
 
     private final Map<String, LongAdder> counts = new ConcurrentHashMap<>();
 
-    /** Adds one; allocates at the first time for a name only. */
+    /** Adds one. Allocates only for a new name. */
     void increment(String name) {
         LongAdder count = counts.get(name);
         if (count == null) {
@@ -23,7 +23,7 @@ final class NamedCounts {
         count.increment();
     }
 
-    /** Adds all counts to those of others. */
+    /** Adds all counts to {@code sums}. */
     void addTo(Map<String, Long> sums) {
         counts.forEach((name, count) -> sums.merge(name, count.sum(), Long::sum));
     }

@@ -11,10 +11,11 @@ import java.util.TreeMap;
 import java.util.function.Function;
 
 /**
- * Sums the loops' {@link NamedCounts} into one Prometheus counter at a scrape: what names there are is known only then. Thread-safe.
+ * A collector that sums the loops' {@link NamedCounts} into one Prometheus counter. The names are only known at a
+ * scrape. Thread-safe.
  */
 final class NamedCountsCollector implements Collector {
-    /** Prometheus text has it behind the name of each counter. */
+    /** The suffix that the Prometheus text adds to counter names. */
     private static final String SUFFIX = "_total";
 
     private final MetricFamily family;

@@ -14,10 +14,10 @@ import javax.management.ObjectName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this process has in memory, read from {@code /proc/self} when asked, at most every two seconds. Where there is no
- * such thing all figures are 0.
+ * The memory usage of this process, read from {@code /proc/self} on demand, at most every two seconds. All values are 0
+ * on systems without it.
  *
- * <p>Thread-safe. Takes some milliseconds: not for event loops.
+ * <p>Thread-safe. Takes some milliseconds: must not run on event loops.
  */
 public final class ProcessMemory {
     private static final Path SMAPS = Path.of("/proc/self/smaps");
@@ -25,7 +25,7 @@ public final class ProcessMemory {
     private static final long AGE_NANOS_MAX = TimeUnit.SECONDS.toNanos(2);
     private static final long KIB = 1024;
 
-    /** Where the JVM had its memory before any proxy of this process had buffers. */
+    /** The memory ranges of the JVM before the first proxy of this process allocated buffers. */
     private static final List<MemoryMap.Range> JVM = jvm();
 
     private final ReentrantLock reading = new ReentrantLock();
@@ -33,12 +33,12 @@ public final class ProcessMemory {
     private long lastNanos;
     private MemoryMap.@Nullable Range heap;
 
-    /** Has the JVM's own memory noted, once in a process: to be called before the first proxy allocates buffers. */
+    /** Records the memory ranges of the JVM, once per process. Call before the first proxy allocates buffers. */
     public static void noteJvm() {
-        assert JVM != null; // the call has loaded the class
+        assert JVM != null; // the call has initialized the class
     }
 
-    /** The mappings, summed up. */
+    /** Returns the sums of the mappings. */
     public MemoryMap map() {
         reading.lock();
         try {
@@ -80,7 +80,7 @@ public final class ProcessMemory {
         }
     }
 
-    /** What the JVM tells of itself, as {@code jcmd} would; empty when it does not. */
+    /** Runs a diagnostic command of the JVM, as {@code jcmd} does. Returns an empty text if it fails. */
     private static String ask(String command) {
         try {
             Object answer = ManagementFactory.getPlatformMBeanServer()
@@ -95,7 +95,7 @@ public final class ProcessMemory {
         }
     }
 
-    /** Metaspace that was committed, class space included. */
+    /** Returns the committed metaspace in bytes, including class space. */
     public static long metaspaceBytes() {
         for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
             if ("Metaspace".equals(pool.getName())) {
@@ -105,7 +105,7 @@ public final class ProcessMemory {
         return 0;
     }
 
-    /** The kernel's own figure for anonymous memory (RssAnon). */
+    /** Returns the kernel's value of anonymous memory in bytes (RssAnon). */
     public static long anonymousBytes() {
         try {
             for (String line : Files.readAllLines(STATUS, StandardCharsets.ISO_8859_1)) {

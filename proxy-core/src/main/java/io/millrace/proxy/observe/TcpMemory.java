@@ -11,10 +11,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 /**
- * Whether the kernel's memory for TCP of the whole machine is nearly used up. Then the kernel slows every connection down, and
- * bytes that wait in it for slow clients are the usual reason.
+ * Detects that the machine's kernel memory for TCP is nearly exhausted. The kernel then slows all connections down. The
+ * usual cause is bytes in the kernel that wait for slow clients.
  *
- * <p>Reads {@code /proc} at most twice a second, some microseconds each. Thread-safe.
+ * <p>Reads {@code /proc} at most twice a second, which takes some microseconds. Thread-safe.
  */
 public final class TcpMemory {
     private static final Path USED = Path.of("/proc/net/sockstat");
@@ -27,7 +27,9 @@ public final class TcpMemory {
     private final long pagesMax;
     private volatile boolean tight;
 
-    /** @param nanoTime the clock, as {@link System#nanoTime} */
+    /**
+     * @param nanoTime the clock, like {@link System#nanoTime}
+     */
     public TcpMemory(LongSupplier nanoTime) {
         this.nanoTime = nanoTime;
         readAtNanos = new AtomicLong(nanoTime.getAsLong());
@@ -43,8 +45,8 @@ public final class TcpMemory {
     }
 
     /**
-     * The text of a small file, by one read. A file in {@code /proc/sys} is at its end after the first read, however few bytes
-     * that took, and {@link Files#readString} begins with one byte where the size of a file is 0.
+     * Reads a small file with one read call. A file in {@code /proc/sys} is at its end after the first read, however
+     * few bytes it returned. {@link Files#readString} first reads one byte of a file with size 0.
      */
     static String readOnce(Path file) throws IOException {
         try (InputStream in = Files.newInputStream(file)) {
@@ -54,14 +56,17 @@ public final class TcpMemory {
         }
     }
 
-    /** The pages from which on memory is tight: seven eighths of those below which the kernel never slows TCP down. */
+    /**
+     * Returns the number of pages from which memory is tight: seven eighths of the limit below which the kernel never
+     * slows TCP down.
+     */
     static long pagesMax(String tcpMem) {
         StringTokenizer words = new StringTokenizer(tcpMem);
         long low = words.hasMoreTokens() ? number(words.nextToken()) : 0;
         return low <= 0 ? Long.MAX_VALUE : low / 8 * 7;
     }
 
-    /** The pages that the text of {@code sockstat} says TCP has; 0 where it does not say. */
+    /** Returns the TCP pages in the text of {@code sockstat}; 0 if it has none. */
     static long pages(String sockstat) {
         for (String line : sockstat.lines().toList()) {
             if (line.startsWith("TCP:")) {
@@ -80,7 +85,7 @@ public final class TcpMemory {
         }
     }
 
-    /** Whether it is tight, as of half a second ago at most. */
+    /** Whether memory is tight, as of at most half a second ago. */
     public boolean isTight() {
         if (pagesMax == Long.MAX_VALUE) {
             return false;

@@ -4,11 +4,11 @@ import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 
 /**
- * This proxy's member of the {@code Via} field (RFC 9110 section 7.6.3), as bytes made once: {@code 1.1 millrace}. The
- * version is that of the message as it was received. Immutable.
+ * This proxy's member of the {@code Via} field (RFC 9110 section 7.6.3), as precomputed bytes: {@code 1.1 millrace}.
+ * Contains the version of the received message. Immutable.
  */
 public final class Via {
-    /** The field's name. */
+    /** The name of the field. */
     public static final String FIELD_NAME = "Via";
 
     private final byte[] pseudonym;
@@ -18,7 +18,7 @@ public final class Via {
     private final byte[] http3;
 
     /**
-     * The values for one pseudonym.
+     * Creates the values for one pseudonym.
      *
      * @param pseudonym the received-by name: a token, or a host with an optional port
      * @throws IllegalArgumentException if it is empty or has characters that would end the member
@@ -44,7 +44,7 @@ public final class Via {
         return text.getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** Writes the member for a message received with this version; borrows the buffer. */
+    /** Writes the member for a message received with this version. Borrows the buffer. */
     public void write(ByteBuf out, int major, int minor) {
         out.writeBytes(member(major, minor));
     }
@@ -58,9 +58,9 @@ public final class Via {
     }
 
     /**
-     * Whether a received Via field line names this proxy: then the request goes round in a circle.
+     * Whether a received Via field line contains this proxy, which means a forwarding loop.
      *
-     * @param value holds the field value; borrowed
+     * @param value contains the field value; borrowed
      */
     public boolean isNamedIn(byte[] value, int offset, int length) {
         int end = offset + length;
@@ -109,7 +109,7 @@ public final class Via {
         return b >= 'A' && b <= 'Z' ? b | 0x20 : b;
     }
 
-    /** The position after the next comma that is not in a comment; comments nest, a backslash hides one character. */
+    /** Returns the position after the next comma outside comments. Comments nest; a backslash escapes one character. */
     private static int nextMember(byte[] value, int from, int end) {
         int depth = 0;
         for (int i = from; i < end; i++) {

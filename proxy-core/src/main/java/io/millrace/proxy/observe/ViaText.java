@@ -4,7 +4,8 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How much this proxy's member of {@code Via} says in one direction (RFC 9110 s7.6.3), as Traffic Server counts it:
+ * The detail level of this proxy's {@code Via} member in one direction (RFC 9110 s7.6.3), with the levels of Traffic
+ * Server:
  *
  * <pre>
  *   0  nothing
@@ -27,7 +28,7 @@ public final class ViaText {
     private final @Nullable AsciiString http11;
     private final @Nullable AsciiString http2;
 
-    /** The texts of one pseudonym at a level of 0 to 4. */
+    /** Creates the texts of one pseudonym at a level from 0 to 4. */
     public ViaText(String pseudonym, int level) {
         this.pseudonym = pseudonym;
         this.level = level;
@@ -36,15 +37,15 @@ public final class ViaText {
         http2 = level == 0 ? null : AsciiString.cached("2.0 " + pseudonym);
     }
 
-    /** Whether the outcome's letters are wanted. */
+    /** Whether the level includes the letters of the outcome. */
     public boolean hasCodes() {
         return level >= CODES;
     }
 
     /**
-     * The value without letters; null at level 0.
+     * Returns the value without letters; null at level 0.
      *
-     * @param version of the message that was received: 0 for HTTP/1.0, 1 for HTTP/1.1, 2 for HTTP/2
+     * @param version version of the received message: 0 for HTTP/1.0, 1 for HTTP/1.1, 2 for HTTP/2
      */
     public @Nullable AsciiString plain(int version) {
         return version == 0 ? http10 : version == 1 ? http11 : http2;

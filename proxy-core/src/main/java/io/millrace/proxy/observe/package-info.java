@@ -1,7 +1,7 @@
 /**
- * What the proxy tells its operator: counters per event loop summed at a scrape, the Prometheus text, the access log, and
- * the response fields that say what the cache did ({@code Cache-Status}, {@code Via}). Everything an event loop calls here
- * writes to memory that only this loop writes, without allocation, formatting or waiting.
+ * The observability of the proxy: counters per event loop summed at a scrape, the Prometheus text, the access log, and
+ * the response fields {@code Cache-Status} and {@code Via}. Methods called by an event loop write to memory of this
+ * loop only, without allocation, formatting or blocking.
  */
 @NullMarked
 package io.millrace.proxy.observe;

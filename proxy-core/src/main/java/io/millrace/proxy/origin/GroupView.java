@@ -172,37 +172,37 @@ final class GroupView {
     /**
      * Returns the first selection of {@link #choose} without side effects: changes no policy state and begins no trial.
      */
-    int foresee(long key, boolean mayGoOnTrial, long nowMillis) {
+    int preview(long key, boolean mayGoOnTrial, long nowMillis) {
         OriginGroupConfig.RingMode mode = group.config().ringMode();
         boolean fail = group.config().whenAllDown() == OriginGroupConfig.WhenAllDown.FAIL;
         if (mode == OriginGroupConfig.RingMode.ALTERNATE_RING) {
-            int home = foreseen(Ring.ANY_PRIMARY, key, mayGoOnTrial, nowMillis);
+            int home = previewRing(Ring.ANY_PRIMARY, key, mayGoOnTrial, nowMillis);
             if (home >= 0 && weight(Ring.PRIMARY, home, mayGoOnTrial, nowMillis) > 0) {
                 return home;
             }
-            int other = foreseen(Ring.BACKUP, key, mayGoOnTrial, nowMillis);
+            int other = previewRing(Ring.BACKUP, key, mayGoOnTrial, nowMillis);
             if (other >= 0) {
                 return other;
             }
         }
         if (mode == OriginGroupConfig.RingMode.PEERING_RING) {
             peering = true;
-            int owner = foreseen(Ring.PRIMARY, key, mayGoOnTrial, nowMillis);
+            int owner = previewRing(Ring.PRIMARY, key, mayGoOnTrial, nowMillis);
             peering = false;
             if (owner >= 0 && !group.isSelf(owner)) {
                 return owner;
             }
-            int upstream = foreseen(Ring.BACKUP, key, mayGoOnTrial, nowMillis);
-            return upstream >= 0 || fail ? upstream : foreseen(Ring.ANY_BACKUP, key, mayGoOnTrial, nowMillis);
+            int upstream = previewRing(Ring.BACKUP, key, mayGoOnTrial, nowMillis);
+            return upstream >= 0 || fail ? upstream : previewRing(Ring.ANY_BACKUP, key, mayGoOnTrial, nowMillis);
         }
         int chosen = -1;
         for (int i = 0; chosen < 0 && i < (fail ? CAREFUL_RINGS : RINGS.length); i++) {
-            chosen = foreseen(RINGS[i], key, mayGoOnTrial, nowMillis);
+            chosen = previewRing(RINGS[i], key, mayGoOnTrial, nowMillis);
         }
         return chosen;
     }
 
-    private int foreseen(Ring ring, long key, boolean mayGoOnTrial, long nowMillis) {
+    private int previewRing(Ring ring, long key, boolean mayGoOnTrial, long nowMillis) {
         Candidates copy = candidates.copy();
         return weigh(copy, ring, new BitSet(0), mayGoOnTrial, nowMillis)
                 ? group.policy().choose(copy, key)

@@ -36,10 +36,10 @@ public final class LoopOrigins {
      * @param mayMove whether the request could be retried on another host if this one fails
      * @return null if there is none
      */
-    public @Nullable OriginHost foresee(OriginGroup group, long key, boolean mayMove, long nowMillis) {
+    public @Nullable OriginHost preview(OriginGroup group, long key, boolean mayMove, long nowMillis) {
         boolean mayGoOnTrial = mayMove && group.config().retry().tries() > 1;
         GroupView view = view(group);
-        int chosen = view.foresee(key, mayGoOnTrial, nowMillis);
+        int chosen = view.preview(key, mayGoOnTrial, nowMillis);
         return chosen < 0 ? null : view.host(chosen);
     }
 

@@ -14,11 +14,11 @@ enum SelectionPolicy {
     ROUND_ROBIN {
         @Override
         int choose(Candidates all, long key) {
-            long turn = 0;
+            long weightSum = 0;
             int best = -1;
             for (int i = 0; i < all.size(); i++) {
                 if (all.weights[i] > 0) {
-                    turn += all.weights[i];
+                    weightSum += all.weights[i];
                     all.credit[i] += all.weights[i];
                     best = best < 0 || all.credit[i] > all.credit[best] ? i : best;
                 } else {
@@ -27,7 +27,7 @@ enum SelectionPolicy {
                 }
             }
             if (best >= 0) {
-                all.credit[best] -= turn;
+                all.credit[best] -= weightSum;
             }
             return best;
         }

@@ -108,7 +108,7 @@ public final class InvalidationEntry {
         return soft;
     }
 
-    /** What was asked for under a lower one is outdated. */
+    /** Outdates responses whose fetch began at a lower stamp. */
     public long stamp() {
         return stamp;
     }

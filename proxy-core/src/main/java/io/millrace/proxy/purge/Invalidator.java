@@ -39,7 +39,7 @@ public final class Invalidator implements Journal.Owner {
         return invalidator;
     }
 
-    /** Learns what became of an invalidation. */
+    /** Receives the outcome of an invalidation. */
     @FunctionalInterface
     public interface Reply {
         /**

@@ -24,7 +24,7 @@ final class LabelStamps {
         return stamps.bytes();
     }
 
-    /** Floors in force. */
+    /** Number of floors in force, 0 to 2. */
     int floors() {
         return (hardFloor > 0 ? 1 : 0) + (softFloor > 0 ? 1 : 0);
     }
@@ -33,7 +33,7 @@ final class LabelStamps {
         return softly ? softFloor : hardFloor;
     }
 
-    /** Whether labels need to be looked at one by one. */
+    /** Whether any label has a stamp of its own. */
     boolean hasAny(boolean softly) {
         return stamps.hasAny(softly);
     }
@@ -42,7 +42,7 @@ final class LabelStamps {
         return softly ? stamps.soft(hash) : stamps.hard(hash);
     }
 
-    /** Whether one of these labels outdates what was asked for under a stamp. */
+    /** Whether a purge of one of these labels outdates a response whose fetch began at {@code stamp}. */
     boolean outdate(long[] hashes, long stamp, boolean softly) {
         if (hashes.length == 0) {
             return false;
@@ -70,7 +70,7 @@ final class LabelStamps {
         }
     }
 
-    /** Takes out what these wider stamps and the floors cover. */
+    /** Removes the stamps that wider invalidations or the floors cover. */
     void forgetCovered(long hard, long soft) {
         long gone = Math.max(hard, hardFloor);
         softFloor = softFloor > gone ? softFloor : 0;

@@ -8,14 +8,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Beginnings of paths that were invalidated, a short list for each host that has any. Paths are compared in the normal form of
- * cache keys, their queries byte for byte. Immutable: a change makes a new one.
+ * Invalidated path prefixes, a short list per host. Paths are compared in the normal form of cache keys, queries byte
+ * for byte. Immutable: changes return a new instance.
  */
 final class PrefixStamps {
-    /** Most of one host; it is the whole host then. */
+    /** Limit of prefixes per host. Beyond it the whole host is invalidated. */
     static final int PREFIXES_MAX = 16;
 
-    /** Most hosts that have some; another one is then invalidated as a whole. */
+    /** Limit of hosts with prefixes. Beyond it a purge by prefix invalidates its whole host. */
     static final int HOSTS_MAX = 256;
 
     static final PrefixStamps NONE = new PrefixStamps(new long[0], new InvalidationEntry[0][]);
@@ -40,7 +40,10 @@ final class PrefixStamps {
         return count;
     }
 
-    /** Of the entries of that hardness that cover the URL and have a stamp beyond, the one that came first; null for none. */
+    /**
+     * Returns the oldest soft or hard entry that covers the URL and has a stamp above {@code beyond}; null if there is
+     * none.
+     */
     @Nullable
     InvalidationEntry find(long hostHash, TargetUri url, long beyond, boolean soft) {
         int at = Arrays.binarySearch(hosts, hostHash);
@@ -69,7 +72,7 @@ final class PrefixStamps {
         return first;
     }
 
-    /** Path and query of a URL as prefixes are compared with them. */
+    /** Path and query of a URL in the form that prefixes are compared with. */
     static byte[] normal(TargetUri url) {
         byte[] to = new byte[url.queryEnd() - url.pathStart()];
         int pathEnd = UriBytes.normalizePath(url.targetBytes(), url.pathStart(), url.pathEnd(), to, 0);
@@ -78,7 +81,7 @@ final class PrefixStamps {
         return Arrays.copyOf(to, pathEnd + query);
     }
 
-    /** With one more, in place of those that it makes needless; null when there is no room for it. */
+    /** Returns a copy with one more entry, without the entries that it covers; null if a limit is reached. */
     @Nullable
     PrefixStamps with(InvalidationEntry added) {
         int at = Arrays.binarySearch(hosts, added.hash());
@@ -106,7 +109,7 @@ final class PrefixStamps {
                 && Arrays.equals(longer, 0, shorter.length, shorter, 0, shorter.length);
     }
 
-    /** Without those of a host that one of all the host makes needless. */
+    /** Returns a copy without the prefixes that an invalidation of their whole host covers. */
     PrefixStamps without(InvalidationEntry host) {
         int at = Arrays.binarySearch(hosts, host.hash());
         if (at < 0) {
@@ -121,7 +124,10 @@ final class PrefixStamps {
         return with(host.hash(), list);
     }
 
-    /** Without those that wider stamps make needless: hard ones up to one stamp, soft ones up to the higher of both. */
+    /**
+     * Returns a copy without the entries that wider invalidations cover: hard ones up to {@code hardUpTo}, soft ones up
+     * to the higher of both stamps.
+     */
     PrefixStamps above(long hardUpTo, long softUpTo) {
         PrefixStamps left = this;
         for (int at = 0; at < hosts.length; at++) {

@@ -11,8 +11,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stamps of purged tags, and the secret key of their hashes. The journal has the key as soon as a tag was purged; an entry under
- * another key, as of a storage path of another machine, counts for every tag.
+ * Stamps of purged tags, and the secret key of their hashes. The journal contains the key once a tag has been purged.
+ * An entry with another key, for example from the storage path of another machine, invalidates every tag.
  *
  * <p>Read on any thread without a lock; changed under the lock of its owner.
  */
@@ -24,9 +24,9 @@ final class TagStamps {
 
     private final LabelStamps stamps;
     private volatile TagKey key;
-    /** Stamp of the journal's entry of the key; 0 while it has none. */
+    /** Stamp of the journal entry with the key; 0 before it is written. */
     private volatile long keyStamp;
-    /** Whether any stamp is of a tag on every site. */
+    /** Whether a tag was purged for every site. */
     private volatile boolean everywhere;
 
     /** At most this many stamps. */
@@ -49,7 +49,7 @@ final class TagStamps {
         return stamps;
     }
 
-    /** Whether a purge outdates a response with these tags that was asked for under a stamp. */
+    /** Whether a purge outdates a response with these tags whose fetch began at {@code stamp}. */
     boolean outdate(TargetUri url, long stamp, Tags tags, boolean softly) {
         if (tags.isEmpty()) {
             return false;
@@ -71,7 +71,7 @@ final class TagStamps {
         return false;
     }
 
-    /** Of the soft stamps of these tags the lowest beyond one; {@link Long#MAX_VALUE} for none. */
+    /** Returns the lowest soft stamp of these tags above {@code beyond}; {@link Long#MAX_VALUE} if there is none. */
     long firstSoft(TargetUri url, long beyond, Tags tags) {
         long first = Long.MAX_VALUE;
         if (tags.isEmpty()) {
@@ -105,9 +105,9 @@ final class TagStamps {
     }
 
     /**
-     * Enters a purge of a tag.
+     * Adds the stamp of a tag purge.
      *
-     * @return false when there is no room for it
+     * @return false if the table is full
      */
     boolean put(InvalidationEntry entry) {
         if (entry.keyId() != keyId()) {
@@ -121,7 +121,7 @@ final class TagStamps {
         return true;
     }
 
-    /** The entry of the key, where the journal has none yet; null else. */
+    /** Returns the journal entry of the key if the journal has none yet; else null. */
     @Nullable
     InvalidationEntry announceKey(long stamp) {
         if (keyStamp != 0) {
@@ -135,7 +135,10 @@ final class TagStamps {
         return InvalidationEntry.ofBytes(InvalidationKind.TAG_KEY, false, keyStamp, 0, keyId(), key.bytes());
     }
 
-    /** Takes the key of the journal; of several the one that came first, and then what was under this one counts for every tag. */
+    /**
+     * Adopts the key from a journal entry; of several keys the oldest. If the key changes, the stamps under the old key
+     * become floors, which invalidate every tag.
+     */
     void adopt(InvalidationEntry entry) {
         TagKey found = TagKey.of(entry.prefix());
         boolean same = found.equals(key);
@@ -158,7 +161,7 @@ final class TagStamps {
         everywhere = false;
     }
 
-    /** Adds all that is in force, the key first. */
+    /** Adds all entries in force, the key first. */
     void addTo(List<InvalidationEntry> all) {
         if (keyStamp != 0) {
             all.add(keyEntry());
@@ -201,7 +204,7 @@ final class TagStamps {
         }
     }
 
-    /** The single entries that one of {@link InvalidationKind#TAGS} stands for. */
+    /** Unpacks an entry of {@link InvalidationKind#TAGS} into single entries. */
     static InvalidationEntry[] unpacked(InvalidationEntry packed) {
         ByteBuffer pairs = ByteBuffer.wrap(packed.prefix());
         InvalidationEntry[] entries = new InvalidationEntry[pairs.remaining() / PAIR_BYTES];

@@ -14,8 +14,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One rule of {@code cache_rules}, ready for use. What costs little is looked at first, expressions last; they run in time linear
- * in the URL. Immutable.
+ * One compiled rule of {@code cache_rules}. Cheap conditions are checked first, expressions last. Expressions run in
+ * linear time in the length of the URL. Immutable.
  */
 final class CacheRule {
     private static final byte[] NOTHING = {};
@@ -55,10 +55,10 @@ final class CacheRule {
     }
 
     /**
-     * Whether the rule is for the request. Allocates nothing unless it has an expression or the path has encodings.
+     * Whether the rule matches the request. Allocates only if the rule has an expression or the path has encodings.
      *
-     * @param mapped what maps the request: it says what keys have of the URL, which is all that an expression sees
-     * @param client the client's address, null when not known
+     * @param mapped the mapping of the request, which determines the key URL that expressions are matched with
+     * @param client the client's address, null if unknown
      * @param minuteOfDay 0 to 1439
      */
     boolean matches(Mapped mapped, RequestHead request, @Nullable InetAddress client, int minuteOfDay) {
@@ -102,7 +102,7 @@ final class CacheRule {
         return false;
     }
 
-    /** The path in normal form: spellings that share a key share their rules. */
+    /** Whether the normalized path matches. Spellings with the same key match the same rules. */
     private boolean isPath(TargetUri url) {
         if (prefix.length == 0 && suffix.length == 0) {
             return true;

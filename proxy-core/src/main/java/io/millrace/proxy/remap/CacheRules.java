@@ -12,11 +12,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rules of {@code cache_rules}: what holds for a request besides the settings of the remap rule that maps it. Without any a
- * request costs one look. Thread-safe.
+ * The rules of {@code cache_rules}, which change the cache settings of a request's remap rule. Without rules, a request
+ * costs one check. Thread-safe.
  */
 public final class CacheRules {
-    /** Combinations of rules that are kept; what a client can combine, by its method and URL, stays bounded. */
+    /** Limit of cached combinations of rules, because clients choose combinations by method and URL. */
     private static final int COMBINATIONS_MAX = 4096;
 
     private static final long MINUTE_MILLIS = 60_000;
@@ -28,7 +28,7 @@ public final class CacheRules {
     private final ZoneId zone;
     private final AtomicInteger room = new AtomicInteger(COMBINATIONS_MAX);
 
-    /** The minute since the epoch for which the minute of the day was last found, and that, in 11 bits. */
+    /** A cache of the last minute since the epoch, with its minute of the day in the low 11 bits. */
     private final AtomicLong lastMinute = new AtomicLong(-1);
 
     private CacheRules(ProxyConfig config, ZoneId zone) {
@@ -46,25 +46,25 @@ public final class CacheRules {
         asksForTime = timed;
     }
 
-    /** What a configuration says, times of day being those of a zone. */
+    /** Returns the rules of a configuration. Times of day are in the given zone. */
     public static CacheRules of(ProxyConfig config, ZoneId zone) {
         return new CacheRules(config, zone);
     }
 
-    /** Whether there are none. */
+    /** Whether there are no rules. */
     public boolean isEmpty() {
         return rules.length == 0;
     }
 
-    /** What the remap rule decides alone. */
+    /** Returns the settings of the remap rule alone. */
     public RuledSettings without(Mapped mapped) {
         return plain[mapped.rule().index()];
     }
 
     /**
-     * What holds for a request.
+     * Returns the settings in force for a request.
      *
-     * @param client the client's address, null when not known: then no rule matches that asks for it
+     * @param client the client's address, null if unknown; rules with a condition on the address do not match then
      */
     public RuledSettings match(Mapped mapped, RequestHead request, @Nullable InetAddress client, long nowMillis) {
         RuledSettings found = without(mapped);

@@ -10,9 +10,10 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rules whose host is an expression. Which of them match depends on the host alone, so they are tried once for a host, in time
- * linear in its length for each, and the answer is remembered: for hosts that rules name for good, for others until another
- * host takes the slot. What clients can make it remember is bounded by the slots. Thread-safe.
+ * The rules whose host is an expression. Their match depends only on the host. Each expression is matched once per
+ * host, in linear time in the host's length, and the result is cached. For hosts named by rules the result is kept
+ * permanently; for others until another host uses the slot. The number of slots limits the memory that clients can use.
+ * Thread-safe.
  */
 final class ExpressionHosts {
     private static final int SLOTS = 1024;
@@ -24,7 +25,7 @@ final class ExpressionHosts {
 
     /**
      * @param rules in the order of the configuration
-     * @param named the rules that name a host, by that
+     * @param named the rules that name a host, by host
      */
     ExpressionHosts(List<RemapRule> rules, Map<String, List<RemapRule>> named, PathTrie withoutHost) {
         this.rules = rules;
@@ -33,9 +34,9 @@ final class ExpressionHosts {
     }
 
     /**
-     * All rules of a host, those without one included.
+     * Returns all rules of a host, including those without a host.
      *
-     * @param ofName the rules that name it, null when none does
+     * @param ofName the rules that name the host, null if there are none
      */
     HostRules of(@Nullable HostRules ofName, byte[] bytes, int from, int to) {
         if (ofName != null) {

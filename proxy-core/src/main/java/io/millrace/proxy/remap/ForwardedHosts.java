@@ -6,8 +6,9 @@ import io.millrace.proxy.http.TargetUri;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * Rules for hosts that clients name themselves: each leads to the URL's own host. They are made when a host is asked for and kept in one slot each; a new host takes the slot. What clients can make it remember is
- * bounded by the slots. Thread-safe.
+ * The rules for hosts chosen by clients: each leads to the URL's own host. A rule is created when its host is
+ * requested, and cached in one slot until another host uses the slot. The number of slots limits the memory that
+ * clients can use. Thread-safe.
  */
 final class ForwardedHosts {
     private static final int SLOTS = 1024;
@@ -15,12 +16,14 @@ final class ForwardedHosts {
     private final RemapRule model;
     private final AtomicReferenceArray<Mapped> slots = new AtomicReferenceArray<>(SLOTS);
 
-    /** @param config what holds for all of them */
+    /**
+     * @param config settings common to all these rules
+     */
     ForwardedHosts(RemapRuleConfig config) {
         model = new RemapRule(config);
     }
 
-    /** The rule of a URL, which has a host. */
+    /** Returns the rule of a URL, which must have a host. */
     Mapped of(TargetUri url) {
         byte[] host = url.hostBytes();
         int hash = 31 * HostIndex.hash(host, 0, host.length) + url.port() * 2 + (url.isSecure() ? 1 : 0);

@@ -8,11 +8,14 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The rules of one group by host, in a table of open addressing. Immutable but for what {@link ExpressionHosts} remember. */
+/**
+ * The rules of one group by host, in an open-addressing hash table. Immutable except for the cache in
+ * {@link ExpressionHosts}.
+ */
 final class HostIndex {
     private static final byte[] ROOT = {'/'};
 
-    /** A power of two in length, never more than half full. */
+    /** The length is a power of two; at most half of the slots are used. */
     private final @Nullable HostRules[] hosts;
 
     private final HostRules otherHosts;
@@ -57,9 +60,9 @@ final class HostIndex {
     }
 
     /**
-     * What the rules say about a URL; one in asterisk form, which has no path, goes where the host's root goes.
+     * Returns the result for a URL. A target in asterisk form, which has no path, is matched as the root of its host.
      *
-     * @param port the port to go by
+     * @param port the port to match
      */
     RemapResult match(TargetUri target, int port) {
         byte[] host = target.hostBytes();
@@ -69,17 +72,17 @@ final class HostIndex {
                 : found.match(target.isSecure(), port, target.targetBytes(), target.pathStart(), target.pathEnd());
     }
 
-    /** What the rules say about the root of a URL's host. */
+    /** Returns the result for the root of a URL's host. */
     RemapResult matchRoot(TargetUri target) {
         byte[] host = target.hostBytes();
         return host(host, 0, host.length).match(target.isSecure(), target.port(), ROOT, 0, ROOT.length);
     }
 
     /**
-     * The rules that may match requests for a host, in whatever letters it is written. Allocates nothing, unless there are
-     * expressions and the host was not asked for lately.
+     * Returns the rules that may match requests for a host in any letter case. Allocates only if there are expressions
+     * and the host was not requested recently.
      *
-     * @param bytes holds the host, without port, an IPv6 address in its brackets; borrowed
+     * @param bytes contains the host without port, an IPv6 address in brackets; borrowed
      */
     HostRules host(byte[] bytes, int from, int to) {
         HostRules named = hosts[slotOf(bytes, from, to)];
@@ -89,7 +92,7 @@ final class HostIndex {
         return named == null ? otherHosts : named;
     }
 
-    /** The slot of the host, or the empty one where it would stand. */
+    /** Returns the slot of the host, or the empty slot for it. */
     private int slotOf(byte[] bytes, int from, int to) {
         int mask = hosts.length - 1;
         int slot = hash(bytes, from, to) & mask;

@@ -6,24 +6,27 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rules that may match requests for one host, in the order of precedence: rules for this host that name the
- * request's port, rules for this host that name none, rules without a host. Immutable once built; a connection may keep
- * it between requests for the same host for as long as it keeps the {@link RemapTable}.
+ * The rules that may match requests for one host, in order of precedence: rules for this host with the request's port,
+ * rules for this host without a port, rules without a host. Immutable once built. A connection may keep the instance
+ * between requests for the same host while it keeps the {@link RemapTable}.
  */
 public final class HostRules {
-    /** Rules for one scheme and one port; the port is -1 for rules that name none. */
+    /** The rules for one scheme and one port; the port is -1 for rules without a port. */
     private record PortRules(boolean secure, int port, PathTrie paths) {}
 
     private final byte[] host;
     private final PathTrie withoutHost;
     private PortRules[] ports = {};
 
-    /** These with the rules whose expressions match the host, made when it is first asked for; a race makes them twice. */
+    /**
+     * These rules together with the rules whose host expressions match. Built at the first request for the host; racing
+     * threads may build it twice.
+     */
     private volatile @Nullable HostRules merged;
 
     /**
-     * @param host lower case; empty for hosts that no rule names
-     * @param withoutHost rules without a host
+     * @param host in lower case; empty for hosts that no rule names
+     * @param withoutHost the rules without a host
      */
     HostRules(byte[] host, PathTrie withoutHost) {
         this.host = host;
@@ -39,7 +42,7 @@ public final class HostRules {
         merged = withExpressions;
     }
 
-    /** Whether the host is the one in the range, in whatever letters it is written there. */
+    /** Whether the bytes in the range are this host. Ignores case. */
     boolean isFor(byte[] bytes, int from, int to) {
         if (host.length != to - from) {
             return false;
@@ -58,7 +61,7 @@ public final class HostRules {
 
     void add(RemapRule rule) {
         RuleUrl from = rule.config().from();
-        // What an answer says of another port is about another service.
+        // A reverse rule matches one port only: a Location with another port names another service.
         boolean reverse = rule.config().verb() == RemapVerb.REVERSE_MAP;
         add(from.isSecure(), reverse ? from.effectivePort() : from.port(), rule);
     }
@@ -76,9 +79,9 @@ public final class HostRules {
     /**
      * Finds the rule for one URL of this host. Allocates nothing.
      *
-     * @param secure whether its scheme is https
-     * @param port its port, given or the scheme's default
-     * @param bytes holds its path, as the client sent it, from {@code pathStart} to {@code pathEnd}; borrowed
+     * @param secure whether the scheme of the URL is https
+     * @param port the URL's port, or the scheme's default
+     * @param bytes contains the path as received from the client, from {@code pathStart} to {@code pathEnd}; borrowed
      */
     public RemapResult match(boolean secure, int port, byte[] bytes, int pathStart, int pathEnd) {
         if (pathStart >= pathEnd || bytes[pathStart] != '/') {
@@ -94,7 +97,7 @@ public final class HostRules {
         if (rule == null) {
             return NotMapped.NO_RULE;
         }
-        return rule.isLeftBy(bytes, pathStart, pathEnd) ? NotMapped.LEAVES_RULE : rule.result();
+        return rule.isEscapedBy(bytes, pathStart, pathEnd) ? NotMapped.LEAVES_RULE : rule.result();
     }
 
     private static @Nullable RemapRule find(@Nullable PathTrie paths, byte[] bytes, int from, int to) {

@@ -5,10 +5,10 @@ import io.millrace.proxy.http.TargetUri;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The URL is mapped. There is one instance for each rule; what depends on the request is asked for with its target.
- * Immutable.
+ * The result for a URL that a rule maps. There is one instance per rule. Methods for request-dependent values take the
+ * target. Immutable.
  *
- * @param rule the rule that maps it
+ * @param rule the rule that maps the URL
  */
 public record Mapped(RemapRule rule) implements RemapResult {
     /** {@code http} or {@code https}. */
@@ -16,52 +16,52 @@ public record Mapped(RemapRule rule) implements RemapResult {
         return rule.originScheme();
     }
 
-    /** Lower-case name or address of the origin, an IPv6 address without brackets. */
+    /** The lower-case name or address of the origin, an IPv6 address without brackets. */
     public String originHost() {
         return rule.originHost();
     }
 
-    /** 1 to 65535. */
+    /** The port of the origin, 1 to 65535. */
     public int originPort() {
         return rule.originPort();
     }
 
-    /** The URL that a client's URL is stored for; see {@link RemapRule#keyUrl}. */
+    /** Returns the URL for the cache key of a client's URL; see {@link RemapRule#keyUrl}. */
     public TargetUri keyUrl(TargetUri target) {
         return rule.keyUrl(target);
     }
 
-    /** The URL that the origin is asked for when its answer may be stored; see {@link RemapRule#originUrl}. */
+    /** Returns the URL requested from the origin if the response may be stored; see {@link RemapRule#originUrl}. */
     public TargetUri originUrl(TargetUri target, TargetUri keyUrl) {
         return rule.originUrl(target, keyUrl);
     }
 
-    /** The primary key, given what {@link #keyUrl} made of the client's URL. */
+    /** Returns the primary key for the URL from {@link #keyUrl}. */
     public CacheKey keyOf(TargetUri keyUrl) {
         return rule.keyOf(keyUrl);
     }
 
-    /** The primary key of a client's URL. */
+    /** Returns the primary key of a client's URL. */
     public CacheKey key(TargetUri target) {
         return rule.keyOf(rule.keyUrl(target));
     }
 
-    /** The request target that the origin receives; see {@link RemapRule#originTarget}. */
+    /** Returns the request target for the origin; see {@link RemapRule#originTarget}. */
     public byte[] originTarget(TargetUri target) {
         return rule.originTarget(target);
     }
 
-    /** The whole URL that the origin is asked for, as a proxy on the way there receives it (RFC 9112 s3.2.2). */
+    /** Returns the complete URL requested from the origin, as sent to a parent proxy (RFC 9112 s3.2.2). */
     public byte[] originUrlBytes(TargetUri target) {
         return rule.originUrlBytes(target);
     }
 
-    /** The name of the group of origins that connections go to; null for the host of the rule. */
+    /** The name of the origin group for connections; null for the host of the rule. */
     public @Nullable String origins() {
         return rule.config().origins();
     }
 
-    /** The Host field that the origin receives; see {@link RemapRule#hostField}. */
+    /** Returns the Host field for the origin; see {@link RemapRule#hostField}. */
     public String hostField(TargetUri target) {
         return rule.hostField(target);
     }

@@ -1,28 +1,29 @@
 package io.millrace.proxy.remap;
 
 /**
- * The URL is not mapped, and so not proxied: nobody is let through to a host that no rule names. Immutable.
+ * The result for a URL that no rule maps. The request is not proxied, because hosts without a rule are not reachable.
+ * Immutable.
  *
- * @param reason why
+ * @param reason the reason
  */
 public record NotMapped(Reason reason) implements RemapResult {
-    /** Why a URL is not mapped. */
+    /** The reasons why a URL is not mapped. */
     public enum Reason {
-        /** No rule matches its host and path. */
+        /** No rule matches the host and path. */
         NO_RULE,
-        /** It has no path to match: {@code *}, or the authority of a CONNECT. */
+        /** The target has no path: {@code *}, or the authority of a CONNECT. */
         NO_PATH,
-        /** Its dot segments lead out of what the rule maps, once the origin resolves them (RFC 3986 s5.2.4). */
+        /** The dot segments of the path leave the rule's target when the origin resolves them (RFC 3986 s5.2.4). */
         LEAVES_RULE
     }
 
-    /** No rule of those that were looked at matches. */
+    /** No searched rule matches. */
     public static final NotMapped NO_RULE = new NotMapped(Reason.NO_RULE);
 
     static final NotMapped NO_PATH = new NotMapped(Reason.NO_PATH);
     static final NotMapped LEAVES_RULE = new NotMapped(Reason.LEAVES_RULE);
 
-    /** The status to answer with: 404, as Traffic Server answers what no rule maps. */
+    /** The status of the response: 404, as in Traffic Server for unmapped URLs. */
     public int status() {
         return 404;
     }

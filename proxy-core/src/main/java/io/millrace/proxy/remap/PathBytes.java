@@ -3,19 +3,19 @@ package io.millrace.proxy.remap;
 import io.millrace.proxy.http.UriBytes;
 import java.util.Arrays;
 
-/** Reads paths byte by byte in the normal form that cache keys have, without copying them (RFC 3986 s6.2.2). */
+/** Reads paths byte by byte in the normalized form of cache keys, without copying them (RFC 3986 s6.2.2). */
 final class PathBytes {
-    /** The percent sign begins an encoding that stays encoded; its digits count in capitals. */
+    /** Result for a percent sign whose encoding stays encoded. Its digits are compared in upper case. */
     static final int ENCODED = -1;
 
     private PathBytes() {}
 
-    /** The byte that the well-formed encoding at {@code i} stands for when keys decode it, else {@link #ENCODED}. */
+    /** Returns the byte of the well-formed encoding at {@code i} if keys decode it, else {@link #ENCODED}. */
     static int unreservedAt(byte[] bytes, int i) {
         int high = Character.digit(bytes[i + 1], 16);
         int low = Character.digit(bytes[i + 2], 16);
         byte decoded = (byte) (high << 4 | low);
-        // An encoded dot stays encoded, as it does in keys.
+        // An encoded dot stays encoded, as in keys.
         return UriBytes.isUnreserved(decoded) && decoded != '.' ? decoded : ENCODED;
     }
 
@@ -28,7 +28,7 @@ final class PathBytes {
         return Arrays.copyOf(normal, UriBytes.normalizePath(path, 0, path.length, normal, 0));
     }
 
-    /** Position in the raw path after its first {@code length} bytes in normal form. */
+    /** Returns the position in the raw path after its first {@code length} bytes in normalized form. */
     static int skip(byte[] bytes, int from, int to, int length) {
         if (!UriBytes.hasEncodingsToNormalize(bytes, from, to)) {
             return Math.min(to, from + length);
@@ -41,9 +41,9 @@ final class PathBytes {
     }
 
     /**
-     * Whether resolving the dot segments of a range would climb above its beginning. Backslashes, and encoded slashes,
-     * dots and backslashes, count as what they stand for, because some origins take them so; empty segments do not
-     * count, because some origins merge them.
+     * Whether resolving the dot segments of a range would lead above its start. Backslashes, and encoded slashes, dots
+     * and backslashes, are decoded first, because some origins do so. Empty segments do not count, because some origins
+     * merge them.
      *
      * @param atSegmentStart whether the range begins a segment, else its first segment is the end of another
      */

@@ -7,8 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The path prefixes of rules that differ in nothing else, as a radix tree over bytes in normal form. A lookup reads the
- * path once, whatever the number of rules. Immutable once built.
+ * The path prefixes of rules that are otherwise equal, as a radix tree over normalized bytes. A lookup reads the path
+ * once, whatever the number of rules. Immutable once built.
  *
  * <pre>
  * rules /js/ (0), /js/lib/ (1), / (2)      "/"*2 -- "js/"*0 -- "lib/"*1
@@ -16,12 +16,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class PathTrie {
     private static final class Node {
-        /** Bytes on the edge that leads here, the first one included; empty for the root only. */
+        /** Bytes on the edge to this node, including the first one; empty only for the root. */
         private byte[] label;
 
         private final List<Node> children = new ArrayList<>(1);
 
-        /** The first rule listed whose path ends here. */
+        /** The first listed rule whose path ends here. */
         private @Nullable RemapRule rule;
 
         Node(byte[] label) {
@@ -55,7 +55,7 @@ final class PathTrie {
             children.add(at, child);
         }
 
-        /** Cuts this edge after {@code length} bytes; the rest becomes the only child. */
+        /** Splits this edge after {@code length} bytes. The rest becomes the only child. */
         void split(int length) {
             Node rest = new Node(Arrays.copyOfRange(label, length, label.length));
             rest.rule = rule;
@@ -69,7 +69,7 @@ final class PathTrie {
 
     private final Node root = new Node(new byte[0]);
 
-    /** Adds a rule; those listed earlier must be added earlier. Only while the table is being built. */
+    /** Adds a rule, in list order. Call only while the table is being built. */
     void add(byte[] path, RemapRule rule) {
         Node node = root;
         int i = 0;
@@ -92,7 +92,7 @@ final class PathTrie {
         }
     }
 
-    /** The first rule listed whose path begins the path in the range; null when there is none. */
+    /** Returns the first listed rule whose path is a prefix of the range; null if there is none. */
     @Nullable
     RemapRule find(byte[] bytes, int from, int to) {
         Node node = root;

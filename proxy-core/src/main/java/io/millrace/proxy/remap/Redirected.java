@@ -3,21 +3,22 @@ package io.millrace.proxy.remap;
 import io.millrace.proxy.http.TargetUri;
 
 /**
- * Clients are sent elsewhere. There is one instance for each rule; what depends on the request is asked for with its target.
- * Immutable.
+ * The result for a URL that a rule redirects. There is one instance per rule. Methods for request-dependent values take
+ * the target. Immutable.
  *
- * @param rule the rule that says so
+ * @param rule the rule that redirects
  */
 public record Redirected(RemapRule rule) implements RemapResult {
-    /** For logs: {@code redirect:remap[3]}. */
+    /** The reason for logs: {@code redirect:remap[3]}. */
     public String reason() {
         return rule.redirectReason();
     }
 
     /**
-     * The status of the answer: the rule's own, else 301 for good, and this time 307, which HTTP/1.0 does not know.
+     * Returns the status of the response: the rule's own, else 301 for permanent redirects and 307 for temporary ones.
+     * HTTP/1.0, which has no 307, gets 302.
      *
-     * @param minorVersion of the client's HTTP/1
+     * @param minorVersion minor version of the client's HTTP/1
      */
     public int status(int minorVersion) {
         if (rule.config().status() != 0) {
@@ -30,8 +31,8 @@ public record Redirected(RemapRule rule) implements RemapResult {
     }
 
     /**
-     * Where to: the rule's URL in place of what it matched, the rest of the path and the query as the client sent them. Bytes
-     * that no URL has are percent-encoded.
+     * Returns the redirect URL: the rule's URL in place of the matched part, then the rest of the client's path and
+     * query. Bytes not allowed in URLs are percent-encoded.
      */
     public String location(TargetUri target) {
         return rule.urlOf(target);

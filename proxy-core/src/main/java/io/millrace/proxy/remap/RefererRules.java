@@ -12,11 +12,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which pages may link to what a rule matches, and where other requests are sent: {@code map_with_referer}. Of the expressions the
- * first that is found in Referer decides; where none is, {@code *} lets it through. Immutable.
+ * The pages that may link to URLs of a rule, and the redirect for other requests: {@code map_with_referer}. The first
+ * expression that matches Referer decides. If none matches, {@code *} allows the request. Immutable.
  */
 public final class RefererRules {
-    /** One expression. */
+    /** One expression, which allows or refuses. */
     private record Expression(Pattern pattern, boolean refused) {}
 
     private final RemapRule rule;
@@ -40,7 +40,7 @@ public final class RefererRules {
         reason = "referer:remap[" + rule.index() + "]";
     }
 
-    /** Whether the request may pass. */
+    /** Whether the request is allowed. */
     public boolean allow(FieldSection fields) {
         String referer = fields.get(FieldName.REFERER);
         if (referer == null) {
@@ -54,12 +54,15 @@ public final class RefererRules {
         return any;
     }
 
-    /** For logs: {@code referer:remap[3]}. */
+    /** The reason for logs: {@code referer:remap[3]}. */
     public String reason() {
         return reason;
     }
 
-    /** Where a request is sent that may not pass. What no URL has, of its Referer, is percent-encoded. */
+    /**
+     * Returns the redirect URL of a request that is not allowed. Bytes of its Referer that are not allowed in URLs are
+     * percent-encoded.
+     */
     public String location(TargetUri target, FieldSection fields) {
         StringBuilder location = new StringBuilder();
         for (int i = 0; i < redirect.length(); i++) {

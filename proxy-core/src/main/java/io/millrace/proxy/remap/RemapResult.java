@@ -1,4 +1,7 @@
 package io.millrace.proxy.remap;
 
-/** What the table says about a URL: the rule that maps it or sends it elsewhere, or why none does. Never allocated for a request. */
+/**
+ * The result of a table lookup: the rule that maps or redirects a URL, or the reason why there is none. Never allocated
+ * per request.
+ */
 public sealed interface RemapResult permits Mapped, Redirected, NotMapped {}

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** One rule, ready for use: where it leads, and what reaches the origin. Immutable. */
+/** One compiled remap rule: its origin, its cache keys, and the requests that the origin receives. Immutable. */
 public final class RemapRule {
     private static final byte[] ASTERISK = {'*'};
 
@@ -27,7 +27,7 @@ public final class RemapRule {
     private final RemapResult result;
     private final byte[] fromPath;
     private final byte[] toPath;
-    /** With its question mark; empty for none. */
+    /** The query of {@code to} with its question mark; empty for none. */
     private final byte[] toQuery;
 
     private final String originScheme;
@@ -59,7 +59,7 @@ public final class RemapRule {
         keyRules = config.cache().settings().key();
         hasPlainKeys = keyRules.isPlain();
         keySuffix = keySuffix(config, to, keyRules).getBytes(StandardCharsets.ISO_8859_1);
-        // An answer's URL that leads out of the rule is that of something else.
+        // A URL in a response that is outside the rule's {@code to} belongs to another resource.
         mayBeLeft = toPath.length > 1 || config.verb() == RemapVerb.REVERSE_MAP;
         RefererConfig refererConfig = config.referers();
         referers = refererConfig == null ? null : new RefererRules(this, refererConfig);
@@ -68,10 +68,11 @@ public final class RemapRule {
     }
 
     /**
-     * The rule for a host that its expression matches, with what that found in place of {@code $0} to {@code $9}.
+     * Returns the rule for a host that its expression matches, with the captured groups in place of {@code $0} to
+     * {@code $9}.
      *
      * @param host in lower case
-     * @return null when it does not match, or leads to no host then
+     * @return null if the expression does not match, or if the result has no host
      */
     @Nullable
     RemapRule expanded(String host) {
@@ -83,37 +84,37 @@ public final class RemapRule {
         return expanded.equals(to) ? this : new RemapRule(config, expanded, hostPattern);
     }
 
-    /** The rule for one of the hosts that clients name themselves; see {@link ForwardedHosts}. */
+    /** Returns the rule for a host chosen by the client; see {@link ForwardedHosts}. */
     Mapped forwardedTo(RuleUrl url) {
         return new Mapped(new RemapRule(config, url, null));
     }
 
-    /** Whether it leads to the URL's own scheme, host and port. */
+    /** Whether the rule leads to the URL's own scheme, host and port. */
     boolean leadsTo(TargetUri url) {
         return to.isSecure() == url.isSecure()
                 && to.effectivePort() == url.port()
                 && url.host().equals(to.host());
     }
 
-    /** Whether it is no rule of an operator's, but leads where the client says. */
+    /** Whether the rule forwards to the host that the client chose, and was not configured by an operator. */
     public boolean isForwarding() {
         return config.isForwarding();
     }
 
-    /** What it says about URLs that it matches. */
+    /** The result for URLs that the rule matches. */
     RemapResult result() {
         return result;
     }
 
-    /** What it matches, in normal form. */
+    /** The path that the rule matches, in normalized form. */
     byte[] fromPath() {
         return fromPath;
     }
 
     /**
-     * Whether it may map URLs of a host.
+     * Whether the rule may map URLs of a host.
      *
-     * @param leftOver whether some are left to rules without a host
+     * @param leftOver whether rules without a host apply to some of the host's URLs
      */
     boolean isForHost(String host, boolean leftOver) {
         String named = config.from().host();
@@ -126,12 +127,12 @@ public final class RemapRule {
         return named == null ? leftOver : named.equals(host);
     }
 
-    /** As it was configured. */
+    /** The configuration of the rule. */
     public RemapRuleConfig config() {
         return config;
     }
 
-    /** Place among the rules, from 0. */
+    /** Position of the rule in the configuration, from 0. */
     public int index() {
         return config.index();
     }
@@ -141,12 +142,12 @@ public final class RemapRule {
         return config.upgrade();
     }
 
-    /** Which pages may link to what it matches; null when that does not matter. */
+    /** The pages that may link to URLs of the rule; null without a restriction. */
     public @Nullable RefererRules referers() {
         return referers;
     }
 
-    /** The URL that a target becomes; bytes that no URL has are percent-encoded. */
+    /** Returns the URL that a target is mapped to. Bytes not allowed in URLs are percent-encoded. */
     String urlOf(TargetUri target) {
         return originScheme + "://" + originAuthority + UriBytes.encoded(originTarget(target));
     }
@@ -160,35 +161,36 @@ public final class RemapRule {
         return originScheme;
     }
 
-    /** Host, and port where it is not the scheme's own, as URLs and Host fields have them. */
+    /** The host, with the port if it is not the scheme's default, as in URLs and Host fields. */
     String originAuthority() {
         return originAuthority;
     }
 
-    /** Lower-case name or address of the origin, an IPv6 address without brackets. */
+    /** The lower-case name or address of the origin, an IPv6 address without brackets. */
     public String originHost() {
         return originHost;
     }
 
-    /** Whether {@code to} says which port it is, and not the scheme alone. */
+    /** Whether {@code to} has an explicit port, not only a scheme. */
     public boolean namesPort() {
         return to.port() >= 0;
     }
 
-    /** 1 to 65535. */
+    /** The port of the origin, 1 to 65535. */
     public int originPort() {
         return to.effectivePort();
     }
 
-    /** All cache settings of this rule; what holds for a request, {@link CacheRules} say. */
+    /** All cache settings of this rule. {@link CacheRules} may change them for a request. */
     public CacheConfig cache() {
         return config.cache();
     }
 
     /**
-     * What stands in keys of this rule besides the URL. One URL may arrive on several ports, and be another resource on each. What a rule has stored is not for everybody who is forwarded once the
-     * rule is gone, nor what was forwarded for a rule that comes. Rules whose hosts go by one name share a key only where they ask the
-     * origin the same: otherwise one rule's answers would be served under another.
+     * Returns the part of this rule's cache keys after the URL. One URL may be requested on several ports and be
+     * another resource on each. Responses stored for a rule must not be used for forwarded requests after the rule was
+     * removed, nor forwarded responses for a new rule. Rules with a common key host share keys only if their requests
+     * to the origin are the same. Otherwise the responses of one rule would be served for another.
      */
     private static String keySuffix(RemapRuleConfig config, RuleUrl to, KeyRules rules) {
         String suffix = rules.generation() < 0 ? "" : " generation=" + rules.generation();
@@ -205,28 +207,32 @@ public final class RemapRule {
                         + (rules.sendsWholeQuery() ? " whole-query" : "");
     }
 
-    /** The URL that a client's URL is stored for: the same instance unless the rule makes keys of its own. */
+    /** Returns the URL for the cache key of a client's URL: the same instance unless the rule has settings for keys. */
     public TargetUri keyUrl(TargetUri target) {
         return hasPlainKeys ? target : keyRules.keyUrl(target);
     }
 
-    /** The URL that the origin is asked for when its answer may be stored: the key's, unless the rule says otherwise. */
+    /**
+     * Returns the URL requested from the origin if the response may be stored: the key's URL unless the rule specifies
+     * otherwise.
+     */
     public TargetUri originUrl(TargetUri target, TargetUri keyUrl) {
         return keyRules.originUrl(target, keyUrl);
     }
 
-    /** The primary key, given what {@link #keyUrl} made of the client's URL. */
+    /** Returns the primary key for the URL from {@link #keyUrl}. */
     public CacheKey keyOf(TargetUri keyUrl) {
         return CacheKey.of(keyUrl, keySuffix);
     }
 
     /**
-     * The request target that the origin receives: the path of the rule's {@code to}, what the client's path has beyond
-     * the part that matched, in the normal form of cache keys, the query of {@code to} if it has one, and the client's query byte for byte. The normal form, since two
-     * spellings that share a key must not be two questions to the origin. Where the matched part ended with a slash, or
-     * the rest begins with one, exactly that slash stands between the two.
+     * Returns the request target for the origin. It consists of the path of the rule's {@code to}, the rest of the
+     * client's path after the matched part, the query of {@code to} and the client's query. The path is in the
+     * normalized form of cache keys, because two spellings with one key must cause the same origin request. The
+     * client's query is unchanged. If the matched part ended with a slash, or the rest begins with one, exactly that
+     * slash is between the two.
      *
-     * @param target a URL that this rule was found for
+     * @param target a URL that this rule matches
      */
     public byte[] originTarget(TargetUri target) {
         if (target.form() == TargetUri.Form.ASTERISK) {
@@ -262,7 +268,7 @@ public final class RemapRule {
         return toQuery.length == 0 ? out : withQuery(out, prefix + pathEnd - rest);
     }
 
-    /** With the query of {@code to} in front of the client's, which may be none. */
+    /** Inserts the query of {@code to} before the client's query, which may be empty. */
     private byte[] withQuery(byte[] target, int queryStart) {
         boolean joins = target.length > queryStart + 1;
         int rest = joins ? target.length - queryStart : 0;
@@ -277,7 +283,10 @@ public final class RemapRule {
         return out;
     }
 
-    /** The whole URL that the origin is asked for: of a target without a path, the authority alone (RFC 9112 s3.2.4). */
+    /**
+     * Returns the complete URL requested from the origin; for a target without a path, the authority alone (RFC 9112
+     * s3.2.4).
+     */
     byte[] originUrlBytes(TargetUri target) {
         byte[] start = (originScheme + "://" + originAuthority).getBytes(StandardCharsets.ISO_8859_1);
         if (target.form() == TargetUri.Form.ASTERISK) {
@@ -290,18 +299,18 @@ public final class RemapRule {
     }
 
     /**
-     * The Host field that the origin receives: the host of the rule's {@code to}, or the client's own where the rule says
-     * {@code pristine_host_hdr} and the client sent one.
+     * Returns the Host field for the origin: the host of the rule's {@code to}. With {@code pristine_host_hdr} it is
+     * the client's own host, if the client sent one.
      */
     public String hostField(TargetUri target) {
         return config.pristineHostHdr() && target.hostBytes().length > 0 ? target.authority() : originAuthority;
     }
 
     /**
-     * Whether the origin, resolving dot segments, would leave what the rule maps to. Where that is the origin's root
-     * there is nothing to leave.
+     * Whether the path leaves the rule's {@code to} path when the origin resolves dot segments. If {@code to} is the
+     * origin's root, no path can leave it.
      */
-    boolean isLeftBy(byte[] bytes, int from, int to) {
+    boolean isEscapedBy(byte[] bytes, int from, int to) {
         if (!mayBeLeft) {
             return false;
         }
@@ -314,7 +323,7 @@ public final class RemapRule {
         return PathBytes.skip(bytes, from, to, fromPath.length);
     }
 
-    /** As it was written, and where. */
+    /** Returns the rule as written, with its location. */
     @Override
     public String toString() {
         String location = config.location();

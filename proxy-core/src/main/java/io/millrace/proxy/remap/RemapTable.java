@@ -14,21 +14,23 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All remap rules of a configuration. A lookup hashes the host and reads the path once for each group of rules that there is; the
- * number of rules does not matter. Precedence is Traffic Server's: rules by the port that the request arrived on, then {@code
- * map} and {@code regex_map}, then redirections, then those by expression. Those for WebSocket are apart, and are looked at for requests that ask for it
- * before all others. Within a group a rule with a host goes before every
- * rule without, and among rules for the same scheme, host and port the first one listed whose path begins the request's path wins, so
- * that {@code /} before {@code /stuff/} hides it. A rule that names no port matches every port that no rule for the host and path
- * names.
+ * The table of all remap rules of a configuration. A lookup hashes the host and reads the path once per group of rules.
+ * Its cost does not depend on the number of rules.
  *
- * <p>The answer depends on the URL and the port that the request arrived on, and treats paths that share a cache key alike. Otherwise
- * a response from one rule's origin could be served under another's. Where the port decides, keys have it.
+ * <p>Precedence is that of Traffic Server: rules by the received port, then {@code map} and {@code regex_map}, then
+ * redirects, then regex redirects. Rules for WebSocket are separate. Requests for WebSocket check them before all
+ * others. Within a group, a rule with a host precedes all rules without. Among rules with the same scheme, host and
+ * port, the first listed rule whose path is a prefix of the request's path wins. Therefore {@code /} before
+ * {@code /stuff/} hides it. A rule without a port matches every port that no rule for the host and path names.
  *
- * <p>Immutable but for what it remembers of expressions.
+ * <p>The result depends only on the URL and the received port, and is the same for all paths with the same cache key.
+ * Otherwise a response of one rule's origin could be served for another rule. If the port matters, it is part of the
+ * key.
+ *
+ * <p>Immutable except for its cache of expression matches.
  */
 public final class RemapTable {
-    /** Stands for the port that a request arrived on where that is not known: no rule that goes by it matches. */
+    /** The received port if it is unknown. No rule by received port matches then. */
     public static final int NO_PORT = -1;
 
     private final List<RemapRule> rules;
@@ -65,27 +67,27 @@ public final class RemapTable {
         return members.isEmpty() ? null : new HostIndex(members);
     }
 
-    /** The table of a configuration. */
+    /** Returns the table of a configuration. */
     public static RemapTable of(ProxyConfig config) {
         return new RemapTable(
                 config.remap(), config.forwardRule(), config.forwardProxy().enabled());
     }
 
-    /** In the order of the configuration. */
+    /** The rules in the order of the configuration. */
     public List<RemapRule> rules() {
         return rules;
     }
 
-    /** What the rules say about a URL, whatever port a request for it arrives on: those that go by that are left out. */
+    /** Returns the result for a URL on any received port. Rules by received port are ignored. */
     public RemapResult match(TargetUri target) {
         return match(target, NO_PORT);
     }
 
     /**
-     * What the rules say about a request; one in asterisk form, which has no path, goes where the host's root goes. Allocates
-     * nothing, unless there are expressions and the host was not asked for lately.
+     * Returns the result for a request. A target in asterisk form, which has no path, is matched as the root of its
+     * host. Allocates only if there are expressions and the host was not requested recently.
      *
-     * @param receivedPort the local port that the request arrived on, or {@link #NO_PORT}
+     * @param receivedPort the local port of the connection, or {@link #NO_PORT}
      */
     public RemapResult match(TargetUri target, int receivedPort) {
         if (byReceivedPort != null && receivedPort > 0) {
@@ -98,12 +100,18 @@ public final class RemapTable {
         return found == NotMapped.NO_RULE ? redirected(target) : found;
     }
 
-    /** What the rules for WebSocket say about a request that asks for it; {@link NotMapped} leaves it to all others. */
+    /**
+     * Returns the result of the WebSocket rules for a WebSocket request. {@link NotMapped} means that the other rules
+     * decide.
+     */
     public RemapResult matchWebSocket(TargetUri target) {
         return webSockets == null ? NotMapped.NO_RULE : webSockets.match(target, target.port());
     }
 
-    /** What a request in absolute form gets that no rule maps, from a client that may be forwarded: its own host. */
+    /**
+     * Returns the result for an unmapped request in absolute form from a client with the right to forwarding: its own
+     * host.
+     */
     public RemapResult forwarded(TargetUri target) {
         return forwards && hasHost(target) ? forwardedHosts.of(target) : NotMapped.NO_RULE;
     }
@@ -126,7 +134,7 @@ public final class RemapTable {
         return found;
     }
 
-    /** Everything that may map a URL: what its rule maps it to, and what that for each port on which requests for it may arrive does. */
+    /** Returns all mappings of a URL: by its rule, and by each rule for a received port. */
     public List<Mapped> matches(TargetUri target) {
         List<Mapped> found = new ArrayList<>(1);
         if (match(target) instanceof Mapped mapped) {
@@ -143,8 +151,9 @@ public final class RemapTable {
     }
 
     /**
-     * The primary keys that a client's URL may have, as its rules make them; that of the URL itself where no rule maps it. That of what was forwarded is
-     * among them where no rule maps it: it may be stored though nothing is forwarded now, and would be found again when that is allowed again.
+     * Returns all primary keys that a client's URL may have by its rules. If no rule maps the URL, these are the keys
+     * of the URL itself and of a forwarded request. The latter may be stored although forwarding is now disabled, and
+     * would be found again when it is enabled.
      */
     public List<CacheKey> keys(TargetUri target) {
         List<Mapped> found = matches(target);
@@ -155,7 +164,7 @@ public final class RemapTable {
         return hasHost(target) ? List.of(own, forwardedHosts.of(target).key(target)) : List.of(own);
     }
 
-    /** The URL that a client's URL is stored for; the URL itself where no rule maps it. */
+    /** Returns the URL for the cache key of a client's URL; the URL itself if no rule maps it. */
     public TargetUri keyUrl(TargetUri target) {
         List<Mapped> found = matches(target);
         if (found.isEmpty() && forwarded(target) instanceof Mapped own) {
@@ -165,8 +174,8 @@ public final class RemapTable {
     }
 
     /**
-     * The rules that may map URLs of a URL's host, in either scheme: those that name it or whose expression matches it, and those
-     * without a host unless rules for the host leave nothing to them.
+     * Returns the rules that may map URLs of a URL's host, in either scheme. These are the rules with this host or a
+     * matching expression, and the rules without a host if any URL of the host is left to them.
      */
     public List<RemapRule> rulesUnder(TargetUri url) {
         boolean leftOver = isLeftToOthers(url) || isLeftToOthers(url.inOtherScheme());
@@ -179,7 +188,10 @@ public final class RemapTable {
         return found;
     }
 
-    /** The rules of which anything is invalidated with all of a URL's host: those under it, and those that share a key's host. */
+    /**
+     * Returns the rules affected by an invalidation of the URL's whole host: those under the host, and those with a
+     * common key host.
+     */
     public Set<RemapRule> rulesConcernedBy(TargetUri url) {
         Set<RemapRule> concerned = new LinkedHashSet<>(rulesUnder(url));
         Set<String> hosts = new HashSet<>();
@@ -199,7 +211,7 @@ public final class RemapTable {
         return concerned;
     }
 
-    /** The rules whose responses' tags are of one of these sites. */
+    /** Returns the rules whose tags belong to one of these sites. */
     public List<RemapRule> rulesOfSites(Set<String> sites) {
         List<RemapRule> found = new ArrayList<>();
         for (RemapRule rule : rules) {

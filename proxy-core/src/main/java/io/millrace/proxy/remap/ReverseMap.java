@@ -16,11 +16,12 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rules of {@code reverse_map}: what origins' answers say of their own URLs is said of clients' URLs. What is stored stays as the
- * origin said it; each answer is changed for its client as it is sent, whether it comes from the origin or from the cache, so that
- * one stored response serves clients of several hosts and a new rule holds at once.
+ * The rules of {@code reverse_map}, which replace URLs of origins in responses by URLs of clients. Stored responses
+ * keep the origin's URLs. Each response is changed when it is sent, whether it was fetched or stored. Therefore one
+ * stored response serves clients of several hosts, and a new rule takes effect immediately.
  *
- * <p>Of several rules for an origin's URL the first counts that leads to the client's own scheme and host, else the first. Immutable.
+ * <p>If several rules match an origin's URL, the first one that leads to the client's own scheme and host is used, else
+ * the first. Immutable.
  */
 public final class ReverseMap {
     private final HostIndex all;
@@ -39,7 +40,7 @@ public final class ReverseMap {
         return rule.config().to().scheme() + "://" + rule.config().to().host();
     }
 
-    /** What a configuration says; null without such rules. */
+    /** Returns the reverse rules of a configuration; null if there are none. */
     public static @Nullable ReverseMap of(ProxyConfig config) {
         List<RemapRule> rules = config.remap().stream()
                 .filter(rule -> rule.verb() == RemapVerb.REVERSE_MAP)
@@ -48,7 +49,7 @@ public final class ReverseMap {
         return rules.isEmpty() ? null : new ReverseMap(rules);
     }
 
-    /** An origin's head as the client is to see it; the same instance when nothing in it changes. */
+    /** Returns the origin's head for the client; the same instance if nothing changes. */
     public ResponseHead toClient(ResponseHead head, TargetUri client, Mapped mapped) {
         FieldSection fields = head.fields();
         if (!isConcerned(fields)) {
@@ -58,9 +59,9 @@ public final class ReverseMap {
         return changed == fields ? head : head.withFields(changed);
     }
 
-    /** A stored head as the client is to see it; the same instance, without allocation, when it names no URL. */
+    /** Returns a stored head for the client; the same instance, without allocation, if it contains no URL. */
     public StoredHead toClient(StoredHead head, TargetUri client, Mapped mapped) {
-        if (!head.namesUrls()) {
+        if (!head.hasUrlFields()) {
             return head;
         }
         FieldSection fields = head.fields();
@@ -101,7 +102,7 @@ public final class ReverseMap {
         return any ? changed.build() : fields;
     }
 
-    /** The URL that the origin was, or would be, asked for. */
+    /** Returns the URL that the origin receives for the client's request; null in asterisk form. */
     private static @Nullable TargetUri originUrl(TargetUri client, Mapped mapped) {
         if (client.form() == TargetUri.Form.ASTERISK) {
             return null;
@@ -119,8 +120,8 @@ public final class ReverseMap {
     }
 
     /**
-     * What a URL in an answer becomes; null when it stays as it is. A path without a host is the origin's, and becomes the client's
-     * path where the rule leads back to the client's own host.
+     * Returns the replacement of a URL in a response; null for no change. A path without a host belongs to the origin.
+     * It becomes a path of the client if the rule leads back to the client's own host.
      */
     private @Nullable String url(String reference, TargetUri client, TargetUri origin) {
         int fragment = reference.indexOf('#');
@@ -144,7 +145,7 @@ public final class ReverseMap {
         }
         TargetUri target = parse(becomes);
         String own = UriBytes.encoded(rule.originTarget(meant));
-        // After two slashes a client reads a host (RFC 3986 s4.2), which whoever chose the path would have chosen.
+        // A client parses a host after two slashes (RFC 3986 s4.2). The author of the path could then choose that host.
         boolean isPath = target != null && target.isSameOrigin(client) && !own.startsWith("//");
         String result = isPath ? own : becomes;
         return result.equals(text) ? null : result + rest;

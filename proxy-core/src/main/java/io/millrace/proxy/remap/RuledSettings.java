@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The settings that hold for a request: those of its remap rule, with what the cache rules change that match it, in their order.
- * The combinations that occur are kept, so that a request that meets one allocates nothing. Thread-safe.
+ * The cache settings in force for a request: the settings of its remap rule, changed by the matching cache rules in
+ * order. Combinations are cached, so that a repeated combination allocates nothing. Thread-safe.
  */
 public final class RuledSettings {
     private final CacheSettings base;
@@ -22,7 +22,7 @@ public final class RuledSettings {
     private final CacheSettings settings;
     private final @Nullable String text;
     private final AtomicReferenceArray<RuledSettings> next;
-    /** Made when first asked for; made twice it is the same. */
+    /** Created on first use. Racing threads may create equal instances. */
     private volatile @Nullable RuledSettings inOverload;
 
     private RuledSettings(CacheSettings base, List<CacheRuleConfig> applied, int rules) {
@@ -44,25 +44,25 @@ public final class RuledSettings {
         this.next = of.next;
     }
 
-    /** The settings of a remap rule without any change. */
+    /** Returns the settings of a remap rule without changes. */
     static RuledSettings of(CacheSettings base, int rules) {
         return new RuledSettings(base, List.of(), rules);
     }
 
-    /** What holds. */
+    /** The settings in force. */
     public CacheSettings settings() {
         return settings;
     }
 
-    /** The rules that match, for people: {@code cache_rules[0] cache_rules[3]}; null when there are none. */
+    /** The matching rules for logs: {@code cache_rules[0] cache_rules[3]}; null if there are none. */
     public @Nullable String text() {
         return text;
     }
 
     /**
-     * With one more rule, which stands after those that match already.
+     * Adds a rule after those that match already.
      *
-     * @param room how many more combinations may be kept
+     * @param room number of further combinations that may be cached
      */
     RuledSettings with(CacheRuleConfig rule, AtomicInteger room) {
         RuledSettings known = next.get(rule.index());
@@ -80,7 +80,7 @@ public final class RuledSettings {
         return made;
     }
 
-    /** What holds while the rule is in overload. */
+    /** Returns the settings in force while the rule is overloaded. */
     public RuledSettings inOverload(StaleRules.UnderLoad load) {
         RuledSettings made = inOverload;
         if (made == null || !made.settings.stale().underLoad().equals(load)) {

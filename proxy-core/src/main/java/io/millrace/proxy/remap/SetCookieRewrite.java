@@ -5,16 +5,18 @@ import io.millrace.proxy.http.TargetUri;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** Domain and Path of cookies (RFC 6265 s4.1.2) of an origin's answer, as a client of this proxy is to see them. No state. */
+/**
+ * Rewrites Domain and Path of an origin's cookies (RFC 6265 s4.1.2) for a client of this proxy. Thread-safe: no state.
+ */
 final class SetCookieRewrite {
     private SetCookieRewrite() {}
 
     /**
-     * A Set-Cookie value with another Domain and Path; null when it stays as it is.
+     * Returns a Set-Cookie value with another Domain and Path; null for no change.
      *
-     * @param rule the rule for answers that the origin's URL has
-     * @param origin the URL that the origin was asked for
-     * @param client the URL that the client asked for
+     * @param rule the reverse rule for the origin's URL
+     * @param origin the URL requested from the origin
+     * @param client the URL that the client requested
      */
     static @Nullable String of(String value, RemapRule rule, TargetUri origin, TargetUri client) {
         StringBuilder out = new StringBuilder(value.length());
@@ -48,7 +50,7 @@ final class SetCookieRewrite {
         return becomes.equals(value) ? part : part.substring(0, equals + 1) + becomes;
     }
 
-    /** A domain of the origin's becomes the client's host, unless the client's host is in it already. */
+    /** Replaces a domain of the origin by the client's host, unless the client's host is already in the domain. */
     private static String domain(String value, RemapRule rule, TargetUri origin, TargetUri client) {
         String domain = (value.startsWith(".") ? value.substring(1) : value).toLowerCase(Locale.ROOT);
         boolean ofOrigin = isIn(origin.host(), domain);
@@ -61,7 +63,10 @@ final class SetCookieRewrite {
         return host.equals(domain) || (!domain.isEmpty() && host.endsWith("." + domain));
     }
 
-    /** A path below the rule's is moved with it; one above it, which is for more, is for all that the rule leads to. */
+    /**
+     * Moves a path below the rule's path with the rule. A path above it, which covers more, becomes the whole path that
+     * the rule leads to.
+     */
     private static String path(String value, RemapRule rule) {
         RuleUrl from = rule.config().from();
         String to = rule.config().to().path();

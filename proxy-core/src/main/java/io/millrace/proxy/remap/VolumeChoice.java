@@ -9,8 +9,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which volume of the cache a response goes to: the one that its rule names, else the one of the client's host, else the
- * default. Of the hosts an exact name counts before the longest domain. Immutable.
+ * Selects the cache volume of a response: the one named by its rule, else the one of the client's host, else the
+ * default. An exact host name precedes the longest matching domain. Immutable.
  */
 public final class VolumeChoice {
     private final Map<String, String> byHost = new HashMap<>();
@@ -18,7 +18,7 @@ public final class VolumeChoice {
 
     private VolumeChoice() {}
 
-    /** What a configuration says. */
+    /** Returns the volume choice of a configuration. */
     public static VolumeChoice of(ProxyConfig config) {
         VolumeChoice choice = new VolumeChoice();
         for (VolumeShareConfig volume : config.volumes()) {
@@ -31,7 +31,7 @@ public final class VolumeChoice {
         return choice;
     }
 
-    /** Name of the volume for responses to the target under its rule. */
+    /** Returns the name of the volume for responses to the target under its rule. */
     public String volume(TargetUri target, Mapped mapped) {
         String ofRule = mapped.rule().cache().volume();
         String found = ofRule != null ? ofRule : volume(target.host());

@@ -1,6 +1,6 @@
 /**
- * Which origin answers for which URL: the remap rules as a table that one request walks once, and the sealed answer. A
- * pure function of the URL, so that whatever shares a cache key shares a rule.
+ * The remap rules: a table that maps URLs to origins, searched once per request, with a sealed result. The result is a
+ * pure function of the URL and the received port, so that all URLs with one cache key have the same rule.
  */
 @NullMarked
 package io.millrace.proxy.remap;

@@ -21,7 +21,8 @@ import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Handshakes that concern automatic certificates: tls-alpn-01 (RFC 8737), and names without a certificate yet.
+ * Handles handshakes for automatic certificates: tls-alpn-01 challenges (RFC 8737), and names without a certificate
+ * yet.
  *
  * <p>Thread-safe. Files are read on the executor.
  */
@@ -31,7 +32,7 @@ final class AutomaticCertificates {
 
     private static final int ALPN_EXTENSION = 16;
 
-    /** More than the TLS handshake's own time limit, which ends when the certificate is chosen. */
+    /** Longer than the time limit of the TLS handshake itself, which ends when the certificate is selected. */
     private static final long MARGIN_MILLIS = 5000;
 
     private final ScheduledExecutorService executor;
@@ -40,7 +41,9 @@ final class AutomaticCertificates {
     private final LongAdder challenges = new LongAdder();
     private volatile @Nullable AcmeConfig config;
 
-    /** @param look makes the certificate store see new files */
+    /**
+     * @param look callback that makes the certificate store check for new files
+     */
     AutomaticCertificates(
             @Nullable AcmeConfig config, ScheduledExecutorService executor, LongSupplier clockMillis, Runnable look) {
         this.config = config;
@@ -53,12 +56,12 @@ final class AutomaticCertificates {
         config = next;
     }
 
-    /** Challenges answered by tls-alpn-01 since the start. */
+    /** The number of challenges answered by tls-alpn-01 since the start. */
     long challenges() {
         return challenges.sum();
     }
 
-    /** How long a client's first bytes may take, the wait for a certificate on demand included. */
+    /** Returns the time limit of a client's first bytes, including the wait for a certificate on demand. */
     long timeoutMillis(long standardMillis) {
         AcmeConfig now = config;
         AcmeConfig.OnDemand onDemand = now == null ? null : now.onDemand();
@@ -67,7 +70,7 @@ final class AutomaticCertificates {
                 : Math.max(standardMillis, onDemand.waitNanos() / 1_000_000 + MARGIN_MILLIS);
     }
 
-    /** Whether the answer to a hello is the certificate of a challenge. */
+    /** Whether a hello must be answered with the certificate of a challenge. */
     boolean isChallenge(@Nullable ByteBuf hello) {
         AcmeConfig now = config;
         return hello != null
@@ -76,7 +79,7 @@ final class AutomaticCertificates {
                 && offersChallenge(hello);
     }
 
-    /** Completes a promise with the context of a challenge for a name, retained. */
+    /** Completes a promise with the context for a challenge of a name, retained. */
     void provideChallenge(@Nullable String name, Promise<SslContext> promise) {
         AcmeFiles files = AcmeFiles.of(config);
         if (files == null || name == null || !isPlain(name)) {
@@ -118,10 +121,10 @@ final class AutomaticCertificates {
     }
 
     /**
-     * Asks for a certificate for a name without one, where the configuration allows that.
+     * Requests a certificate for a name without one, if the configuration allows it.
      *
-     * @param then called once, on another thread, when the wait is over
-     * @return false where there is nothing to wait for; then {@code then} is not called
+     * @param then called once, on another thread, at the end of the wait
+     * @return false if there is nothing to wait for; then {@code then} is not called
      */
     boolean await(@Nullable String name, Runnable then) {
         AcmeConfig now = config;
@@ -132,7 +135,7 @@ final class AutomaticCertificates {
         return true;
     }
 
-    /** Keeps a name within its directory. */
+    /** Whether a path made of the name stays within its directory. */
     private static boolean isPlain(String name) {
         return !name.isEmpty() && name.indexOf('/') < 0 && name.charAt(0) != '.' && name.indexOf('\0') < 0;
     }
@@ -144,7 +147,7 @@ final class AutomaticCertificates {
      */
     static boolean offersChallenge(ByteBuf hello) {
         int end = hello.writerIndex();
-        // Version and random, then three vectors: session id, cipher suites, compression methods.
+        // The version and random come first, then three vectors: session id, cipher suites, compression methods.
         int at = hello.readerIndex() + 34;
         at = skip(hello, at, 1, end);
         at = skip(hello, at, 2, end);
@@ -162,7 +165,7 @@ final class AutomaticCertificates {
         return false;
     }
 
-    /** The position after a vector; past the end for a damaged one. */
+    /** Returns the position after a vector; the end for a truncated one. */
     private static int skip(ByteBuf hello, int at, int lengthBytes, int end) {
         if (at + lengthBytes > end) {
             return end;

@@ -10,18 +10,18 @@ import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** Records of names with automatic certificates, as the launcher wrote them. Thread-safe. */
+/** The records of names with automatic certificates, which the launcher writes. Thread-safe. */
 final class AutomaticNames {
     private final ReentrantLock lock = new ReentrantLock();
     private volatile List<AcmeRecord> all = List.of();
     private @Nullable FileTime changed;
 
-    /** As of the last look. */
+    /** The records as of the last check. */
     List<AcmeRecord> all() {
         return all;
     }
 
-    /** Reads the records again when one was replaced. Blocks. */
+    /** Reads the records again if one was replaced. Blocks. */
     void look(@Nullable AcmeConfig config) {
         lock.lock();
         try {
@@ -39,14 +39,14 @@ final class AutomaticNames {
             return;
         }
         try {
-            // A rename into the directory changes its time.
+            // A rename into the directory changes the directory's modification time.
             FileTime now = Files.getLastModifiedTime(files.records());
             if (!now.equals(changed)) {
                 all = List.copyOf(AcmeRecord.all(files));
                 changed = now;
             }
         } catch (IOException e) {
-            // The earlier records stay: the launcher reports a storage that cannot be used.
+            // The previous records stay in use. The launcher reports a storage that cannot be used.
             changed = null;
         }
     }

@@ -21,21 +21,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Local copies of automatic certificates whose storage is elsewhere, for a worker that starts while the storage is missing.
+ * Local copies of automatic certificates that are stored elsewhere, for a worker that starts while the storage is
+ * missing.
  *
- * <p>A copy is used where the storage cannot be read, and where it has never had a certificate for the name: a file system
- * that is not mounted is an empty directory. A certificate that was deleted from the storage is deleted here too. Blocks.
- * Confined to the store's lock.
+ * <p>A copy is used if the storage cannot be read, or if it has never had a certificate for the name. The latter
+ * includes a file system that is not mounted, which is an empty directory. When a certificate is deleted from the
+ * storage, its copy is deleted too. Blocks. Confined to the store's lock.
  *
- * @param storage directory of the certificates that are copied
- * @param records of the names
- * @param directory of the copies
+ * @param storage directory of the original certificates
+ * @param records directory of the records of the names
+ * @param directory directory of the copies
  */
 record CertificateCopies(Path storage, Path records, Path directory) {
     private static final Logger log = LoggerFactory.getLogger(CertificateCopies.class);
     private static final String SUFFIX = ".pem";
 
-    /** Null where there is nothing to copy: without automatic certificates, and where their storage is in the state directory too. */
+    /**
+     * Returns the copies; null if there is nothing to copy. That is the case without automatic certificates, or if
+     * their storage is below the parent of the state directory.
+     */
     static @Nullable CertificateCopies of(@Nullable AcmeConfig acme, @Nullable Path state) {
         AcmeFiles files = AcmeFiles.of(acme);
         if (files == null || state == null) {
@@ -55,16 +59,16 @@ record CertificateCopies(Path storage, Path records, Path directory) {
         return files.certificate().startsWith(directory);
     }
 
-    /** The file in the storage that a copy is of. */
+    /** Returns the original file of a copy. */
     Path original(CertificateFiles copy) {
         return storage.resolve(String.valueOf(copy.certificate().getFileName()));
     }
 
     /**
-     * Copies that are used beside what the storage has.
+     * Returns the copies to be used in addition to the certificates of the storage.
      *
-     * @param present certificates of the storage, or of memory where it cannot be read
-     * @param readable whether the storage was read just now
+     * @param present certificates of the storage, or the last known ones if it cannot be read
+     * @param readable whether the storage could be read just now
      */
     List<CertificateFiles> missingFrom(Collection<CertificateFiles> present, boolean readable, long nowMillis) {
         Set<String> names = new HashSet<>();
@@ -101,7 +105,7 @@ record CertificateCopies(Path storage, Path records, Path directory) {
         return names;
     }
 
-    /** Whether the storage had the certificate once, or it has ended. */
+    /** Whether the storage had the certificate at any time, or the certificate has expired. */
     private boolean isGivenUp(String fileName, Path copy, long nowMillis) {
         String name = fileName.substring(0, fileName.length() - SUFFIX.length());
         try {
@@ -132,7 +136,7 @@ record CertificateCopies(Path storage, Path records, Path directory) {
         }
     }
 
-    /** Keeps a copy of a certificate of the storage; writes only what is new. */
+    /** Keeps a copy of a certificate of the storage. Writes only if the content is new. */
     void keep(ServerCertificate certificate) {
         Path file = certificate.files().certificate();
         if (!file.startsWith(storage)) {

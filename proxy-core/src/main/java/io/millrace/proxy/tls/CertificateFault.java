@@ -3,24 +3,24 @@ package io.millrace.proxy.tls;
 import java.nio.file.Path;
 import java.util.Locale;
 
-/** Reports why a certificate cannot be used: the file, the kind of fault, and what to do. */
+/** Reports the reason why a certificate cannot be used: the file, the kind of fault, and the remedy. */
 public final class CertificateFault extends Exception {
     private static final long serialVersionUID = 1;
 
-    /** Kinds of faults; in lower case they are label values of a metric. */
+    /** The kinds of faults. In lower case they are label values of a metric. */
     public enum Kind {
-        /** A file is missing or may not be read. */
+        /** A file is missing or not readable. */
         UNREADABLE,
-        /** A file is not PEM, or holds no certificate or no key. */
+        /** A file is not PEM, or contains no certificate or no key. */
         MALFORMED,
         /** The key belongs to another certificate. */
         MISMATCH,
-        /** The certificate is past its end. */
+        /** The certificate has expired. */
         EXPIRED,
-        /** The TLS library refuses it. */
+        /** The TLS library refuses the certificate. */
         UNSUPPORTED;
 
-        /** As metrics and reports show it. */
+        /** The text in metrics and reports. */
         public String word() {
             return name().toLowerCase(Locale.ROOT);
         }
@@ -32,13 +32,13 @@ public final class CertificateFault extends Exception {
     private final String file;
 
     CertificateFault(Kind kind, Path file, String reason) {
-        // Reasons are for operators; where in this program one was found helps nobody.
+        // Reasons are for operators, so that a stack trace is not needed.
         super(reason, null, false, false);
         this.kind = kind;
         this.file = file.toString();
     }
 
-    /** What kind of fault this is. */
+    /** The kind of fault. */
     public Kind kind() {
         return kind;
     }

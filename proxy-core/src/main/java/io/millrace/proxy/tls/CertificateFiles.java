@@ -12,8 +12,8 @@ import java.util.stream.Stream;
 /**
  * The files of one certificate. Immutable.
  *
- * @param certificate PEM with the chain
- * @param key PEM with the private key; the same file where both are in one
+ * @param certificate PEM file with the chain
+ * @param key PEM file with the private key; equal to {@code certificate} if one file contains both
  */
 public record CertificateFiles(Path certificate, Path key) {
     private static final String FULL_CHAIN = "fullchain.pem";
@@ -21,15 +21,15 @@ public record CertificateFiles(Path certificate, Path key) {
     private static final String LEGO_ISSUER = ".issuer.crt";
 
     /**
-     * Finds the certificates of a directory, sorted by path.
+     * Returns the certificates in a directory, sorted by path.
      *
      * <ul>
-     *   <li>certbot and dehydrated: {@code fullchain.pem} and {@code privkey.pem}, here or one directory below;
+     *   <li>certbot and dehydrated: {@code fullchain.pem} and {@code privkey.pem}, in the directory or one level below;
      *   <li>lego: {@code NAME.crt} and {@code NAME.key};
      *   <li>{@code NAME.pem} and {@code NAME.key}, or both in {@code NAME.pem}.
      * </ul>
      *
-     * @throws IOException when the directory cannot be read
+     * @throws IOException if the directory cannot be read
      */
     static List<CertificateFiles> in(Path directory) throws IOException {
         if (has(directory)) {
@@ -43,7 +43,7 @@ public record CertificateFiles(Path certificate, Path key) {
         for (String name : names) {
             Path path = directory.resolve(name);
             if (name.startsWith(".")) {
-                // Editors and atomic writers keep their own files here.
+                // Hidden files of editors and of atomic replacements.
                 continue;
             }
             boolean pem = name.endsWith(".pem");
@@ -60,7 +60,10 @@ public record CertificateFiles(Path certificate, Path key) {
         return found;
     }
 
-    /** Spares a look into what is a file by its name; hosts may end so too, but not in directories of thousands. */
+    /**
+     * Whether the name is a file name, so that it need not be opened as a directory. Some host names have such endings,
+     * but not in directories with thousands of names.
+     */
     private static boolean isFileName(String name) {
         return name.endsWith(".key") || name.endsWith(".json") || name.endsWith(LEGO_ISSUER);
     }

@@ -12,9 +12,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which certificates are used for which name. Immutable: a change makes another one.
+ * The index of certificates by server name. Immutable: a change creates a new index.
  *
- * <p>An exact name goes before a wildcard, which stands for one label (RFC 6125 section 6.4.3).
+ * <p>An exact name takes precedence over a wildcard, which matches one label (RFC 6125 section 6.4.3).
  */
 final class CertificateIndex {
     static final CertificateIndex EMPTY = new CertificateIndex(Map.of(), Map.of(), Map.of(), null, false);
@@ -22,17 +22,19 @@ final class CertificateIndex {
     /**
      * A certificate that may be used.
      *
-     * @param names what it is used for, in lower case
-     * @param settings of these names
+     * @param names the names that it is used for, in lower case
+     * @param settings the settings of these names
      */
     record Candidate(ServerCertificate certificate, List<String> names, NameSettings settings) {}
 
-    /** Certificates and settings of one name; also the key of a set. The settings are those of the first candidate. */
+    /**
+     * The certificates and settings of one name; also the key of a set. The first candidate determines the settings.
+     */
     private record Held(List<ServerCertificate> certificates, NameSettings settings) {}
 
     private final Map<String, CertificateSet> exact;
 
-    /** By what stands behind {@code *.}. */
+    /** Keyed by the name without {@code *.}. */
     private final Map<String, CertificateSet> wildcards;
 
     private final Map<Held, CertificateSet> sets;
@@ -55,11 +57,12 @@ final class CertificateIndex {
     }
 
     /**
-     * Makes an index.
+     * Creates an index.
      *
-     * @param candidates the earlier ones go first where several have the same name and kind of key, but expired ones last
-     * @param defaultName whose certificate clients without a name get; null for that of the first candidate
-     * @param previous sets of certificates that are the same in both are shared, and contexts with them
+     * @param candidates earlier ones precede later ones with the same name and key type, except that expired ones are
+     *     last
+     * @param defaultName name whose certificate is sent to clients without a server name; null for the first candidate
+     * @param previous sets with equal certificates are taken from it, together with their contexts
      */
     static CertificateIndex of(
             List<Candidate> candidates,
@@ -105,7 +108,7 @@ final class CertificateIndex {
             }
         }
         held.add(offered);
-        // Elliptic curves go first: their signatures are cheaper than RSA's, and clients that lack them get RSA.
+        // Elliptic curves come first because their signatures cost less than RSA; clients without support get RSA.
         held.sort(Comparator.comparing(each -> each.keyAlgorithm().equals("RSA")));
     }
 
@@ -126,7 +129,9 @@ final class CertificateIndex {
         return known;
     }
 
-    /** The certificates for a name that a client asks for, null where it names none; null where there are none. */
+    /**
+     * Returns the certificates for the name that a client requests, null for no name. Returns null if there are none.
+     */
     @Nullable
     CertificateSet find(@Nullable String name) {
         CertificateSet found = name == null ? null : find(exact, wildcards, name);
@@ -136,7 +141,7 @@ final class CertificateIndex {
         return name != null && rejectsUnknown ? null : defaultSet;
     }
 
-    /** The certificates for a name, without the default. */
+    /** Returns the certificates for a name, without the default; null for none. */
     @Nullable
     CertificateSet findExactly(String name) {
         return find(exact, wildcards, name);
@@ -149,27 +154,27 @@ final class CertificateIndex {
         return dot <= 0 ? found : wildcards.get(name.substring(dot + 1));
     }
 
-    /** Every set that this index can choose. */
+    /** All sets that this index can select. */
     Collection<CertificateSet> sets() {
         return sets.values();
     }
 
-    /** Whether the set can be chosen still. */
+    /** Whether the set can still be selected. */
     boolean has(CertificateSet set) {
         return sets.get(new Held(set.certificates(), set.settings())) == set;
     }
 
-    /** The different settings of all names. */
+    /** The distinct settings of all names. */
     Set<NameSettings> settings() {
         return settings;
     }
 
-    /** Whether every name has the settings of the address. */
+    /** Whether all names have the settings of the address. */
     boolean isUniform() {
         return settings.isEmpty() || (settings.size() == 1 && settings.contains(NameSettings.NONE));
     }
 
-    /** Names with certificates of their own, wildcards left out. */
+    /** Names with certificates of their own, without wildcards. */
     Set<String> names() {
         return exact.keySet();
     }

@@ -42,16 +42,16 @@ import javax.naming.ldap.Rdn;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads certificates and keys from files and checks that they fit each other.
+ * Reads certificates and private keys from files and checks that they match.
  *
- * <p>Thread-safe. Blocks on files: not for event loops.
+ * <p>Thread-safe. Blocks on files: must not run on event loops.
  */
 public final class CertificateReader {
     private static final int FILE_BYTES_MAX = 1 << 20;
     private static final int DNS_NAME = 2;
     private static final int IP_ADDRESS = 7;
 
-    /** Issuers' certificates, of which thousands of chains share a few. */
+    /** Certificates of issuers, which thousands of chains share. */
     private final Map<ByteBuffer, byte[]> issuers = new ConcurrentHashMap<>();
 
     private final Map<String, String> texts = new ConcurrentHashMap<>();
@@ -59,8 +59,8 @@ public final class CertificateReader {
     /**
      * Reads one certificate.
      *
-     * @param nowMillis what {@link ServerCertificate#loadedMillis} says
-     * @throws CertificateFault when it cannot be used; an expired one is no fault here
+     * @param nowMillis value of {@link ServerCertificate#loadedMillis}
+     * @throws CertificateFault if the certificate is unusable; an expired one is accepted here
      */
     public ServerCertificate read(CertificateFiles files, long nowMillis) throws CertificateFault {
         List<Pem.Block> blocks = blocks(files.certificate());
@@ -83,12 +83,12 @@ public final class CertificateReader {
         }
     }
 
-    /** Reads every certificate of a PEM file, such as one of authorities, in the order of the file. */
+    /** Reads all certificates of a PEM file, for example of authorities, in file order. */
     public static List<X509Certificate> authorities(Path file) throws CertificateFault {
         return certificates(file, blocks(file));
     }
 
-    /** Reads the names and addresses of the first certificate of a PEM file, in lower case; its key is not needed. */
+    /** Reads the names and addresses of the first certificate of a PEM file, in lower case. Needs no key. */
     public static List<String> names(Path file) throws CertificateFault {
         try {
             return names(authorities(file).get(0));
@@ -97,7 +97,7 @@ public final class CertificateReader {
         }
     }
 
-    /** Makes a key store that trusts every certificate of a PEM file of authorities. */
+    /** Creates a key store that trusts all certificates of a PEM file of authorities. */
     public static KeyStore trustStore(Path file) throws CertificateFault, GeneralSecurityException, IOException {
         KeyStore store = KeyStore.getInstance("PKCS12");
         store.load(null, null);
@@ -118,7 +118,7 @@ public final class CertificateReader {
         return known == null ? text : known;
     }
 
-    /** Forgets what chains shared that are no longer held; those read later share among themselves. */
+    /** Clears the cache of shared issuers and texts. Chains in use keep theirs. */
     void forgetShared() {
         issuers.clear();
         texts.clear();
@@ -188,7 +188,7 @@ public final class CertificateReader {
         throw new CertificateFault(Kind.MALFORMED, file, "has no private key in PEM (BEGIN PRIVATE KEY)");
     }
 
-    /** The certificate that the key belongs to: the first one, or another where the file is in a wrong order. */
+    /** Returns the certificate of the key: the first one, or another if the file is in the wrong order. */
     private static X509Certificate leaf(List<X509Certificate> certificates, CertificateFiles files, byte[] key)
             throws CertificateFault {
         for (X509Certificate certificate : certificates) {
@@ -206,7 +206,7 @@ public final class CertificateReader {
         try {
             privateKey = KeyFactory.getInstance(publicKey.getAlgorithm()).generatePrivate(new PKCS8EncodedKeySpec(key));
         } catch (GeneralSecurityException e) {
-            // A key of another kind, which another certificate of the file may have.
+            // The key is of another type. Another certificate of the file may match it.
             return false;
         }
         try {
@@ -228,7 +228,7 @@ public final class CertificateReader {
         }
     }
 
-    /** Lets BoringSSL compare key and certificate, which takes a tenth of the time of a signature in Java. */
+    /** Compares key and certificate with BoringSSL, which takes a tenth of the time of a signature in Java. */
     private static boolean isAccepted(X509Certificate certificate, PrivateKey privateKey) {
         try {
             OpenSslCredentialBuilder.forX509(privateKey, certificate).build().release();
@@ -250,7 +250,7 @@ public final class CertificateReader {
         return signature.verify(signed);
     }
 
-    /** The leaf and its issuers one after the other, whatever their order in the file. */
+    /** Returns the leaf followed by its issuers, in whatever order the file has them. */
     private static List<X509Certificate> chain(
             X509Certificate leaf, List<X509Certificate> certificates, List<String> notes) {
         List<X509Certificate> chain = new ArrayList<>();

@@ -7,8 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The certificates that one context offers: at most one for each kind of key; and the settings of their names. Thread-safe;
- * compared by identity.
+ * The certificates of one context, at most one per key type, with the settings of their names. Thread-safe; compared by
+ * identity.
  */
 final class CertificateSet {
     private final List<ServerCertificate> certificates;
@@ -22,28 +22,31 @@ final class CertificateSet {
         ocspTarget = this.certificates.get(this.certificates.size() - 1).ocspTarget();
     }
 
-    /** Settings of the names that they are for. */
+    /** The settings of the names of these certificates. */
     NameSettings settings() {
         return settings;
     }
 
-    /** The preferred kind of key first. */
+    /** The certificates, with the preferred key type first. */
     List<ServerCertificate> certificates() {
         return certificates;
     }
 
-    /** Target of requests for a staple; null where there is no responder. The TLS library takes a staple for the last certificate only. */
+    /**
+     * Target of OCSP requests; null without a responder. This is the target of the last certificate, the only one that
+     * the TLS library can staple.
+     */
     @Nullable
     OcspTarget ocspTarget() {
         return ocspTarget;
     }
 
-    /** Fingerprint of the certificate that a staple is for. */
+    /** Fingerprint of the certificate that can be stapled. */
     String stapledSha256() {
         return certificates.get(certificates.size() - 1).facts().sha256();
     }
 
-    /** Whether clients refuse that certificate without a staple. */
+    /** Whether clients refuse the certificate that can be stapled if they receive no staple. */
     boolean isMustStaple() {
         return certificates.get(certificates.size() - 1).facts().ocsp().mustStaple();
     }

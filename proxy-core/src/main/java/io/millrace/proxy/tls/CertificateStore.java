@@ -29,24 +29,24 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.helpers.NOPLogger;
 
 /**
- * Certificates from files, read again when a file changes.
+ * The certificates of a proxy, loaded from files and reloaded when a file changes.
  *
- * <p>A file that cannot be used is reported and counted, and takes no other certificate down; where it replaced a good
- * version, that one serves on. Loading and looking block on files and take one thread at a time; {@link #index} may be
- * called from any thread.
+ * <p>A file that cannot be used is reported and counted, and does not affect other certificates. An earlier usable
+ * version remains in use. Loading and checking block on files and are limited to one thread at a time. {@link #index}
+ * may be called from any thread.
  */
 final class CertificateStore {
     private static final Logger log = LoggerFactory.getLogger(CertificateStore.class);
 
-    /** A file that fails so soon after a change is perhaps half written; the next look decides. */
+    /** A file that fails within this time after a change may be incomplete. The next check decides. */
     private static final long SETTLE_MILLIS = 2000;
 
-    /** With more certificates than this, the TLS library sees each one when a client first asks for it. */
+    /** Above this number of certificates, the TLS library checks each one only when a client first requests it. */
     private static final int TRIED_AT_START_MAX = 256;
 
     private static final long DAY_MILLIS = TimeUnit.DAYS.toMillis(1);
 
-    /** One certificate's files and what is known of them. Confined to the thread that looks, by the store's lock. */
+    /** The files of one certificate and their state. Confined to the checking thread by the store's lock. */
     private static final class Entry {
         final CertificateFiles files;
         final List<String> names;
@@ -67,7 +67,7 @@ final class CertificateStore {
         long faultSinceMillis;
         long alarmedMillis;
 
-        /** Index in the configuration; changes with it. */
+        /** Index in the configuration; changes when the configuration changes. */
         int element;
 
         Entry(Key key) {
@@ -107,22 +107,22 @@ final class CertificateStore {
         this.journal = journal;
     }
 
-    /** A store that only looks: what it finds is in its report and not in the log. */
+    /** Creates a store that only checks files. Its findings are in its report and are not logged. */
     static CertificateStore forCheck(TlsConfig config, LongSupplier clockMillis) {
         return new CertificateStore(config, clockMillis, NOPLogger.NOP_LOGGER);
     }
 
-    /** The choice of certificates now. */
+    /** The current index of certificates by name. */
     CertificateIndex index() {
         return index;
     }
 
-    /** What operators see, as of the last look. */
+    /** The state of all certificates as of the last check. */
     TlsReport report() {
         return report;
     }
 
-    /** Keeps these contexts in step with the certificates from now on. */
+    /** Registers contexts that follow the changes of the certificates from now on. */
     void attach(ServerContexts made) {
         lock.lock();
         try {
@@ -133,7 +133,10 @@ final class CertificateStore {
         }
     }
 
-    /** Keeps copies of automatic certificates from now on, and uses them where the storage is missing; null for none. */
+    /**
+     * Sets the storage for copies of automatic certificates, which are used if the original storage is missing; null
+     * for none.
+     */
     void copies(@Nullable CertificateCopies next) {
         lock.lock();
         try {
@@ -143,7 +146,7 @@ final class CertificateStore {
         }
     }
 
-    /** Takes other settings over and loads what is new in them; what did not change is kept. Blocks. */
+    /** Applies new settings and loads the certificates that are new in them; unchanged ones are kept. Blocks. */
     void configure(TlsConfig next) {
         lock.lock();
         try {
@@ -155,7 +158,7 @@ final class CertificateStore {
         }
     }
 
-    /** Loads what changed since the last look. Blocks. */
+    /** Loads the files that changed since the last check. Blocks. */
     void look() {
         lock.lock();
         try {
@@ -193,7 +196,7 @@ final class CertificateStore {
         loaded = true;
     }
 
-    /** The entries of the settings, those known before with what is known of them. */
+    /** Returns the entries of the settings. Existing entries keep their state. */
     private Map<Key, Entry> expand(long nowMillis) {
         Map<Key, Entry> next = new LinkedHashMap<>();
         for (int i = 0; i < config.certificates().size(); i++) {
@@ -234,7 +237,7 @@ final class CertificateStore {
         try {
             List<CertificateFiles> files = CertificateFiles.in(directory);
             if (files.isEmpty() && entries.keySet().stream().anyMatch(key -> isIn(directory, key))) {
-                // A storage that is not mounted looks like this.
+                // An unmounted storage appears as an empty directory.
                 throw new IOException("the directory is empty now");
             }
             brokenDirectories.remove(directory);
@@ -276,9 +279,9 @@ final class CertificateStore {
                         && !FileStamp.of(entry.files.key()).equals(entry.keyStamp));
     }
 
-    /** Returns whether a new version was read. */
+    /** Reads the files of an entry. Returns whether a new version was read. */
     private boolean read(Entry entry, long nowMillis, boolean tries) {
-        // The stamps are older than the content, so that a change in between is seen at the next look.
+        // The stamps are taken before the content is read, so that the next check detects a change in between.
         FileStamp certificateStamp = FileStamp.of(entry.files.certificate());
         FileStamp keyStamp = FileStamp.of(entry.files.key());
         ServerCertificate before = entry.good;
@@ -317,7 +320,7 @@ final class CertificateStore {
                 "expired on " + Instant.ofEpochSecond(certificate.facts().expirySeconds()));
     }
 
-    /** Lets the TLS library judge a certificate before clients meet it. */
+    /** Checks a certificate with the TLS library before clients can receive it. */
     private static void tryOut(ServerCertificate certificate, NameSettings settings) throws CertificateFault {
         try {
             SslContext context =
@@ -360,7 +363,7 @@ final class CertificateStore {
                 : "the version loaded before stays in use";
     }
 
-    /** Notes certificates that have come to their end since the last look; returns whether there are any. */
+    /** Marks certificates that have expired since the last check. Returns whether there are any. */
     private boolean expire(long nowMillis) {
         boolean any = false;
         for (Entry entry : entries.values()) {
@@ -374,7 +377,7 @@ final class CertificateStore {
         return any;
     }
 
-    /** Warns of certificates that end soon, of each once a day. */
+    /** Logs a warning for each certificate that expires soon, once a day. */
     private void alarm(long nowMillis) {
         for (Entry entry : entries.values()) {
             ServerCertificate good = entry.good;
@@ -424,7 +427,7 @@ final class CertificateStore {
         }
     }
 
-    /** Adds the fingerprints of certificates that staples are wanted for. */
+    /** Adds the fingerprints of certificates that need a staple. */
     void addStapled(Set<String> sha256) {
         lock.lock();
         try {
@@ -438,7 +441,7 @@ final class CertificateStore {
         }
     }
 
-    /** Gives handshakes the staple that a certificate has now. */
+    /** Passes the current staple of a certificate to new handshakes. */
     void restaple(String sha256, Stapling stapling) {
         for (CertificateSet set : index.sets()) {
             OcspTarget target = set.ocspTarget();
@@ -468,7 +471,7 @@ final class CertificateStore {
         return new TlsReport(lines, Map.copyOf(brokenDirectories), new EnumMap<>(faultsSeen), nowMillis);
     }
 
-    /** Says that a certificate is a copy; null for others. */
+    /** Returns a note that a certificate is a copy; null for other certificates. */
     private @Nullable String copyOf(Entry entry) {
         return copies == null || !copies.isCopy(entry.files)
                 ? null

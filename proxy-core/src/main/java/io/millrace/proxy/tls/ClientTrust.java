@@ -32,10 +32,10 @@ import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Verifies client certificates by authorities and revocation lists of files. Immutable.
+ * Verifies client certificates with the authorities and revocation lists of files. Immutable.
  *
- * <p>The session id context is a digest of the policy and the files: a session is resumed only where the same policy has
- * admitted it (CVE-2025-23419), and never after a change of a file.
+ * <p>The session id context is a digest of the policy and the files. Therefore a session is resumed only under the
+ * policy that admitted it (CVE-2025-23419), and never after a change of a file.
  */
 final class ClientTrust {
     private final @Nullable TrustManager manager;
@@ -46,18 +46,18 @@ final class ClientTrust {
         this.sessionContext = sessionContext;
     }
 
-    /** Null where clients are not asked for certificates. */
+    /** The trust manager; null if client certificates are not requested. */
     @Nullable
     TrustManager manager() {
         return manager;
     }
 
-    /** 32 bytes. */
+    /** The session id context, 32 bytes. */
     byte[] sessionContext() {
         return sessionContext.clone();
     }
 
-    /** The files that it is read from. */
+    /** Returns the files that the settings refer to. */
     static Stream<Path> files(ServerTlsConfig config) {
         return config.clientCertificates() == ClientCertificates.OFF
                 ? Stream.of()
@@ -65,9 +65,9 @@ final class ClientTrust {
     }
 
     /**
-     * Reads the files of a setting. Blocks.
+     * Reads the files of the settings. Blocks.
      *
-     * @throws SSLException when one cannot be used; the message names it
+     * @throws SSLException if a file cannot be used; the message names it
      */
     static ClientTrust of(ServerTlsConfig config) throws SSLException {
         try {

@@ -11,17 +11,18 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What tells one version of a file from another, symbolic links followed. Immutable.
+ * The identity of one version of a file. Symbolic links are followed. Immutable.
  *
- * @param id device and inode, or what the file system has instead; null for neither
- * @param changedNanos time of the last change; with a POSIX file system that of the inode, which no writer can set
+ * @param id the inode, or the file key of other file systems; null if there is none
+ * @param changedNanos time of the last change, in epoch nanoseconds; on POSIX the inode change time, which a writer
+ *     cannot set
  */
 public record FileStamp(@Nullable Object id, long size, long changedNanos) {
     static final FileStamp MISSING = new FileStamp(null, -1, 0);
     private static final boolean POSIX =
             Path.of("").getFileSystem().supportedFileAttributeViews().contains("unix");
 
-    /** Reads the stamp; {@link #MISSING} where there is no file or it cannot be looked at. */
+    /** Reads the stamp of a file; {@link #MISSING} if there is no file or its attributes cannot be read. */
     public static FileStamp of(Path file) {
         try {
             if (POSIX) {
@@ -41,7 +42,7 @@ public record FileStamp(@Nullable Object id, long size, long changedNanos) {
         return time.to(TimeUnit.NANOSECONDS);
     }
 
-    /** How long ago the file changed, by the wall clock; negative where clocks disagree. */
+    /** Returns the time since the file changed, by the wall clock; negative if clocks differ. */
     long ageMillis(long nowMillis) {
         return nowMillis - changedNanos / 1_000_000;
     }

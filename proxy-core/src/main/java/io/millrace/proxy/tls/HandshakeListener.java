@@ -2,27 +2,27 @@ package io.millrace.proxy.tls;
 
 import io.millrace.proxy.net.ClientConnection;
 
-/** Is told how each TLS handshake with a client ends. Called on the connection's event loop. */
+/** Receives the result of each TLS handshake with a client. Called on the connection's event loop. */
 public interface HandshakeListener {
-    /** Why a handshake failed. */
+    /** The reasons why a handshake failed. */
     enum Failure {
-        /** No certificate for the name that the client asked for. */
+        /** There is no certificate for the name that the client requested. */
         UNKNOWN_NAME,
-        /** The client showed no certificate, or one that is not valid. */
+        /** The client sent no certificate, or an invalid one. */
         CLIENT_CERTIFICATE,
-        /** No common version, cipher suite or group. */
+        /** There is no common version, cipher suite or group. */
         NOTHING_IN_COMMON,
-        /** The client closed the connection, or refused with an alert. */
+        /** The client closed the connection, or sent an alert. */
         CLIENT,
-        /** It was not done within the time for it. */
+        /** The handshake exceeded its time limit. */
         TIMEOUT,
-        /** The received bytes are not TLS, or break its rules. */
+        /** The received bytes are not TLS, or violate the protocol. */
         PROTOCOL
     }
 
-    /** The connection is ready. */
+    /** The handshake has succeeded and the connection is ready. */
     void succeeded(ClientConnection.Tls agreed);
 
-    /** The connection is closed. */
+    /** The handshake has failed and the connection is closed. */
     void failed(Failure failure);
 }

@@ -27,7 +27,7 @@ import javax.net.ssl.SSLSession;
 import org.jspecify.annotations.Nullable;
 
 /**
- * TLS of one listening address: chooses certificates for its connections.
+ * TLS of one listen address: selects the certificates of its connections.
  *
  * <p>Thread-safe.
  */
@@ -49,9 +49,9 @@ public final class ListenerTls implements TlsNames {
     }
 
     /**
-     * Makes the handler that stands first in a connection's pipeline.
+     * Creates the first handler of a connection's pipeline.
      *
-     * @param told called on the event loop when a handshake ends
+     * @param told listener, called on the event loop at the end of a handshake
      * @return owned by the pipeline that it is added to
      */
     public ChannelHandler newHandler(ByteBufAllocator allocator, HandshakeListener told) {
@@ -70,10 +70,10 @@ public final class ListenerTls implements TlsNames {
     }
 
     /**
-     * A TLS handler that tells how its handshake ends.
+     * Adds a listener for the end of the handshake to a TLS handler.
      *
-     * @param settings those of its context
-     * @param names settings of other names on the same address; null where there are none
+     * @param settings the settings of its context
+     * @param names settings of other names on the same address; null if there are none
      */
     static SslHandler watched(
             SslHandler handler, HandshakeListener told, ServerTlsConfig settings, @Nullable TlsNames names) {
@@ -117,12 +117,12 @@ public final class ListenerTls implements TlsNames {
                     ? SubjectText.of(shown.getSubjectX500Principal())
                     : null;
         } catch (SSLPeerUnverifiedException e) {
-            // The client has shown no certificate, and need not.
+            // The client has sent no certificate, which is optional.
             return null;
         }
     }
 
-    /** Sorts failures by what libraries say of them. */
+    /** Classifies a failure by the exception and its message, which depend on the TLS library. */
     static Failure failure(Throwable cause) {
         String text = String.valueOf(cause.getMessage());
         if (cause instanceof SslHandshakeTimeoutException) {
@@ -150,18 +150,18 @@ public final class ListenerTls implements TlsNames {
         return common ? Failure.NOTHING_IN_COMMON : Failure.PROTOCOL;
     }
 
-    /** The certificates for the name in a client's hello, null where it has none; null where there are none. */
+    /** Returns the certificates for the name in a client's hello, null for no name. Returns null if there are none. */
     @Nullable
     CertificateSet find(@Nullable String name) {
         return store.index().find(name);
     }
 
-    /** Whether there is a certificate for the name itself. */
+    /** Whether a certificate exists for the name itself, without the default. */
     boolean hasExactly(String name) {
         return store.index().findExactly(name) != null;
     }
 
-    /** Handshakes for automatic certificates; null where this address has certificates of its own. */
+    /** Handles handshakes for automatic certificates; null if this address has its own certificates. */
     @Nullable
     AutomaticCertificates automatic() {
         return automatic;
@@ -177,7 +177,10 @@ public final class ListenerTls implements TlsNames {
         return index.isUniform() ? null : index;
     }
 
-    /** A name without a certificate has the settings that the default certificate has, else those of the address. */
+    /**
+     * Returns the settings of a name. Without a certificate of its own, these are the settings of the default
+     * certificate, else of the address.
+     */
     @Override
     public ServerTlsConfig settings(String host) {
         int end = host.endsWith(".") ? host.length() - 1 : host.length();

@@ -17,17 +17,17 @@ import javax.net.ssl.SSLHandshakeException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the name in a client's hello and puts the TLS handler with its certificate in its own place.
+ * Reads the server name of a client's hello and replaces itself in the pipeline with the TLS handler for that name.
  *
- * <p>Confined to the connection's event loop, which never waits for a context that is being made.
+ * <p>Confined to the connection's event loop, which never blocks while a context is being created.
  */
 final class NameSelector extends SniHandler {
-    /** More than any hello with post-quantum key shares; the rest of the extensions are small. */
+    /** Larger than any hello with post-quantum key shares; the other extensions are small. */
     private static final int HELLO_BYTES_MAX = 64 * 1024;
 
     private static final long HELLO_TIMEOUT_MILLIS = 10_000;
 
-    /** Fatal alert unrecognized_name in a record of TLS 1.2 (RFC 6066 section 3). */
+    /** Fatal alert unrecognized_name in a TLS 1.2 record (RFC 6066 section 3). */
     private static final byte[] UNRECOGNIZED_NAME = {21, 3, 3, 0, 2, 2, 112};
 
     private final ListenerTls tls;
@@ -36,7 +36,7 @@ final class NameSelector extends SniHandler {
     private boolean refused;
     private boolean challenged;
 
-    /** Of a handshake that waits for a certificate. The decoder keeps the hello until it completes. */
+    /** The promise of a handshake that waits for a certificate. The decoder keeps the hello until it completes. */
     private @Nullable Promise<SslContext> waiting;
 
     NameSelector(ListenerTls tls, HandshakeListener told) {
@@ -60,7 +60,7 @@ final class NameSelector extends SniHandler {
     protected Future<SslContext> lookup(ChannelHandlerContext ctx, @Nullable String name) {
         Promise<SslContext> promise = ctx.executor().newPromise();
         if (refused) {
-            // The decoder reads the same hello again when more arrives and when the connection ends.
+            // The decoder reads the same hello again when more bytes arrive and when the connection ends.
             return promise.setSuccess(null);
         }
         AutomaticCertificates automatic = tls.automatic();
@@ -81,9 +81,9 @@ final class NameSelector extends SniHandler {
     }
 
     /**
-     * A promise for a wait. Its failure closes the connection and completes the outer promise without a context: a failure
-     * of that one would reach the end of the pipeline as an unhandled exception. The end of the connection completes the
-     * outer promise too: at the end of the proxy nothing else does.
+     * Returns the promise of a wait. Its failure closes the connection and completes the outer promise without a
+     * context. A failure of the outer promise would reach the end of the pipeline as an unhandled exception. The end of
+     * the connection also completes the outer promise, because nothing else does when the proxy stops.
      */
     private Promise<SslContext> waiting(ChannelHandlerContext ctx, Promise<SslContext> outer) {
         Promise<SslContext> inner = ctx.executor().newPromise();
@@ -136,14 +136,14 @@ final class NameSelector extends SniHandler {
             return;
         }
         if (ctx.isRemoved()) {
-            // The client left while it waited.
+            // The client disconnected during the wait.
             ReferenceCountUtil.release(context);
             return;
         }
         try {
             super.replaceHandler(ctx, name, context);
         } finally {
-            // The handler's engine holds the context from here on.
+            // From now on the handler's engine holds the context.
             ReferenceCountUtil.release(context);
         }
     }

@@ -6,9 +6,9 @@ import java.util.Base64;
 import java.util.List;
 
 /**
- * Reads PEM files into labelled blocks, and writes such (RFC 7468).
+ * Parses PEM files into labelled blocks, and writes such blocks (RFC 7468).
  *
- * <p>Immutable: no state.
+ * <p>Thread-safe: no state.
  */
 final class Pem {
     private static final String BEGIN = "-----BEGIN ";
@@ -20,16 +20,16 @@ final class Pem {
     /**
      * One block of a file.
      *
-     * @param label such as {@code CERTIFICATE}
+     * @param label for example {@code CERTIFICATE}
      * @param content DER
      */
-    @SuppressWarnings("ArrayRecordComponent") // never compared
+    @SuppressWarnings("ArrayRecordComponent") // instances are never compared
     record Block(String label, byte[] content) {}
 
     /**
-     * Returns every block in the order of the file; text between blocks is skipped.
+     * Returns all blocks in file order. Text between blocks is skipped.
      *
-     * @throws IllegalArgumentException when a block does not end or is not base64
+     * @throws IllegalArgumentException if a block has no end or is not base64
      */
     static List<Block> blocks(byte[] file) {
         String text = new String(file, StandardCharsets.ISO_8859_1);
@@ -52,7 +52,7 @@ final class Pem {
         return blocks;
     }
 
-    /** Writes a block. */
+    /** Appends a block. */
     static void append(StringBuilder out, String label, byte[] content) {
         out.append(BEGIN).append(label).append(DASHES).append('\n');
         out.append(Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(content));

@@ -5,9 +5,9 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Private keys in DER: turns PKCS #1 and SEC 1 keys into PKCS #8, and finds the public key inside an EC key.
+ * Converts private keys in DER from PKCS #1 and SEC 1 to PKCS #8, and finds the public key inside an EC key.
  *
- * <p>Immutable: no state. Sources: RFC 5208, RFC 8017 appendix A.1.2, RFC 5915.
+ * <p>Thread-safe: no state. Sources: RFC 5208, RFC 8017 appendix A.1.2, RFC 5915.
  */
 final class PrivateKeyDer {
     private static final int INTEGER = 0x02;
@@ -18,22 +18,22 @@ final class PrivateKeyDer {
     private static final int PUBLIC_KEY = 0xa1;
     private static final byte[] VERSION_0 = {INTEGER, 1, 0};
 
-    /** AlgorithmIdentifier of rsaEncryption, with NULL as its parameters. */
+    /** The AlgorithmIdentifier of rsaEncryption, with NULL as its parameters. */
     private static final byte[] RSA = {
         SEQUENCE, 13, 6, 9, 0x2a, (byte) 0x86, 0x48, (byte) 0x86, (byte) 0xf7, 0x0d, 1, 1, 1, 5, 0
     };
 
-    /** Object identifier of id-ecPublicKey. */
+    /** The object identifier of id-ecPublicKey. */
     private static final byte[] EC = {6, 7, 0x2a, (byte) 0x86, 0x48, (byte) 0xce, 0x3d, 2, 1};
 
     private PrivateKeyDer() {}
 
-    /** Wraps a key of {@code BEGIN RSA PRIVATE KEY}. */
+    /** Wraps a key from {@code BEGIN RSA PRIVATE KEY}. */
     static byte[] ofPkcs1(byte[] key) {
         return element(SEQUENCE, VERSION_0, RSA, element(OCTET_STRING, key));
     }
 
-    /** Wraps a key of {@code BEGIN EC PRIVATE KEY}. */
+    /** Wraps a key from {@code BEGIN EC PRIVATE KEY}. */
     static byte[] ofSec1(byte[] key) {
         Reader fields = new Reader(key, 0, key.length).enter(SEQUENCE);
         fields.skip(INTEGER);
@@ -45,7 +45,7 @@ final class PrivateKeyDer {
         return element(SEQUENCE, VERSION_0, element(SEQUENCE, EC, curve.rest()), element(OCTET_STRING, key));
     }
 
-    /** The public point in a PKCS #8 EC key, uncompressed or as written; null where the key has none. */
+    /** Returns the public point of a PKCS #8 EC key, as encoded in the key; null if the key contains none. */
     static byte @Nullable [] ecPoint(byte[] pkcs8) {
         Reader outer = new Reader(pkcs8, 0, pkcs8.length).enter(SEQUENCE);
         outer.skip(INTEGER);
@@ -57,7 +57,7 @@ final class PrivateKeyDer {
         return point == null ? null : point.enter(BIT_STRING).rest();
     }
 
-    /** The public key bits of a SubjectPublicKeyInfo, with the count of unused bits in front. */
+    /** Returns the public key bits of a SubjectPublicKeyInfo, preceded by the count of unused bits. */
     static byte[] publicBits(byte[] subjectPublicKeyInfo) {
         Reader outer = new Reader(subjectPublicKeyInfo, 0, subjectPublicKeyInfo.length).enter(SEQUENCE);
         outer.skip(SEQUENCE);
@@ -87,7 +87,7 @@ final class PrivateKeyDer {
         return out.toByteArray();
     }
 
-    /** Walks over the elements of one constructed value. Confined to one thread. */
+    /** Reads the elements of one constructed value in order. Confined to one thread. */
     private static final class Reader {
         private final byte[] bytes;
         private final int end;
@@ -127,7 +127,7 @@ final class PrivateKeyDer {
             enter(tag);
         }
 
-        /** The content of the first element with this tag among those left; null where there is none. */
+        /** Returns the content of the first remaining element with this tag; null if there is none. */
         @Nullable
         Reader find(int tag) {
             while (at + 2 <= end) {

@@ -16,25 +16,25 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One version of a certificate with its key, as it was read. Immutable; compared by identity.
+ * One version of a certificate with its key, as read from the files. Immutable; compared by identity.
  *
- * <p>Holds the encoded forms only, since of many certificates few are in use: the objects that TLS needs are made when a
- * context is.
+ * <p>Holds only the encoded forms, because usually few of many certificates are in use. The objects needed for TLS are
+ * created with a context.
  */
 public final class ServerCertificate {
     /**
-     * What operators see of a certificate.
+     * The properties of a certificate that operators see.
      *
      * @param names in lower case: DNS names and IP addresses of subjectAltName, else the common name
      * @param issuer distinguished name
-     * @param issuedSeconds start of its validity, seconds since 1970
-     * @param expirySeconds end of its validity, seconds since 1970
-     * @param keyType such as {@code EC 256} or {@code RSA 2048}
+     * @param issuedSeconds start of its validity, in epoch seconds
+     * @param expirySeconds end of its validity, in epoch seconds
+     * @param keyType for example {@code EC 256} or {@code RSA 2048}
      * @param serial hexadecimal
      * @param sha256 fingerprint, hexadecimal
      * @param chain subjects in the order in which they are sent
-     * @param notes what is odd about it and keeps it from nothing
-     * @param ocsp what it says of OCSP
+     * @param notes warnings that do not prevent its use
+     * @param ocsp its extensions for OCSP
      */
     public record Facts(
             List<String> names,
@@ -53,7 +53,7 @@ public final class ServerCertificate {
             notes = List.copyOf(notes);
         }
 
-        /** Whether less than 14 days are left, or less than a quarter of the lifetime where that is shorter. */
+        /** Whether less than 14 days are left, or less than a quarter of the lifetime if that is shorter. */
         public boolean endsSoon(long nowSeconds) {
             long notice = Math.min(SOON_SECONDS_MAX, (expirySeconds - issuedSeconds) / 4);
             return expirySeconds - nowSeconds < Math.max(notice, 0);
@@ -79,7 +79,7 @@ public final class ServerCertificate {
         this.loadedMillis = loadedMillis;
     }
 
-    /** Where it came from. */
+    /** The files that the certificate was read from. */
     public CertificateFiles files() {
         return files;
     }
@@ -88,12 +88,12 @@ public final class ServerCertificate {
         return facts;
     }
 
-    /** {@code EC}, {@code RSA} or {@code EdDSA}: certificates for one name differ by it. */
+    /** The key algorithm: {@code EC}, {@code RSA} or {@code EdDSA}. A name may have one certificate of each. */
     String keyAlgorithm() {
         return keyAlgorithm;
     }
 
-    /** Target of requests for a staple; null where the certificate names no responder. */
+    /** Returns the target of OCSP requests; null if the certificate names no responder. */
     @Nullable
     OcspTarget ocspTarget() {
         String responder = facts.ocsp().responder();
@@ -106,7 +106,7 @@ public final class ServerCertificate {
         return new OcspTarget(facts.sha256(), name, responder, this::x509Chain);
     }
 
-    /** When it was read, milliseconds since 1970. */
+    /** The time when the files were read, in epoch milliseconds. */
     public long loadedMillis() {
         return loadedMillis;
     }
@@ -115,7 +115,7 @@ public final class ServerCertificate {
         return facts.expirySeconds() * 1000 <= nowMillis;
     }
 
-    /** Decodes the chain, the server's own first. */
+    /** Decodes the chain, which begins with the server's own certificate. */
     public X509Certificate[] x509Chain() throws GeneralSecurityException {
         CertificateFactory factory = CertificateFactory.getInstance("X.509");
         List<X509Certificate> decoded = new ArrayList<>();
@@ -125,7 +125,7 @@ public final class ServerCertificate {
         return decoded.toArray(X509Certificate[]::new);
     }
 
-    /** Chain and key in one PEM file. */
+    /** Returns the chain and the key as one PEM file. */
     byte[] pem() {
         StringBuilder text = new StringBuilder();
         for (byte[] certificate : chain) {

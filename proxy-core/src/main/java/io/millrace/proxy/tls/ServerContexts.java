@@ -46,15 +46,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes TLS contexts of certificates when they are first asked for, and keeps them.
+ * Creates TLS contexts of certificates on first use and caches them.
  *
- * <p>Thread-safe. Contexts are made on an executor of its own, since that takes a millisecond and more. Whoever gets a
- * context holds a reference of it, and releases it.
+ * <p>Thread-safe. Contexts are created on a separate executor, because that takes a millisecond or more. A returned
+ * context is retained for the caller, which must release it.
  */
 final class ServerContexts {
     private static final Logger log = LoggerFactory.getLogger(ServerContexts.class);
     private static final long FAULT_QUIET_NANOS = TimeUnit.SECONDS.toNanos(60);
-    /** The server's order decides; a client that offers neither is served as one of HTTP/1.1. */
+    /** The server's preference decides. A client that offers neither protocol is served HTTP/1.1. */
     private static final ApplicationProtocolConfig HTTP2_FIRST = new ApplicationProtocolConfig(
             ApplicationProtocolConfig.Protocol.ALPN,
             ApplicationProtocolConfig.SelectorFailureBehavior.NO_ADVERTISE,
@@ -64,11 +64,11 @@ final class ServerContexts {
 
     private static final char[] NO_PASSWORD = new char[0];
 
-    /** BoringSSL has no others, and takes all of them or none. */
+    /** All suites of TLS 1.3 in BoringSSL, which supports them all together or not at all. */
     private static final List<String> TLS_1_3_SUITES =
             List.of("TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256");
 
-    /** With more sets of certificates than this, a responder is asked when a client first asks for the name. */
+    /** Above this number of certificate sets, a responder is queried only when a client first requests the name. */
     private static final int STAPLED_AHEAD_MAX = 256;
 
     private final FaultLog faults = new FaultLog(log, FAULT_QUIET_NANOS, System::nanoTime);
@@ -82,15 +82,15 @@ final class ServerContexts {
     private final Stapling stapling;
     private final LongSupplier clockMillis;
 
-    /** Settings of the address with those of names over them. */
+    /** The effective settings of names: the settings of the address, overridden by the names' own settings. */
     private final Map<NameSettings, ServerTlsConfig> effective = new ConcurrentHashMap<>();
 
     private volatile List<FileStamp> stamps = List.of();
 
     /**
-     * @param http2 whether clients are offered HTTP/2 before HTTP/1.1
+     * @param http2 whether HTTP/2 is offered to clients, before HTTP/1.1
      * @param ticketKeys for every context until others are set
-     * @param clockMillis what staples end by
+     * @param clockMillis clock for the expiry of staples
      */
     ServerContexts(
             Executor executor,
@@ -122,17 +122,17 @@ final class ServerContexts {
         return settings;
     }
 
-    /** The settings of a set's names. */
+    /** Returns the settings of the names of a set. */
     ServerTlsConfig settings(CertificateSet set) {
         return settings(set.settings());
     }
 
-    /** The settings of names over those of the address. */
+    /** Returns the settings of the address, overridden by the given settings of names. */
     ServerTlsConfig settings(NameSettings names) {
         return names.equals(NameSettings.NONE) ? settings : effective.computeIfAbsent(names, own -> own.over(settings));
     }
 
-    /** Gives up contexts where a file of client authorities has changed and can be used. Blocks. */
+    /** Discards the contexts if a file of client authorities has changed and is usable. Blocks. */
     void look() {
         List<FileStamp> now = stamps();
         if (now.equals(stamps)) {
@@ -151,7 +151,7 @@ final class ServerContexts {
         }
     }
 
-    /** Gives every context these keys, those that are made later too. */
+    /** Sets the ticket keys of all contexts, including later ones. */
     void ticketKeys(TicketKeys keys) {
         ticketKeys = keys;
         for (CompletableFuture<SslContext> each : made.values()) {
@@ -170,14 +170,14 @@ final class ServerContexts {
         }
     }
 
-    /** The context of a set that was made before, retained; null where it is not there yet. */
+    /** Returns the existing context of a set, retained; null if there is none yet. */
     @Nullable
     SslContext ready(CertificateSet set) {
         CompletableFuture<SslContext> known = made.get(set);
         return known == null || !known.isDone() || known.isCompletedExceptionally() ? null : retained(known.join());
     }
 
-    /** Completes a promise with the context of a set, retained; makes it where it is missing. */
+    /** Completes a promise with the context of a set, retained. Creates the context if it is missing. */
     void provide(CertificateSet set, Promise<SslContext> promise) {
         CompletableFuture<SslContext> known = made.get(set);
         if (known == null) {
@@ -199,7 +199,7 @@ final class ServerContexts {
         });
     }
 
-    /** Makes the context of a set now, on this thread. */
+    /** Creates the context of a set on the calling thread. */
     void prepare(CertificateSet set) {
         CompletableFuture<SslContext> mine = new CompletableFuture<>();
         if (made.putIfAbsent(set, mine) == null) {
@@ -216,7 +216,7 @@ final class ServerContexts {
             setTicketKeys(context, keys);
             into.complete(context);
             if (keys != ticketKeys) {
-                // They changed meanwhile, perhaps before this context could be seen.
+                // The keys changed meanwhile, perhaps before this context was visible to the change.
                 setTicketKeys(context, ticketKeys);
             }
         } catch (SSLException | RuntimeException e) {
@@ -227,7 +227,7 @@ final class ServerContexts {
         }
     }
 
-    /** Gives up the contexts of sets that cannot be chosen any more; connections that have one keep it. */
+    /** Releases the contexts of sets that can no longer be selected. Connections that use one keep it. */
     void retain(CertificateIndex index) {
         effective.keySet().retainAll(index.settings());
         made.keySet().removeIf(set -> {
@@ -239,7 +239,7 @@ final class ServerContexts {
         });
     }
 
-    /** Whether handshakes for a set carry a staple once there is one. */
+    /** Whether handshakes for a set send a staple when one is available. */
     boolean staples(CertificateSet set) {
         return OpenSsl.isAvailable()
                 && set.ocspTarget() != null
@@ -253,7 +253,10 @@ final class ServerContexts {
         }
     }
 
-    /** Asks for staples before a client comes: where there are few, and where clients refuse the certificate without. May read files. */
+    /**
+     * Requests staples before the first client if there are few sets, or if clients refuse the certificate without a
+     * staple. May read files.
+     */
     void stapleAhead(CertificateIndex index) {
         List<CertificateSet> wanting =
                 index.sets().stream().filter(this::staples).toList();
@@ -265,12 +268,12 @@ final class ServerContexts {
         }
     }
 
-    /** A handler for a connection whose handshake carries the staple of the set. */
+    /** Creates the handler of a connection whose handshake sends the staple of the set. */
     SslHandler newHandler(CertificateSet set, SslContext context, ByteBufAllocator allocator) {
         return stapled(set, context.newHandler(allocator));
     }
 
-    /** Gives a handler's handshake the staple of the set, where there is one. */
+    /** Sets the staple of the set, if available, for a handler's handshake. */
     SslHandler stapled(CertificateSet set, SslHandler handler) {
         Staple staple = set.staple();
         if (staple != null
@@ -282,7 +285,7 @@ final class ServerContexts {
         return handler;
     }
 
-    /** Gives up every context. */
+    /** Releases all contexts. */
     void close() {
         made.keySet().removeIf(set -> {
             releaseWhenMade(made.get(set));
@@ -290,7 +293,7 @@ final class ServerContexts {
         });
     }
 
-    /** How many contexts are made or being made. */
+    /** The number of contexts that exist or are being created. */
     int size() {
         return made.size();
     }
@@ -305,12 +308,12 @@ final class ServerContexts {
         try {
             return ReferenceCountUtil.retain(context);
         } catch (IllegalReferenceCountException e) {
-            // Given up between the look and the use.
+            // The context was released by another thread before this call.
             return null;
         }
     }
 
-    /** Finds what is wrong with settings, whatever the certificate. Blocks. */
+    /** Checks settings independently of any certificate. Blocks. */
     static void check(ServerTlsConfig settings) throws SSLException {
         ClientTrust.of(settings);
         if (OpenSsl.isAvailable()) {
@@ -319,14 +322,14 @@ final class ServerContexts {
         }
     }
 
-    /** Makes a context of at least one certificate. */
+    /** Creates a context of one or more certificates. */
     static SslContext build(List<ServerCertificate> certificates, ServerTlsConfig settings, boolean http2)
             throws SSLException {
         ClientTrust trust = ClientTrust.of(settings);
         try {
             SslContextBuilder builder;
             if (OpenSsl.isAvailable()) {
-                // The library tries added credentials first and this one last.
+                // The library tries the added credentials first and this one last.
                 ServerCertificate last = last(certificates);
                 builder = SslContextBuilder.forServer(last.privateKey(), last.x509Chain())
                         .sslProvider(SslProvider.OPENSSL_REFCNT);

@@ -35,20 +35,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * TLS to the clients of one proxy: its certificates, and the thread that looks for changed files.
+ * TLS for the clients of one proxy: its certificates, and the thread that checks for changed files.
  *
- * <p>Thread-safe. Threads exist only where an address speaks TLS.
+ * <p>Thread-safe. Threads exist only if an address uses TLS.
  */
 public final class ServerTls implements AutoCloseable {
-    /** Key of contexts that addresses with the store's certificates share. */
+    /** Key of contexts shared by addresses that use the certificates of the shared store. */
     private record ContextKey(ServerTlsConfig settings, boolean http2) {}
 
     private static final Logger log = LoggerFactory.getLogger(ServerTls.class);
 
-    /** A look takes at most this part of the time: one second of looking is followed by 20 of pause. */
+    /** After a check, the next one waits this many times its duration: one second of checking, then 20 of pause. */
     private static final int PAUSE_FACTOR = 20;
 
-    /** Changes are seen within this time, whatever a look costs. */
+    /** Changes are detected within this time, however long a check takes. */
     private static final long PAUSE_MAX_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -72,7 +72,7 @@ public final class ServerTls implements AutoCloseable {
     /**
      * Loads nothing yet.
      *
-     * @param state directory for answers of OCSP responders and copies of certificates; null for none
+     * @param state directory for OCSP answers and copies of certificates; null for none
      */
     public ServerTls(ProxyConfig config, LongSupplier clockMillis, @Nullable Path state) {
         this.state = state;
@@ -83,10 +83,10 @@ public final class ServerTls implements AutoCloseable {
     }
 
     /**
-     * TLS for one address. Loads its certificates where no other address has done so before. Blocks.
+     * Returns TLS for one address. Loads its certificates unless another address has loaded them. Blocks.
      *
      * @return null for an address without TLS
-     * @throws IOException when the address has a certificate of its own and it cannot be used
+     * @throws IOException if the address has its own certificate and it cannot be used
      */
     public @Nullable ListenerTls listener(ListenerConfig listener) throws IOException {
         ListenerConfig.Tls tls = listener.tls();
@@ -140,7 +140,7 @@ public final class ServerTls implements AutoCloseable {
 
     private ServerContexts contexts(ScheduledExecutorService executor, ListenerConfig.Tls tls, boolean http2)
             throws SSLException {
-        // Wrong settings are found now, and not at the first handshake.
+        // Invalid settings are detected now, and not at the first handshake.
         ServerContexts.check(tls.settings());
         ServerContexts made = new ServerContexts(
                 executor, tls.settings(), http2, ticketKeys.keys(), Objects.requireNonNull(stapling), clockMillis);
@@ -214,7 +214,9 @@ public final class ServerTls implements AutoCloseable {
         }
     }
 
-    /** Takes session ticket keys that another process makes and rotates; a file goes before them. */
+    /**
+     * Sets session ticket keys that another process creates and rotates. Keys from a configured file have precedence.
+     */
     public void giveTicketKeys(TicketKeys keys) {
         lock.lock();
         try {
@@ -258,7 +260,7 @@ public final class ServerTls implements AutoCloseable {
         }
     }
 
-    /** Looks for changed files now. Blocks. */
+    /** Checks for changed files now. Blocks. */
     void look() {
         for (CertificateStore store : stores()) {
             store.look();
@@ -282,7 +284,7 @@ public final class ServerTls implements AutoCloseable {
         }
     }
 
-    /** Takes other settings over; certificates that did not change are not loaded again. Blocks. */
+    /** Applies new settings. Unchanged certificates are not loaded again. Blocks. */
     public void reload(ProxyConfig next) {
         CertificateStore store;
         lock.lock();
@@ -311,7 +313,7 @@ public final class ServerTls implements AutoCloseable {
         }
     }
 
-    /** Challenges of certificate issuers answered by handshakes since the start. */
+    /** The number of ACME challenges answered by handshakes since the start. */
     public long challenges() {
         lock.lock();
         try {
@@ -321,30 +323,30 @@ public final class ServerTls implements AutoCloseable {
         }
     }
 
-    /** Records of names with automatic certificates, as of the last look. */
+    /** Returns the records of names with automatic certificates, as of the last check. */
     public List<AcmeRecord> automaticNames() {
         return automaticNames.all();
     }
 
-    /** The settings in force for the names of a certificate of the report. */
+    /** Returns the settings in force for the names of a certificate of the report. */
     public List<TlsSettingsInForce.Setting> settings(TlsReport.Line line) {
         return TlsSettingsInForce.of(
                 whole, line.element(), line.isOwn() ? line.files().certificate() : null);
     }
 
-    /** The staple of a certificate; null where none is wanted. */
+    /** Returns the staple status of a certificate; null if it needs no staple. */
     public @Nullable StapleStatus staple(ServerCertificate.Facts facts) {
         Stapling known = stapling();
         return known == null ? null : known.status(facts.sha256());
     }
 
-    /** How many certificates that want a staple have one, or have none. */
+    /** Returns how many certificates need a staple and either have one or have none, as {@code stapled} selects. */
     public long staples(boolean stapled) {
         Stapling known = stapling();
         return known == null ? 0 : known.count(stapled);
     }
 
-    /** Answers of OCSP responders since the start by what came of them; null for those that became staples. */
+    /** Returns the number of OCSP answers since the start with this fault; null counts those accepted as staples. */
     public long ocspAnswers(OcspFault.@Nullable Kind fault) {
         Stapling known = stapling();
         if (known == null) {
@@ -353,7 +355,7 @@ public final class ServerTls implements AutoCloseable {
         return fault == null ? known.answers() : known.faults(fault);
     }
 
-    /** State of every certificate, as of the last look. */
+    /** Returns the state of every certificate, as of the last check. */
     public TlsReport report() {
         List<TlsReport.Line> lines = new ArrayList<>();
         Map<Path, String> directories = new HashMap<>();
@@ -372,10 +374,10 @@ public final class ServerTls implements AutoCloseable {
     }
 
     /**
-     * Reads certificates as a start would and uses them for nothing. Blocks.
+     * Reads and checks certificates as at the start, without using them. Blocks.
      *
      * @param file PEM file or directory
-     * @param key PEM file; null for that beside the file, else the file itself
+     * @param key PEM file; null for the one next to the file, else the file itself
      */
     public TlsReport check(Path file, @Nullable Path key) {
         boolean directory = Files.isDirectory(file);
@@ -391,7 +393,7 @@ public final class ServerTls implements AutoCloseable {
         return store.report();
     }
 
-    /** {@code NAME.key} of {@code NAME.pem}, and {@code privkey.pem} of {@code fullchain.pem}. */
+    /** Returns {@code NAME.key} for {@code NAME.pem}, and {@code privkey.pem} for {@code fullchain.pem}. */
     private static Path beside(Path file) {
         String name = String.valueOf(file.getFileName());
         int dot = name.lastIndexOf('.');
@@ -399,7 +401,7 @@ public final class ServerTls implements AutoCloseable {
                 name.equals("fullchain.pem") ? "privkey.pem" : (dot < 0 ? name : name.substring(0, dot)) + ".key");
     }
 
-    /** Gives up threads and contexts; connections keep what they have. */
+    /** Stops the threads and releases the contexts. Connections keep the contexts that they use. */
     @Override
     public void close() {
         lock.lock();

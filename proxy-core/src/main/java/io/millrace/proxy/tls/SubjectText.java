@@ -3,15 +3,15 @@ package io.millrace.proxy.tls;
 import java.nio.charset.StandardCharsets;
 import javax.security.auth.x500.X500Principal;
 
-/** Distinguished names as text that is safe in a header field and in a log. Thread-safe: no state. */
+/** Converts distinguished names to text that is safe in header fields and logs. Thread-safe: no state. */
 final class SubjectText {
     private static final String HEXADECIMAL = "0123456789ABCDEF";
 
     private SubjectText() {}
 
     /**
-     * A name by RFC 4514, in which every byte other than printable ASCII is escaped as {@code \HH}. A certificate can hold
-     * line breaks in its subject.
+     * Returns a name in the form of RFC 4514. Every byte other than printable ASCII is escaped as {@code \HH}, because
+     * the subject of a certificate may contain line breaks.
      */
     static String of(X500Principal subject) {
         String name = subject.getName(X500Principal.RFC2253);

@@ -11,9 +11,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The session ticket keys in use: those of a file, else those that a launcher gave, else its own.
+ * The source of the session ticket keys in use: the keys of a file, else the keys received from the launcher, else
+ * generated ones.
  *
- * <p>Confined to the lock of {@link ServerTls}. A file that cannot be used leaves the keys of before.
+ * <p>Confined to the lock of {@link ServerTls}. If the file cannot be used, the previous keys stay in use.
  */
 final class TicketKeySource {
     private static final Logger log = LoggerFactory.getLogger(TicketKeySource.class);
@@ -27,7 +28,9 @@ final class TicketKeySource {
     private @Nullable TicketKeys given;
     private boolean fromFile;
 
-    /** @param user is told of every change */
+    /**
+     * @param user receives the keys after every change
+     */
     TicketKeySource(Consumer<TicketKeys> user) {
         this.user = user;
     }
@@ -36,7 +39,7 @@ final class TicketKeySource {
         return keys;
     }
 
-    /** Takes another file; null for none. Blocks. */
+    /** Changes the file; null for none. Blocks. */
     void file(@Nullable Path next) {
         if (next == null && fromFile) {
             fromFile = false;
@@ -47,7 +50,7 @@ final class TicketKeySource {
         look();
     }
 
-    /** Takes keys of a launcher, which rotates them. */
+    /** Sets the keys received from the launcher, which rotates them. */
     void give(TicketKeys fresh) {
         given = given == null ? fresh : fresh.before(given);
         if (!fromFile) {
@@ -55,14 +58,14 @@ final class TicketKeySource {
         }
     }
 
-    /** Makes a new key where nobody else does. */
+    /** Generates a new key if neither a file nor the launcher supplies keys. */
     void rotate() {
         if (!fromFile && given == null) {
             use(keys.rotated(random));
         }
     }
 
-    /** Reads the file where it changed. Blocks. */
+    /** Reads the file if it has changed. Blocks. */
     void look() {
         Path path = file;
         if (path == null) {

@@ -8,19 +8,19 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Keys that encrypt TLS session tickets, newest first (RFC 5077 section 4). Immutable.
+ * The keys that encrypt TLS session tickets, newest first (RFC 5077 section 4). Immutable.
  *
- * <p>The first one encrypts new tickets; all of them decrypt. Each has {@value #KEY_BYTES} bytes, as in files of Traffic
- * Server and nginx: name, HMAC key and AES key, 16 bytes each.
+ * <p>The first key encrypts new tickets; all keys decrypt. Each has {@value #KEY_BYTES} bytes, in the file format of
+ * Traffic Server and nginx: name, HMAC key and AES key, 16 bytes each.
  */
 public final class TicketKeys {
-    /** Bytes of one key. */
+    /** Length of one key in bytes. */
     public static final int KEY_BYTES = 48;
 
-    /** Keys that are kept after a rotation. */
+    /** Number of keys kept after a rotation. */
     public static final int KEPT = 4;
 
-    /** Time between two rotations. */
+    /** Time between two rotations, in hours. */
     public static final long ROTATION_HOURS = 12;
 
     private static final int KEYS_MAX = 16;
@@ -32,15 +32,15 @@ public final class TicketKeys {
         this.keys = List.copyOf(keys);
     }
 
-    /** One new key. */
+    /** Returns one new key. */
     public static TicketKeys generate(SecureRandom random) {
         return new TicketKeys(List.of(newKey(random)));
     }
 
     /**
-     * Reads keys that stand one after the other.
+     * Parses concatenated keys.
      *
-     * @throws IllegalArgumentException when they are none, too many, or not whole
+     * @throws IllegalArgumentException if there are no keys, too many, or an incomplete one
      */
     public static TicketKeys parse(byte[] bytes) {
         if (bytes.length == 0 || bytes.length % KEY_BYTES != 0 || bytes.length / KEY_BYTES > KEYS_MAX) {
@@ -54,12 +54,12 @@ public final class TicketKeys {
         return new TicketKeys(keys);
     }
 
-    /** A new key in front; the oldest ones beyond {@value #KEPT} are gone. */
+    /** Returns these keys with a new one in front, limited to the newest {@value #KEPT}. */
     public TicketKeys rotated(SecureRandom random) {
         return generate(random).before(this);
     }
 
-    /** These keys, and behind them what else {@code older} has, {@value #KEPT} at most or all of these. */
+    /** Returns these keys, followed by other keys of {@code older} while the total is below {@value #KEPT}. */
     TicketKeys before(TicketKeys older) {
         List<byte[]> all = new ArrayList<>(keys);
         for (byte[] key : older.keys) {
@@ -70,7 +70,7 @@ public final class TicketKeys {
         return new TicketKeys(all);
     }
 
-    /** The keys one after the other. */
+    /** Returns the concatenated keys. */
     public byte[] bytes() {
         byte[] all = new byte[keys.size() * KEY_BYTES];
         for (int i = 0; i < keys.size(); i++) {
@@ -79,7 +79,7 @@ public final class TicketKeys {
         return all;
     }
 
-    /** How many there are. */
+    /** The number of keys. */
     public int size() {
         return keys.size();
     }

@@ -7,11 +7,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of certificates at one time. Immutable.
+ * The state of all certificates at one time. Immutable.
  *
- * @param directories those that cannot be read, each with its reason
- * @param faults how many were found since the start, by kind
- * @param seenMillis time of the look, milliseconds since 1970
+ * @param directories unreadable directories with the reason
+ * @param faults number of faults since the start, by kind
+ * @param seenMillis time of the check, in epoch milliseconds
  */
 public record TlsReport(List<Line> lines, Map<Path, String> directories, Map<Kind, Long> faults, long seenMillis) {
     static final TlsReport EMPTY = new TlsReport(List.of(), Map.of(), Map.of(), 0);
@@ -23,17 +23,18 @@ public record TlsReport(List<Line> lines, Map<Path, String> directories, Map<Kin
     }
 
     /**
-     * One certificate.
+     * The state of one certificate.
      *
-     * @param names what it is used for
-     * @param settings of these names, each as in the file
-     * @param element index in {@code tls.certificates}, past its end for an automatic one; negative for that of an address
-     * @param facts of the version in use; null where none ever was
-     * @param loadedSeconds when that version was read, seconds since 1970
-     * @param fault what is wrong with the files now; null for nothing
+     * @param names the names that it is used for
+     * @param settings the settings of these names, each in the syntax of the file
+     * @param element index in {@code tls.certificates}, past its end for an automatic one; negative for the certificate
+     *     of an address
+     * @param facts properties of the version in use; null if no version was ever usable
+     * @param loadedSeconds time when that version was read, in epoch seconds
+     * @param fault the current fault of the files; null for none
      * @param problem file and reason of the fault
-     * @param faultSinceSeconds since when, seconds since 1970
-     * @param stapled whether handshakes carry staples by the settings; null where the certificate is not used
+     * @param faultSinceSeconds start of the fault, in epoch seconds
+     * @param stapled whether the settings enable staples in handshakes; null if the certificate is not used
      */
     public record Line(
             CertificateFiles files,
@@ -51,7 +52,7 @@ public record TlsReport(List<Line> lines, Map<Path, String> directories, Map<Kin
             settings = List.copyOf(settings);
         }
 
-        /** Whether it is that of an address. */
+        /** Whether the certificate is configured for an address. */
         public boolean isOwn() {
             return element < 0;
         }

@@ -11,13 +11,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Compresses the certificate message of one context with zlib (RFC 8879). Thread-safe.
  *
- * <p>Keeps the last result: the message is the same for most handshakes, and compressing takes longer than signing.
+ * <p>Caches the last result, because most handshakes have the same message and compression takes longer than signing.
  */
 final class ZlibCertificates implements OpenSslCertificateCompressionAlgorithm {
-    /** IANA's number of zlib in RFC 8879 section 7.3. */
+    /** The IANA number of zlib (RFC 8879 section 7.3). */
     private static final int ZLIB = 1;
 
-    @SuppressWarnings("ArrayRecordComponent") // never compared
+    @SuppressWarnings("ArrayRecordComponent") // instances are never compared
     private record Result(byte[] message, byte[] compressed) {}
 
     private final AtomicReference<@Nullable Result> last = new AtomicReference<>();
@@ -38,7 +38,7 @@ final class ZlibCertificates implements OpenSslCertificateCompressionAlgorithm {
         try {
             deflater.setInput(message);
             deflater.finish();
-            // Room for incompressible input: five bytes for each block of 16 KiB, and the frame.
+            // Space for incompressible input: five bytes for each block of 16 KiB, and the frame.
             byte[] out = new byte[message.length + 64 + message.length / 1000];
             int length = deflater.deflate(out);
             return Arrays.copyOf(out, length);
@@ -47,7 +47,7 @@ final class ZlibCertificates implements OpenSslCertificateCompressionAlgorithm {
         }
     }
 
-    /** Clients' certificates are not compressed: a small message could expand to a large one. */
+    /** Client certificates cannot be compressed, because a small message could expand to a large one. */
     @Override
     public byte[] decompress(SSLEngine engine, int uncompressedLength, byte[] compressed) throws SSLException {
         throw new SSLException("a compressed client certificate was not offered");

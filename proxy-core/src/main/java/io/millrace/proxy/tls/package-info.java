@@ -1,4 +1,4 @@
-/** TLS to clients: certificates by name, the contexts made of them, and the choice between them at a handshake. */
+/** TLS with clients: certificates by name, the contexts created from them, and the selection at a handshake. */
 @NullMarked
 package io.millrace.proxy.tls;
 

@@ -149,8 +149,8 @@ class AdminApiReferenceTest {
 
     private static final CertificatesSource CERTIFICATES = new CertificatesSource() {
         @Override
-        public List<Automatic> automatic() {
-            return List.of(new Automatic("n", "valid", "https://issuer/", 1, 2, 3, 0, null, 0));
+        public List<AutomaticCertificate> automatic() {
+            return List.of(new AutomaticCertificate("n", "valid", "https://issuer/", 1, 2, 3, 0, null, 0));
         }
 
         private static final Certificate ONE = new Certificate(
@@ -190,8 +190,8 @@ class AdminApiReferenceTest {
         }
 
         @Override
-        public CompletionStage<Checked> check(Path file, Path key) {
-            return CompletableFuture.completedFuture(new Checked(List.of(ONE), directories()));
+        public CompletionStage<CheckResult> check(Path file, Path key) {
+            return CompletableFuture.completedFuture(new CheckResult(List.of(ONE), directories()));
         }
     };
 

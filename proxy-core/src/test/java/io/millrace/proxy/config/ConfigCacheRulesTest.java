@@ -80,7 +80,7 @@ final class ConfigCacheRulesTest {
                 "dest_hots: a | 9: cache_rules[0].dest_hots: unknown key (did you mean dest_host?)",
                 "dest_host: a/b | 20: cache_rules[0].dest_host: the host 'a/b' contains '/'",
                 "dest_domain: '*.a' | 22: cache_rules[0].dest_domain: the host '*.a' contains '*'",
-                "url_regex: 'a(' | 20: cache_rules[0].url_regex: 'a(' is not an expression: missing closing )",
+                "url_regex: 'a(' | 20: cache_rules[0].url_regex: 'a(' is not a regular expression: missing closing )",
                 "prefix: img/ | 17: cache_rules[0].prefix: 'img/' does not begin with a slash (did you mean /img/?)",
                 "method: get | 9: cache_rules[0].method: 'get' must be in capital letters (did you mean GET?)",
                 "scheme: htpps | 17: cache_rules[0].scheme: 'htpps' is none of http, https (did you mean https?)",

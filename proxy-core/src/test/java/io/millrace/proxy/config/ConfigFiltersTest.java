@@ -95,8 +95,8 @@ final class ConfigFiltersTest {
                 "{name: a, action: deny, src_ip: 10.0.0} | 5:44: filters[0].src_ip: '10.0.0' is neither an address nor a range such as 10.0.0.0/8 or 10.0.0.1-10.0.0.9",
                 "{name: a, action: deny, src_ip: [10.0.0.1/8]} | 5:44: filters[0].src_ip: '10.0.0.1/8' has bits set beyond its prefix of 8",
                 "{name: a, action: deny, in_ip: [10.0.0.9-10.0.0.1]} | 5:43: filters[0].in_ip: '10.0.0.9-10.0.0.1' ends before it begins",
-                "{name: a, action: deny, src_ip: []} | 5:44: filters[0].src_ip: is empty, so no request would match; omit the key to match all",
-                "{name: a, action: deny, methods: []} | 5:45: filters[0].methods: is empty, so no request would match; omit the key to match all",
+                "{name: a, action: deny, src_ip: []} | 5:44: filters[0].src_ip: is empty, so no request would match; leave the key out to match any",
+                "{name: a, action: deny, methods: []} | 5:45: filters[0].methods: is empty, so no request would match; leave the key out to match any",
                 "{name: a, action: deny, methods: [get]} | 5:36: filters[0].methods: 'get' must be in capital letters (did you mean GET?)",
                 "{name: a, action: deny, internal: true} | 5:36: filters[0].internal: is not supported, because this proxy has no internal requests",
                 "office | 5:12: filters[0]: must be a section with keys such as name, action, src_ip, this is a single value"

@@ -45,7 +45,7 @@ final class ConfigProxyProtocolTest {
             quoteCharacter = '"',
             value = {
                 "{address: ':2', proxy_protocol: true} | proxy_protocol_allow: 10.0.0.1 | 1:42: listen[0].proxy_protocol: 'true' is none of off, accept, require",
-                "{address: ':2', proxy_protocol: accept} | proxy_protocol_allow: [] | 2:32: access.proxy_protocol_allow: is empty; omit the key to match no address",
+                "{address: ':2', proxy_protocol: accept} | proxy_protocol_allow: [] | 2:32: access.proxy_protocol_allow: is empty; leave the key out to allow nobody",
                 "{address: ':2', proxy_protocol: accept} | proxy_protocol_allow: 10.0 | 2:32: access.proxy_protocol_allow: '10.0' is neither an address nor a range such as 10.0.0.0/8 or 10.0.0.1-10.0.0.9"
             })
     void reportsWhatCannotBe(String listen, String access, String problem) {

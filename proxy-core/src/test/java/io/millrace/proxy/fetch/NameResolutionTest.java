@@ -245,7 +245,7 @@ class NameResolutionTest extends FetchFixture {
     }
 
     private OriginRequest toService(String host) {
-        return get(Origin.http(host, 1).perhapsService());
+        return get(Origin.http(host, 1).withSrv());
     }
 
     private static Service at(int priority, int port, String host) {
@@ -283,7 +283,7 @@ class NameResolutionTest extends FetchFixture {
     void withoutAServiceRecordTheNamesOwnAddressServes() throws Exception {
         askForServices();
         server.has("plain.test", 60, "127.0.0.1");
-        OriginRequest request = get(Origin.http("plain.test", origin.port()).perhapsService());
+        OriginRequest request = get(Origin.http("plain.test", origin.port()).withSrv());
         assertEquals(200, fetch(request).head.status());
         assertEquals(List.of("_http._tcp.plain.test", "plain.test"), server.asked());
         assertEquals(200, fetch(request).head.status());
@@ -295,7 +295,7 @@ class NameResolutionTest extends FetchFixture {
         askForServices();
         server.ignores("_http._tcp.plain.test");
         server.has("plain.test", 60, "127.0.0.1");
-        OriginRequest request = get(Origin.http("plain.test", origin.port()).perhapsService());
+        OriginRequest request = get(Origin.http("plain.test", origin.port()).withSrv());
         assertEquals(200, fetch(request).head.status());
         int before = server.asked().size();
         assertEquals(200, fetch(request).head.status());
@@ -308,7 +308,7 @@ class NameResolutionTest extends FetchFixture {
         server.hasServices("none.test", 60, at(0, 0, "."));
         server.has("none.test", 60, "127.0.0.1");
         OriginFailure failure =
-                fetchFailing(get(Origin.http("none.test", origin.port()).perhapsService()));
+                fetchFailing(get(Origin.http("none.test", origin.port()).withSrv()));
         assertEquals(Reason.DNS, failure.reason());
         assertTrue(failure.message().contains("nowhere"), failure.message());
     }
@@ -325,7 +325,7 @@ class NameResolutionTest extends FetchFixture {
         server.has("plain.test", 60, "127.0.0.1");
         assertEquals(
                 200,
-                fetch(get(Origin.http("plain.test", origin.port()).perhapsService()))
+                fetch(get(Origin.http("plain.test", origin.port()).withSrv()))
                         .head
                         .status());
         askForServices();

@@ -53,7 +53,7 @@ class OriginPoolTest extends FetchFixture {
     void aPortThatIsNamedMakesNoPoolOfItsOwnWhereNoServiceRecordsAreAskedFor() throws Exception {
         try (ScriptedOrigin origin = ScriptedOrigin.running(ScriptedOrigin.answering(OK))) {
             fetch(get(origin.origin()));
-            fetch(get(origin.origin().perhapsService()));
+            fetch(get(origin.origin().withSrv()));
             assertEquals(1, origin.connectionsAccepted());
         }
     }

@@ -10,6 +10,7 @@ import io.millrace.cli.command.ExitCode;
 import io.millrace.cli.command.Invocation;
 import io.millrace.cli.command.TargetUrl;
 import io.millrace.cli.render.ListView;
+import io.millrace.cli.render.MarkedExpression;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -24,7 +25,7 @@ import picocli.CommandLine.Option;
         footer = {
             "",
             "Example: millctl cache list --prefix http://www.example.com/js/",
-            "         millctl cache list --count"
+            "         millctl cache list --where 'type =~ \"^image/\" && age > 2d' --count"
         })
 public final class CacheListCommand extends ApiCommand {
     private static final int LIMIT_MAX = 1000;
@@ -44,6 +45,13 @@ public final class CacheListCommand extends ApiCommand {
             description = "Only URLs of this host; with its port unless it is the scheme's default.")
     private @Nullable String host;
 
+    @Option(
+            names = "--where",
+            paramLabel = "EXPR",
+            description =
+                    "Only responses for which this expression holds, over host, path, type, age, size and others.")
+    private @Nullable String where;
+
     @Option(names = "--limit", paramLabel = "N", description = "Objects on a page, 1 to 1000; default 100.")
     private int limit = 100;
 
@@ -57,7 +65,7 @@ public final class CacheListCommand extends ApiCommand {
     private boolean count;
 
     public CacheListCommand(Invocation invocation) {
-        super(invocation, Invocation.LOOK_TIMEOUT);
+        super(invocation, Invocation.QUERY_TIMEOUT);
     }
 
     @Override
@@ -74,12 +82,18 @@ public final class CacheListCommand extends ApiCommand {
         add(target, "prefix", prefix);
         add(target, "regex", regex);
         add(target, "host", host);
+        add(target, "where", where);
         add(target, "after", after);
         add(target, "count", count ? "host" : null);
         AdminResponse response = client.get(target.toString());
         JsonObject report = answered(response);
         show(response, ListView.lines(report, count));
         return ExitCode.OK;
+    }
+
+    @Override
+    protected String[] usageLines(String message) {
+        return where == null ? super.usageLines(message) : MarkedExpression.lines(where, message);
     }
 
     private static void add(StringBuilder target, String name, @Nullable String value) {

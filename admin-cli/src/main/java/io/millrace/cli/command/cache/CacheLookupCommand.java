@@ -38,7 +38,7 @@ public final class CacheLookupCommand extends ApiCommand {
     private List<String> fields = List.of();
 
     public CacheLookupCommand(Invocation invocation) {
-        super(invocation, Invocation.LOOK_TIMEOUT);
+        super(invocation, Invocation.QUERY_TIMEOUT);
     }
 
     @Override
@@ -47,7 +47,7 @@ public final class CacheLookupCommand extends ApiCommand {
         checkFields(fields);
     }
 
-    /** Throws unless all look like header fields. */
+    /** Throws an exception unless all texts have the form of header fields. */
     static void checkFields(List<String> fields) throws CommandFailure {
         for (String field : fields) {
             if (field.indexOf(':') <= 0) {

@@ -59,7 +59,7 @@ public final class ExplainCommand extends ApiCommand {
     private boolean http2;
 
     public ExplainCommand(Invocation invocation) {
-        super(invocation, Invocation.LOOK_TIMEOUT);
+        super(invocation, Invocation.QUERY_TIMEOUT);
     }
 
     @Override

@@ -12,9 +12,12 @@ import io.millrace.cli.render.ProblemLines;
 import io.millrace.cli.render.ReloadView;
 import java.time.Duration;
 
-/** A command that changes the configuration, and says for every setting what became of it. Confined to one thread. */
+/** A command that changes the configuration and prints the outcome of each changed setting. Confined to one thread. */
 abstract class ConfigChangeCommand extends ApiCommand {
-    /** Longer than the 5 minutes that the API gives a new worker, so that its own word on what was slow arrives. */
+    /**
+     * Timeout of a change. It exceeds the limit of 5 minutes for a new worker in the admin API, whose error message
+     * then arrives first.
+     */
     private static final Duration TIMEOUT = Duration.ofSeconds(320);
 
     ConfigChangeCommand(Invocation invocation) {
@@ -26,7 +29,7 @@ abstract class ConfigChangeCommand extends ApiCommand {
         return true;
     }
 
-    /** What to do when a valid change was not made. */
+    /** Advice for the case that a valid change was not made. */
     String next() {
         return "see what is set: millctl config diff";
     }
@@ -34,7 +37,7 @@ abstract class ConfigChangeCommand extends ApiCommand {
     /**
      * Shows the report.
      *
-     * @param correct what to do about a configuration that is not valid
+     * @param correct advice for an invalid configuration
      */
     final int report(AdminResponse response, String correct) throws AdminClientException, CommandFailure {
         JsonObject report = answered(response);

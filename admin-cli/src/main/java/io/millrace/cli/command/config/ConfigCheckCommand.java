@@ -19,8 +19,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
 /**
- * Checks a file with the product's own validator: in the launcher when one is reached through a Unix socket (it sees the
- * same files), else in a run of {@code millrace check}. Confined to one thread.
+ * Checks a configuration file with the validator of the product. Uses the launcher if it is reachable through a Unix
+ * socket, since it then accesses the same files; else runs {@code millrace check}. Confined to one thread.
  */
 @Command(
         name = "check",
@@ -70,7 +70,7 @@ public final class ConfigCheckCommand implements Callable<Integer> {
         }
     }
 
-    /** The launcher to ask: the one named, else any that runs; null when there is none on this machine's files. */
+    /** Returns the address of the given launcher, else of a running one; null if there is none on this machine. */
     private @Nullable AdminAddress launcher() throws CommandFailure {
         return invocation.addressIfAny() instanceof AdminAddress.UnixSocket socket ? socket : null;
     }

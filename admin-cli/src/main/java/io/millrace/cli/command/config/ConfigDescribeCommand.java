@@ -30,7 +30,7 @@ public final class ConfigDescribeCommand extends ApiCommand {
     private List<String> keys = new ArrayList<>();
 
     public ConfigDescribeCommand(Invocation invocation) {
-        super(invocation, Invocation.LOOK_TIMEOUT);
+        super(invocation, Invocation.QUERY_TIMEOUT);
     }
 
     @Override

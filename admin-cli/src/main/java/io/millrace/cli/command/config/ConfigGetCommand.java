@@ -24,7 +24,7 @@ public final class ConfigGetCommand extends ApiCommand {
     private List<String> keys = new ArrayList<>();
 
     public ConfigGetCommand(Invocation invocation) {
-        super(invocation, Invocation.LOOK_TIMEOUT);
+        super(invocation, Invocation.QUERY_TIMEOUT);
     }
 
     @Override

@@ -4,7 +4,7 @@ import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/** The target of a request for keys. */
+/** Builds the target of a request for configuration keys. */
 final class ConfigQuery {
     private ConfigQuery() {}
 

@@ -12,8 +12,8 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 
 /**
- * The schema of the launcher that runs, since its version is the one that will read the file; where none is found, or it does not
- * answer, of {@code bin/millrace schema}. Confined to one thread.
+ * Prints the schema of the running launcher, since its version will read the file. If no launcher is found, or it does
+ * not respond, prints the schema of {@code bin/millrace schema}. Confined to one thread.
  */
 @Command(
         name = "schema",
@@ -41,7 +41,7 @@ public final class ConfigSchemaCommand implements Callable<Integer> {
         String why;
         try {
             AdminResponse response =
-                    invocation.clientOf(address, Invocation.LOOK_TIMEOUT).get("/v1/config/schema");
+                    invocation.clientOf(address, Invocation.QUERY_TIMEOUT).get("/v1/config/schema");
             if (response.isSuccess()) {
                 response.json();
                 invocation.console().json(response.body());
@@ -53,7 +53,7 @@ public final class ConfigSchemaCommand implements Callable<Integer> {
         } catch (AdminClientException e) {
             why = e.message();
         }
-        // Whoever names another machine wants that one's.
+        // No local schema for a TCP address: it usually denotes another machine, which may have another version.
         if (address instanceof AdminAddress.Tcp) {
             throw new CommandFailure(
                     ExitCode.UNREACHABLE, why, "without --admin and MILLRACE_ADMIN: that of this product");

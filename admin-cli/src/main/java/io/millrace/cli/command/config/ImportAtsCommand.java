@@ -10,7 +10,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Turns a directory of Traffic Server into a configuration with {@code bin/millrace import ats}. Confined to one thread. */
+/**
+ * Converts a directory of Traffic Server to a configuration with {@code bin/millrace import ats}. Confined to one
+ * thread.
+ */
 @Command(
         name = "ats",
         abbreviateSynopsis = true,

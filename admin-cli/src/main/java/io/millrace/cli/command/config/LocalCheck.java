@@ -13,14 +13,14 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A finished run of {@code millrace check FILE}. Immutable.
+ * The result of a run of {@code millrace check FILE}. Immutable.
  *
- * @param exitCode of the process
- * @param outLines what it wrote to standard output
- * @param problemLines what it wrote to standard error
+ * @param exitCode exit code of the process
+ * @param outLines lines of standard output
+ * @param problemLines lines of standard error
  */
 record LocalCheck(int exitCode, List<String> outLines, List<String> problemLines) {
-    /** Runs the launcher's script to its end. */
+    /** Runs the script of the launcher to its end. Blocks. */
     static LocalCheck run(Path millrace, String file) throws CommandFailure {
         try {
             Process process = new ProcessBuilder(millrace.toString(), "check", file).start();
@@ -50,7 +50,7 @@ record LocalCheck(int exitCode, List<String> outLines, List<String> problemLines
         }
     }
 
-    /** The problems, taken apart. */
+    /** Returns the parsed problems. */
     List<CheckLine> problems() {
         List<CheckLine> problems = new ArrayList<>();
         for (String line : problemLines) {

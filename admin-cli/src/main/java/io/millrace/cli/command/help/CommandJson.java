@@ -7,11 +7,11 @@ import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** What a command is and takes, as JSON. */
+/** Describes a command with its parameters and options as JSON. */
 final class CommandJson {
     private CommandJson() {}
 
-    /** {@code {"command","description","parameters":[...],"options":[...],"commands":[...]}}. */
+    /** Returns {@code {"command","description","parameters":[...],"options":[...],"commands":[...]}}. */
     static byte[] of(CommandSpec spec) {
         List<CommandSpec> below = new ArrayList<>();
         for (CommandLine command : spec.subcommands().values()) {

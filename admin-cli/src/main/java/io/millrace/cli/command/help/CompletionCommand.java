@@ -26,7 +26,7 @@ import picocli.CommandLine.Spec;
             "once bin/ is in the PATH (bash), or share/zsh/site-functions in fpath (zsh)."
         })
 public final class CompletionCommand implements Callable<Integer> {
-    /** What a shell offers. */
+    /** The supported shells, for completion. */
     static final class Shells implements Iterable<String> {
         @Override
         public Iterator<String> iterator() {

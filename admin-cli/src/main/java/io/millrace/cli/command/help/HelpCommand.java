@@ -12,7 +12,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code millctl help config reload}: as {@code --help}, for whoever writes it the other way round. */
+/** {@code millctl help config reload}: the same as {@code --help} after the command. */
 @Command(
         name = "help",
         abbreviateSynopsis = true,

@@ -12,8 +12,8 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.Model.UsageMessageSpec;
 
 /**
- * A command line as pages of {@code man(1)}, in its macros: one for all of it, with a line for every command, and one for each of
- * its first words. Confined to one thread.
+ * Writes a command line as {@code man(1)} pages in the man macros. There is a page of all commands, and a page per
+ * top-level command. Confined to one thread.
  */
 public final class ManualPages {
     private final CommandSpec root;
@@ -28,10 +28,10 @@ public final class ManualPages {
     }
 
     /**
-     * Every page, by its name without the section, such as {@code millctl-config}.
+     * Returns every page by its name without section, such as {@code millctl-config}.
      *
-     * @param exits the meaning of each exit code that all commands share
-     * @param variables the meaning of each environment variable
+     * @param exits meaning of each exit code that all commands share
+     * @param variables meaning of each environment variable
      */
     public static Map<String, List<String>> of(
             CommandLine root, Map<String, String> exits, Map<String, String> variables) {
@@ -45,7 +45,7 @@ public final class ManualPages {
         return pages;
     }
 
-    /** Those of {@code millctl}. */
+    /** Returns the pages of {@code millctl}. */
     public static Map<String, List<String>> ofMillctl(CommandLine root) {
         Map<String, String> exits = new LinkedHashMap<>();
         exits.put("0", "Done.");
@@ -84,7 +84,7 @@ public final class ManualPages {
         return lines;
     }
 
-    /** Whether every command has the options of the first. */
+    /** Whether the options of the root command are inherited by all commands. */
     private boolean isInherited() {
         for (OptionSpec option : root.options()) {
             if (option.scopeType() == CommandLine.ScopeType.INHERIT) {
@@ -94,7 +94,7 @@ public final class ManualPages {
         return false;
     }
 
-    /** A line for every command that does something. */
+    /** Writes a line for every command, except for groups. */
     private void summaries(CommandSpec above) {
         for (CommandLine command : above.subcommands().values()) {
             CommandSpec spec = command.getCommandSpec();
@@ -170,7 +170,7 @@ public final class ManualPages {
         return spec.usageMessage().description()[0];
     }
 
-    /** Those of the command itself; what all inherit stands once. */
+    /** Writes the command's own options; inherited options are documented once. */
     private void options(CommandSpec spec) {
         for (OptionSpec option : spec.options()) {
             if (!option.inherited()) {
@@ -182,7 +182,7 @@ public final class ManualPages {
         }
     }
 
-    /** As it is laid out in the help. */
+    /** Writes the footer in the layout of the help. */
     private void footer(CommandSpec spec) {
         UsageMessageSpec usage = spec.usageMessage();
         if (usage.footer().length == 0) {
@@ -246,7 +246,7 @@ public final class ManualPages {
         return '"' + escaped(text) + '"';
     }
 
-    /** A backslash, a hyphen, a quote and an accent mean something to roff. */
+    /** Escapes backslashes, hyphens, quotes and accents, which are special in roff. */
     private static String escaped(String text) {
         return text.replace("\\", "\\e")
                 .replace("-", "\\-")

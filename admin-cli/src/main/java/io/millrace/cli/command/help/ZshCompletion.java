@@ -9,9 +9,12 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
-/** A command line as zsh's completion takes it, with what each word means: a function of {@code _arguments} for every command. Confined to one thread. */
+/**
+ * Writes the completion of a command line for zsh, with a description of each word. Every command has a function with
+ * {@code _arguments}. Confined to one thread.
+ */
 public final class ZshCompletion {
-    /** What a value may be, by what it is called in the help; of others nothing is known. */
+    /** Completion of a value by its label in the help; other values have no completion. */
     private static final Map<String, String> ACTIONS = Map.of(
             "FILE", "_files",
             "DIR", "_files -/",
@@ -29,7 +32,10 @@ public final class ZshCompletion {
         inherited = name(root) + "_everywhere";
     }
 
-    /** The file that is called as the command, behind an underscore; read by {@code source}, it does the same. */
+    /**
+     * Returns the file that zsh finds under the command's name after an underscore. It has the same effect if it is
+     * read by {@code source}.
+     */
     public static String of(CommandLine root) {
         return String.join("\n", new ZshCompletion(root.getCommandSpec()).script());
     }
@@ -56,7 +62,7 @@ public final class ZshCompletion {
         return lines;
     }
 
-    /** Whether every command has it. */
+    /** Whether every command has the option. */
     private static boolean isInherited(OptionSpec option) {
         return option.scopeType() == CommandLine.ScopeType.INHERIT;
     }
@@ -121,7 +127,8 @@ public final class ZshCompletion {
         String others = isRepeatable ? "*" : "(" + String.join(" ", option.names()) + ")";
         String rest = "[" + explanation(option) + "]" + value(option);
         for (String name : option.names()) {
-            // A value follows a long name behind an equals sign or a space, a short one at once or behind a space.
+            // The value of a long option follows an equals sign or a space. The value of a short option follows
+            // directly or after a space.
             String form = option.arity().max() == 0 ? "" : name.startsWith("--") ? "=" : "+";
             lines.add("        " + quoted(others + name + form + rest));
         }
@@ -149,7 +156,7 @@ public final class ZshCompletion {
         return ACTIONS.getOrDefault(argument.paramLabel(), " ");
     }
 
-    /** Brackets would end it. */
+    /** Replaces brackets, since they would end the description. */
     private static String explanation(OptionSpec option) {
         return String.join(" ", option.description()).replace('[', '(').replace(']', ')');
     }

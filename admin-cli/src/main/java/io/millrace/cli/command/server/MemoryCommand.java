@@ -17,7 +17,7 @@ import picocli.CommandLine.Command;
         footer = {"", "Example: millctl memory"})
 public final class MemoryCommand extends ApiCommand {
     public MemoryCommand(Invocation invocation) {
-        super(invocation, Invocation.LOOK_TIMEOUT);
+        super(invocation, Invocation.QUERY_TIMEOUT);
     }
 
     @Override

@@ -42,7 +42,7 @@ public final class OriginDownCommand extends ApiCommand {
     private @Nullable Duration time;
 
     public OriginDownCommand(Invocation invocation) {
-        super(invocation, Invocation.LOOK_TIMEOUT);
+        super(invocation, Invocation.QUERY_TIMEOUT);
     }
 
     @Override

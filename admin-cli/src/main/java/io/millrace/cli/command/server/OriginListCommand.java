@@ -17,7 +17,7 @@ import picocli.CommandLine.Command;
         footer = {"", "Example: millctl origin list"})
 public final class OriginListCommand extends ApiCommand {
     public OriginListCommand(Invocation invocation) {
-        super(invocation, Invocation.LOOK_TIMEOUT);
+        super(invocation, Invocation.QUERY_TIMEOUT);
     }
 
     @Override

@@ -22,7 +22,7 @@ public final class OriginUpCommand extends ApiCommand {
     private String origin = "";
 
     public OriginUpCommand(Invocation invocation) {
-        super(invocation, Invocation.LOOK_TIMEOUT);
+        super(invocation, Invocation.QUERY_TIMEOUT);
     }
 
     @Override

@@ -14,7 +14,7 @@ import java.time.Duration;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** The commands about the serving process. */
+/** The commands for the worker process. */
 public final class ServerCommands {
     private ServerCommands() {}
 
@@ -25,7 +25,7 @@ public final class ServerCommands {
             footer = {"", "Example: millctl server status"})
     public static final class Status extends ApiCommand {
         public Status(Invocation invocation) {
-            super(invocation, Invocation.LOOK_TIMEOUT);
+            super(invocation, Invocation.QUERY_TIMEOUT);
         }
 
         @Override
@@ -41,7 +41,7 @@ public final class ServerCommands {
             return ExitCode.OK;
         }
 
-        /** The launcher's report of its processes; empty without a launcher. */
+        /** Returns the launcher's report about its processes; empty without a launcher. */
         private static JsonObject launcherPart(AdminClient client) throws AdminClientException {
             AdminResponse status = client.get("/v1/status");
             return status.isSuccess() ? status.json().object("process") : JsonObject.empty();
@@ -88,7 +88,7 @@ public final class ServerCommands {
             },
             footer = {"", "Example: millctl server restart"})
     public static final class Restart extends ApiCommand {
-        /** Longer than the 5 minutes that the API gives a new worker. */
+        /** Timeout that exceeds the limit of 5 minutes for a new worker in the API. */
         private static final Duration TIMEOUT = Duration.ofSeconds(320);
 
         public Restart(Invocation invocation) {
@@ -126,7 +126,7 @@ public final class ServerCommands {
         private int depth = DEPTH_DEFAULT;
 
         public Threads(Invocation invocation) {
-            super(invocation, Invocation.LOOK_TIMEOUT);
+            super(invocation, Invocation.QUERY_TIMEOUT);
         }
 
         @Override

@@ -18,7 +18,7 @@ import picocli.CommandLine.Command;
         footer = {"", "Example: millctl status -o json"})
 public final class StatusCommand extends ApiCommand {
     public StatusCommand(Invocation invocation) {
-        super(invocation, Invocation.LOOK_TIMEOUT);
+        super(invocation, Invocation.QUERY_TIMEOUT);
     }
 
     @Override

@@ -18,11 +18,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Commands about TLS certificates. */
+/** The commands for TLS certificates. */
 public final class TlsCommands {
     private static final String CERTIFICATES = "/v1/tls/certificates";
 
-    /** An order waits for the issuer's validation. */
+    /** Timeout of an order, which waits for the issuer's validation. */
     private static final Duration RENEW_TIMEOUT = Duration.ofMinutes(9);
 
     private TlsCommands() {}
@@ -34,7 +34,7 @@ public final class TlsCommands {
             footer = {"", "Example: millctl tls list"})
     public static final class ListAll extends ApiCommand {
         public ListAll(Invocation invocation) {
-            super(invocation, Invocation.LOOK_TIMEOUT);
+            super(invocation, Invocation.QUERY_TIMEOUT);
         }
 
         @Override
@@ -58,7 +58,7 @@ public final class TlsCommands {
         private String name = "";
 
         public Show(Invocation invocation) {
-            super(invocation, Invocation.LOOK_TIMEOUT);
+            super(invocation, Invocation.QUERY_TIMEOUT);
         }
 
         @Override
@@ -122,7 +122,7 @@ public final class TlsCommands {
         private @Nullable Path key;
 
         public Check(Invocation invocation) {
-            super(invocation, Invocation.LOOK_TIMEOUT);
+            super(invocation, Invocation.QUERY_TIMEOUT);
         }
 
         @Override

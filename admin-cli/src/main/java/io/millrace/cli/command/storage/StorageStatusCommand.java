@@ -17,7 +17,7 @@ import picocli.CommandLine.Command;
         footer = {"", "Example: millctl storage status"})
 public final class StorageStatusCommand extends ApiCommand {
     public StorageStatusCommand(Invocation invocation) {
-        super(invocation, Invocation.LOOK_TIMEOUT);
+        super(invocation, Invocation.QUERY_TIMEOUT);
     }
 
     @Override

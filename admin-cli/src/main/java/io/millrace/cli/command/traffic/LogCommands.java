@@ -28,11 +28,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** The commands that read access logs. They ask no running proxy. */
+/** Commands that read access log files. No running proxy is needed. */
 public final class LogCommands {
     private LogCommands() {}
 
-    /** What they have in common. Confined to one thread. */
+    /** Base class of the commands, with their common options. Confined to one thread. */
     abstract static class Reading implements Callable<Integer> {
         @Option(
                 names = {"-F", "--filter"},
@@ -81,7 +81,7 @@ public final class LogCommands {
 
         abstract int read() throws IOException, CommandFailure;
 
-        /** Prints a line if it is wanted. */
+        /** Prints a line if it matches the filter. */
         final void show(String line) {
             LogLine parsed = filter.isEmpty() && !invocation.isJson() ? null : LogParser.parse(line);
             if (!filter.takes(parsed)) {
@@ -95,7 +95,7 @@ public final class LogCommands {
         }
     }
 
-    /** Those that read files from their beginning to their end. */
+    /** Base class of the commands that read whole files. */
     abstract static class Whole extends Reading {
         private static final int LINES_PER_LOOK = 1024;
 
@@ -139,7 +139,7 @@ public final class LogCommands {
                 take(line);
                 count++;
                 if (count % LINES_PER_LOOK == 0 && !invocation().console().flush()) {
-                    return; // nobody reads what is printed
+                    return; // the reader of the output has closed it
                 }
             }
             String rest = lines.rest();
@@ -235,7 +235,7 @@ public final class LogCommands {
                             .say("millctl: " + said));
                 }
                 finish();
-                // What nobody has got is counted again the next time.
+                // If the output was not delivered, the lines are counted again by the next run.
                 if (invocation().console().flush()) {
                     progress.save();
                 }
@@ -283,7 +283,7 @@ public final class LogCommands {
         @Option(
                 names = {"-f", "--follow"},
                 description = "Follow what is written, as it does anyway.")
-        @SuppressWarnings("UnusedVariable") // for those who are used to tail -f
+        @SuppressWarnings("UnusedVariable") // accepted for users of tail -f
         private boolean follows;
 
         @Option(names = "--no-follow", description = "End after the last lines.")

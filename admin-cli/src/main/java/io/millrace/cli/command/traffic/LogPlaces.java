@@ -14,13 +14,13 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Where access logs are, and from when on they are wanted. */
+/** Finds access logs, and parses the start time of the lines to print. */
 final class LogPlaces {
     private static final Path SERVICE_LOG = Path.of("/var/log/millrace/access.log");
 
     private LogPlaces() {}
 
-    /** The access log of the instance that is named, else of the only one whose log is found in the usual places. */
+    /** Returns the access log of the given instance, else the only access log in the standard locations. */
     static Path accessLog(Invocation invocation) throws CommandFailure {
         if (invocation.namedAddress() instanceof AdminAddress.UnixSocket named) {
             Path beside = besides(named.path());
@@ -58,10 +58,10 @@ final class LogPlaces {
     }
 
     /**
-     * The earliest time that is wanted in epoch milliseconds.
+     * Returns the earliest time in epoch milliseconds.
      *
      * @param text null for any time
-     * @throws IllegalArgumentException if it is no time
+     * @throws IllegalArgumentException if the text is not a time
      */
     static long since(@Nullable String text) {
         if (text == null) {
@@ -89,7 +89,7 @@ final class LogPlaces {
                 return number * factor;
             }
         } catch (NumberFormatException e) {
-            // told below
+            // reported below
         }
         throw new IllegalArgumentException(
                 "--since is a time such as 10m, 2h, 7d or 2026-11-22T10:00:00Z, not: " + text);

@@ -29,7 +29,7 @@ public final class MetricDescribeCommand extends ApiCommand {
     private List<String> names = List.of();
 
     public MetricDescribeCommand(Invocation invocation) {
-        super(invocation, Invocation.LOOK_TIMEOUT);
+        super(invocation, Invocation.QUERY_TIMEOUT);
     }
 
     @Override

@@ -28,7 +28,7 @@ public final class MetricMatchCommand extends ApiCommand {
     private final List<NamePattern> patterns = new ArrayList<>();
 
     public MetricMatchCommand(Invocation invocation) {
-        super(invocation, Invocation.LOOK_TIMEOUT);
+        super(invocation, Invocation.QUERY_TIMEOUT);
     }
 
     @Override
@@ -68,7 +68,7 @@ public final class MetricMatchCommand extends ApiCommand {
 
     private boolean isMatched(String name) {
         for (NamePattern pattern : patterns) {
-            if (pattern.isIn(name)) {
+            if (pattern.isFoundIn(name)) {
                 return true;
             }
         }

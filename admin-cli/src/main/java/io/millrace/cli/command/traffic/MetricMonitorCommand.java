@@ -49,11 +49,11 @@ public final class MetricMonitorCommand extends ApiCommand {
             description = "How many results. Default: until interrupted.")
     private long count = Long.MAX_VALUE;
 
-    /** What one look saw. */
+    /** The result of one query. */
     private record Seen(List<MetricSample> all, MetricFamilies families, long nanos) {}
 
     public MetricMonitorCommand(Invocation invocation) {
-        super(invocation, Invocation.LOOK_TIMEOUT);
+        super(invocation, Invocation.QUERY_TIMEOUT);
     }
 
     @Override
@@ -110,7 +110,9 @@ public final class MetricMonitorCommand extends ApiCommand {
         return named;
     }
 
-    /** Name by name, each sample once; a worker that has just started may not have all of them yet. */
+    /**
+     * Returns the samples in the order of the names, each sample once. A worker that has just started may lack some.
+     */
     private List<MetricSample> wanted(Seen seen) {
         Set<MetricSample> wanted = new LinkedHashSet<>();
         for (String name : names) {

@@ -4,11 +4,11 @@ import io.millrace.cli.client.MetricSample;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Finds what an operator may have meant who wrote a name that no metric has. */
+/** Finds the metric whose name is most similar to an unknown name. */
 final class MetricNames {
     private MetricNames() {}
 
-    /** {@code millctl: no metric reqests (did you mean millrace_requests_total?)}. */
+    /** Returns {@code millctl: no metric reqests (did you mean millrace_requests_total?)}. */
     static String unknown(String name, List<MetricSample> all) {
         String near = nearest(name, all);
         return "millctl: no metric " + name + (near == null ? "" : " (did you mean " + near + "?)");
@@ -28,7 +28,7 @@ final class MetricNames {
         return nearest;
     }
 
-    /** How many characters to insert, delete or replace (Levenshtein). */
+    /** Returns the number of characters to insert, delete or replace (Levenshtein distance). */
     private static int distance(String one, String other) {
         int[] row = new int[other.length() + 1];
         for (int j = 0; j < row.length; j++) {

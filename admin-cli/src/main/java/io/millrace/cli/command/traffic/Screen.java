@@ -2,19 +2,19 @@ package io.millrace.cli.command.traffic;
 
 import java.util.List;
 
-/** Where one frame takes the place of the last. Confined to one thread. */
+/** A screen on which each frame replaces the previous one. Confined to one thread. */
 public interface Screen {
     /**
-     * Its size.
+     * The size of a screen.
      *
      * @param width columns
      * @param height lines
      */
     record Size(int width, int height) {}
 
-    /** Now; an operator may change it. */
+    /** The current size, which the user may change. */
     Size size();
 
-    /** Shows lines in place of what was shown. */
+    /** Replaces the shown lines. */
     void draw(List<String> lines);
 }

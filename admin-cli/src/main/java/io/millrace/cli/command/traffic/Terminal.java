@@ -10,11 +10,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The terminal while a command has its whole screen: keys come one by one and unseen, and however the command ends, an interrupt
- * included, everything is again as it was. Confined to one thread, but for the end.
+ * The terminal while a command uses the whole screen. Keys are read one by one without echo. The former modes are
+ * restored at the end of the command, even after an interrupt. Confined to one thread, except for the end.
  */
 final class Terminal implements Screen, AutoCloseable {
-    /** Other screen, no cursor. */
+    /** Selects the alternate screen and hides the cursor. */
     private static final String ENTER = "\u001b[?1049h\u001b[?25l\u001b[2J";
 
     private static final String LEAVE = "\u001b[?25h\u001b[?1049l";
@@ -33,7 +33,7 @@ final class Terminal implements Screen, AutoCloseable {
         this.atExit = new Thread(this::leave, "terminal");
     }
 
-    /** Takes the screen; null where there is no terminal to take. */
+    /** Takes over the screen; returns null if there is no terminal. */
     static @Nullable Terminal take(PrintStream out) {
         String modes = stty("-g");
         if (modes == null || stty("-icanon", "-echo", "min", "0", "time", "0") == null) {
@@ -46,7 +46,7 @@ final class Terminal implements Screen, AutoCloseable {
         return terminal;
     }
 
-    /** Now; 80 by 24 where it is not told. */
+    /** The current size; 80 by 24 if it is unknown. */
     @Override
     public Size size() {
         String size = stty("size");
@@ -63,7 +63,7 @@ final class Terminal implements Screen, AutoCloseable {
         return new Size(WIDTH, HEIGHT);
     }
 
-    /** Draws over what is there: nothing flickers. */
+    /** Overwrites the screen without clearing it first, so that nothing flickers. */
     @Override
     public void draw(List<String> lines) {
         StringBuilder screen = new StringBuilder("\u001b[H");
@@ -88,11 +88,11 @@ final class Terminal implements Screen, AutoCloseable {
         try {
             Runtime.getRuntime().removeShutdownHook(atExit);
         } catch (IllegalStateException e) {
-            // the process is ending already
+            // the process is already ending
         }
     }
 
-    /** What stty says; null when there is no terminal, or no stty. */
+    /** Returns the output of stty; null if there is no terminal or no stty. */
     private static @Nullable String stty(String... arguments) {
         List<String> command = new ArrayList<>();
         command.add("stty");

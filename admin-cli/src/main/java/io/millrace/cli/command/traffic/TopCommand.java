@@ -35,7 +35,7 @@ public final class TopCommand extends ApiCommand {
     private static final Duration KEY_PERIOD = Duration.ofMillis(100);
     private static final double NANOS_PER_SECOND = 1e9;
 
-    /** Between the two looks of a frame on no terminal. */
+    /** Interval between the two queries for a single frame, without a terminal. */
     private static final Duration SINGLE = Duration.ofSeconds(1);
 
     @Option(
@@ -45,7 +45,7 @@ public final class TopCommand extends ApiCommand {
             description = "Time between two looks. Default: 2.")
     private Duration interval = Duration.ofSeconds(2);
 
-    /** What a key asks for. */
+    /** The action of a key. */
     private enum Wish {
         NOTHING,
         LOOK,
@@ -53,11 +53,11 @@ public final class TopCommand extends ApiCommand {
         END
     }
 
-    /** What one look saw. */
+    /** The result of one query. */
     record Look(List<MetricSample> samples, long nanos) {}
 
     public TopCommand(Invocation invocation) {
-        super(invocation, Invocation.LOOK_TIMEOUT);
+        super(invocation, Invocation.QUERY_TIMEOUT);
     }
 
     @Override
@@ -100,7 +100,7 @@ public final class TopCommand extends ApiCommand {
         return ExitCode.OK;
     }
 
-    /** Until somebody wants it to end. */
+    /** Draws frames until the user ends the command. */
     public void draw(AdminClient client, Look first, Screen screen) throws CommandFailure {
         Look before = first;
         MetricRates rates = new MetricRates(first.samples(), first.samples(), 1);
@@ -145,7 +145,7 @@ public final class TopCommand extends ApiCommand {
         return "millctl top  " + now + "  " + client.address() + (note.isEmpty() ? "" : "  " + note);
     }
 
-    /** A key's wish, or {@link Wish#NOTHING} when the time is over. */
+    /** Returns the action of the next key; {@link Wish#NOTHING} after the time has elapsed. */
     private Wish await(Duration time) {
         long untilNanos = System.nanoTime() + time.toNanos();
         while (System.nanoTime() - untilNanos < 0) {

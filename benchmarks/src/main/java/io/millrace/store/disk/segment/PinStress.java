@@ -8,7 +8,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** A reader pins a segment while the log gives it up. */
+/** Stress test: a reader pins a segment while the log retires it. */
 @JCStressTest
 @Outcome(id = "1, 0", expect = Expect.FORBIDDEN, desc = "the reader reads, and the log writes over it")
 @Outcome(expect = Expect.ACCEPTABLE, desc = "one of them goes without")
@@ -17,19 +17,19 @@ public class PinStress {
     private final SegmentTable table = SegmentTable.create(StressTables.index(), 2);
     private final SegmentPins pins = new SegmentPins(2);
 
-    /** A segment in use. */
+    /** Creates a sealed segment. */
     public PinStress() {
         table.set(0, SegmentTable.State.SEALED, 1, 77, 128);
     }
 
-    /** A reader: 1 when it goes on to read. */
+    /** The reader. The result is 1 if it reads the segment. */
     @Actor
     public void read(II_Result result) {
         pins.add(0);
         result.r1 = table.tag(0) == 77 ? 1 : 0;
     }
 
-    /** The log: 0 when it goes on to write over the segment. */
+    /** The log. The result is 0 if it overwrites the segment. */
     @Actor
     public void retire(II_Result result) {
         table.state(0, SegmentTable.State.RETIRED);

@@ -2,8 +2,8 @@ package io.millrace.store.engine.filling;
 
 import io.millrace.store.ReadCallback;
 import io.millrace.store.disk.record.DamagedRecordException;
-import io.millrace.store.engine.object.BlockGoneException;
 import io.millrace.store.engine.object.BlockMap;
+import io.millrace.store.engine.object.BlockReclaimedException;
 import io.millrace.store.engine.object.ReadPool;
 import io.millrace.store.engine.object.Replies;
 import io.netty.buffer.ByteBuf;
@@ -51,7 +51,7 @@ record BlockReading(
             pool.damaged();
             map.dropDamaged(body.key(), headLocation, wanted.number(), wanted.location());
         }
-        if ((damaged || e instanceof BlockGoneException) && map.volume().isWorking()) {
+        if ((damaged || e instanceof BlockReclaimedException) && map.volume().isWorking()) {
             readers.gone(map, wanted);
         }
     }

@@ -223,7 +223,7 @@ public final class BlockMap {
                 volume.unpin(segment);
             }
         }
-        throw new BlockGoneException("block " + block + " of object " + Long.toHexString(objectId) + " is gone");
+        throw new BlockReclaimedException("block " + block + " of object " + Long.toHexString(objectId) + " is gone");
     }
 
     private ByteBuf readAt(int block, long location, long tag, int from, int length) throws IOException {

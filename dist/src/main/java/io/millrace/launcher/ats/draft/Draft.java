@@ -9,18 +9,18 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** The configuration that is being written. Confined to one thread. */
+/** The configuration that an import builds. Confined to one thread. */
 public final class Draft {
     private static final Pattern STEP = Pattern.compile("([^.\\[\\]]+)|\\[(\\d+)]");
 
     private final DraftNode root = new DraftNode();
 
-    /** The whole configuration. */
+    /** The root of the configuration. */
     public DraftNode root() {
         return root;
     }
 
-    /** Sets a key for all rules; nothing is written where that is the default, which the entry is told. */
+    /** Sets a general key. If the value is the default, nothing is written, and the entry is marked as same. */
     public void set(String key, String text, Entry entry) {
         if (isDefault(key, text)) {
             entry.same(key);
@@ -29,7 +29,7 @@ public final class Draft {
         }
     }
 
-    /** The same of a list of words. */
+    /** Like {@link #set(String, String, Entry)}, for a list of words. */
     public void set(String key, List<String> words, Entry entry) {
         if (isDefault(key, String.join(", ", words))) {
             entry.same(key);
@@ -38,7 +38,7 @@ public final class Draft {
         }
     }
 
-    /** Writes what Traffic Server does without any setting, where that differs and nothing was set. */
+    /** Writes a default of Traffic Server that differs from Millrace's, if the key was not set. */
     public void setDefault(String key, String text, String record) {
         if (root.find(key) == null && !isDefault(key, text)) {
             DraftNode node = text.startsWith("[") ? root.putWords(key, wordsIn(text)) : root.put(key, text);
@@ -61,30 +61,30 @@ public final class Draft {
         return text == null ? "none" : text;
     }
 
-    /** A new element of a list. */
+    /** Appends a new element to a list. */
     public DraftNode element(String list, Entry entry) {
         return root.element(list).from(entry);
     }
 
-    /** The elements of a list, none where it is not there. */
+    /** Returns the elements of a list; empty if the list does not exist. */
     public List<DraftNode> elements(String list) {
         return root.elements(list);
     }
 
-    /** What can be taken out, and where it stands. */
+    /** A removable node and its owner. */
     public record Part(DraftNode owner, DraftNode node) {
-        /** Takes it out of its owner. */
+        /** Removes the node from its owner. */
         public void remove() {
             owner.remove(node);
         }
     }
 
     /**
-     * Finds what to take out for a fault, as little as keeps the meaning safe: a setting, or the whole element of a list that it stands
-     * in.
+     * Returns the smallest part that can be removed safely for an invalid key: a setting, or the list element that
+     * contains it.
      *
-     * @param path as the validator names it, such as {@code remap[2].cache.volume}
-     * @return null when there is no such thing
+     * @param path the path in the validator's message, such as {@code remap[2].cache.volume}
+     * @return null if there is no such part
      */
     @Nullable
     public Part find(String path) {
@@ -104,12 +104,12 @@ public final class Draft {
         return part == null || (!part.node.isElement() && !part.node.isLeaf()) ? null : part;
     }
 
-    /** Tells every entry what it became. */
+    /** Records at every entry the keys that were written for it. */
     public void tell() {
         root.tell("");
     }
 
-    /** The file's text. */
+    /** Returns the text of the file. */
     public String text(List<String> head, List<String> tail) {
         return new DraftWriter().write(root, head, tail);
     }

@@ -9,9 +9,12 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** A scalar, a list of words, a section or a list of the configuration that is being written, with where it came from. */
+/**
+ * A node of the configuration that is built, with its source lines. It is a scalar, a list of words, a section or a
+ * list.
+ */
 public final class DraftNode {
-    /** Target of rules that nobody passes. */
+    /** Target URL of rules that deny all clients. */
     public static final String CLOSED = "http://closed.invalid/";
 
     private @Nullable String text;
@@ -24,14 +27,14 @@ public final class DraftNode {
     private boolean optional;
     private boolean closed;
 
-    /** Writes a scalar below this section; {@code cache.volume} goes into the section {@code cache}. */
+    /** Sets a scalar below this section; {@code cache.volume} is written into the section {@code cache}. */
     public DraftNode put(String path, String value) {
         DraftNode node = place(path);
         node.text = value;
         return node;
     }
 
-    /** The same of a list of words, which may be empty. */
+    /** Like {@link #put}, for a list of words, which may be empty. */
     public DraftNode putWords(String path, List<String> values) {
         DraftNode node = place(path);
         node.words = List.copyOf(values);
@@ -46,7 +49,7 @@ public final class DraftNode {
         return at;
     }
 
-    /** A new section at the end of a list below this one. */
+    /** Appends a new section to a list below this node. */
     public DraftNode element(String path) {
         DraftNode node = new DraftNode();
         node.element = true;
@@ -54,7 +57,7 @@ public final class DraftNode {
         return node;
     }
 
-    /** A new section in front of a list below this one. */
+    /** Inserts a new section at the beginning of a list below this node. */
     public DraftNode first(String path) {
         DraftNode node = new DraftNode();
         node.element = true;
@@ -62,20 +65,20 @@ public final class DraftNode {
         return node;
     }
 
-    /** A new word in front of a list of sections and words. */
+    /** Inserts a word at the beginning of a list of sections and words. */
     public DraftNode firstWord(String path, String word) {
         DraftNode node = first(path);
         node.text = word;
         return node;
     }
 
-    /** The elements of a list below this one, none where it is not there. */
+    /** Returns the elements of a list below this node; empty if the list does not exist. */
     public List<DraftNode> elements(String path) {
         DraftNode list = find(path);
         return list == null ? List.of() : list.elements;
     }
 
-    /** Moves an element in front of the first one of its list that has a field; false where it stands there already. */
+    /** Moves an element before the first element of its list that has a field. Returns false if it is there already. */
     public boolean moveBefore(String path, DraftNode node, String field) {
         List<DraftNode> list = place(path).elements;
         int first = 0;
@@ -90,14 +93,14 @@ public final class DraftNode {
         return behind;
     }
 
-    /** A new word at the end of a list of sections and words, such as a filter's name. */
+    /** Appends a word, such as a filter name, to a list of sections and words. */
     public DraftNode elementWord(String path, String word) {
         DraftNode node = element(path);
         node.text = word;
         return node;
     }
 
-    /** All of it once more. */
+    /** Returns a deep copy. */
     public DraftNode copy() {
         DraftNode copy = new DraftNode();
         copy.text = text;
@@ -111,7 +114,7 @@ public final class DraftNode {
         return copy;
     }
 
-    /** A section at the end of a list below this one, with the fields of another one but the first, in whose place another stands. */
+    /** Appends a section with the fields of {@code other}; the field {@code name} replaces the first one. */
     public DraftNode elementLike(String path, DraftNode other, String name, String value) {
         DraftNode node = element(path);
         node.put(name, value);
@@ -121,7 +124,7 @@ public final class DraftNode {
         return node;
     }
 
-    /** Remembers where it came from. */
+    /** Adds a source line. */
     public DraftNode from(Entry entry) {
         if (!sources.contains(entry)) {
             sources.add(entry);
@@ -129,25 +132,25 @@ public final class DraftNode {
         return this;
     }
 
-    /** Marks what may be taken out alone without changing the meaning of what is around it. */
+    /** Marks this node as removable without changing the meaning of the nodes around it. */
     public DraftNode optional() {
         optional = true;
         return this;
     }
 
-    /** Adds a comment before this node; a repeated one counts once. */
+    /** Adds a comment before this node; a repeated comment is written once. */
     public DraftNode remark(String remark) {
         remarks.add(remark);
         return this;
     }
 
-    /** The field of that name; null when there is none. */
+    /** Returns a field by name; null if there is none. */
     @Nullable
     public DraftNode field(String name) {
         return fields.get(name);
     }
 
-    /** The node of that path; null when there is none. */
+    /** Returns the node with a path; null if there is none. */
     @Nullable
     public DraftNode find(String path) {
         DraftNode at = this;
@@ -162,7 +165,7 @@ public final class DraftNode {
         return index < elements.size() ? elements.get(index) : null;
     }
 
-    /** Takes a field out of this section, where it is there. */
+    /** Removes a field of this section, if it exists. */
     public void clear(String name) {
         fields.remove(name);
     }
@@ -173,10 +176,11 @@ public final class DraftNode {
     }
 
     /**
-     * Makes a rule that nobody passes of one that cannot be said, so that its requests do not meet a wider one.
+     * Turns a rule that cannot be expressed into a rule that denies all clients, so that its requests do not match a
+     * wider rule.
      *
-     * @param fault the path of what cannot be said
-     * @return false where that is what the rule is for
+     * @param fault the path of the invalid key
+     * @return false if that key is the pattern of the rule
      */
     public boolean close(String fault) {
         String verb = fields.keySet().iterator().next();
@@ -190,7 +194,7 @@ public final class DraftNode {
         return true;
     }
 
-    /** Whether it is an element of a list. */
+    /** Whether this node is an element of a list. */
     public boolean isElement() {
         return element;
     }
@@ -203,14 +207,14 @@ public final class DraftNode {
         return text != null || words != null;
     }
 
-    /** Nothing is in it. */
+    /** Whether this node and all nodes below have no value. */
     boolean isEmpty() {
         return !isLeaf()
                 && elements.stream().allMatch(DraftNode::isEmpty)
                 && fields.values().stream().allMatch(DraftNode::isEmpty);
     }
 
-    /** The scalar; null when it is none. */
+    /** Returns the scalar; null if this node is not one. */
     @Nullable
     public String text() {
         return text;
@@ -221,7 +225,7 @@ public final class DraftNode {
         return words;
     }
 
-    /** Fields of a section, in the order of their making. */
+    /** Fields of a section, in the order of insertion. */
     public Map<String, DraftNode> fields() {
         return fields;
     }
@@ -231,7 +235,7 @@ public final class DraftNode {
         return elements;
     }
 
-    /** The lines that it came from. */
+    /** The source lines of this node. */
     public List<Entry> sources() {
         return sources;
     }
@@ -240,7 +244,7 @@ public final class DraftNode {
         return remarks;
     }
 
-    /** All that it and what is in it came from. */
+    /** Returns the source lines of this node and of all nodes below. */
     public Set<Entry> allSources() {
         Set<Entry> all = new LinkedHashSet<>(sources);
         fields.values().forEach(field -> all.addAll(field.allSources()));

@@ -14,9 +14,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Writes a configuration as YAML, in the order of the reference page, with its comments. */
+/** Writes a configuration as YAML with its comments, in the order of the reference page. */
 public final class DraftWriter {
-    /** What needs no quotes, neither alone nor within brackets. */
+    /** Scalars that need no quotes, neither alone nor in brackets. */
     private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9/._+~-]+(:[A-Za-z0-9/._+~-]+)*");
 
     private static final Pattern WORD_OF_YAML = Pattern.compile("(?i)~|-+|null|yes|no|on|off|[-+.]?[0-9].*:.*|-.*");
@@ -24,7 +24,7 @@ public final class DraftWriter {
 
     private final StringBuilder out = new StringBuilder();
 
-    /** Whose remarks stand beside an earlier key. */
+    /** Source lines whose remarks were written at an earlier key. */
     private final Set<Entry> remarked = new HashSet<>();
 
     /**
@@ -56,7 +56,7 @@ public final class DraftWriter {
         return fields;
     }
 
-    /** Where the reference page first has the key, or one below it. */
+    /** Returns the first index on the reference page of the key or of a key below it. */
     private static int order(String path) {
         List<ConfigKey<?>> keys = ConfigCatalog.keys();
         for (int i = 0; i < keys.size(); i++) {
@@ -121,7 +121,7 @@ public final class DraftWriter {
         }
     }
 
-    /** The place of a whole element stands behind its first key. */
+    /** Writes the place of a whole element after its first key. */
     private void place(DraftNode element, int after) {
         int end = out.indexOf("\n", after);
         String place = places(element);
@@ -138,8 +138,8 @@ public final class DraftWriter {
     }
 
     /**
-     * A scalar that reads back as the text: single quotes where it is not plain, double ones where characters need escapes, and no
-     * variables of the environment.
+     * Formats a scalar that YAML and the loader read as this text. Quoted with single quotes if necessary, with double
+     * quotes if characters need escapes. References to environment variables are escaped.
      */
     public static String quoted(String text) {
         String kept = text.replace("${", "$${");

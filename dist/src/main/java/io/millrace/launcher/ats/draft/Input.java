@@ -17,9 +17,12 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The directory that is imported: its files, what is wrong in them, and what has been made of them so far. Confined to one thread. */
+/**
+ * The state of an import: the directory with its files, their problems, and the resulting configuration. Confined to
+ * one thread.
+ */
 public final class Input {
-    /** Files that versions after 10 brought, and that are not read. */
+    /** Files that versions after 10 introduced and that are not imported. */
     public static final List<String> AFTER_VERSION_10 = List.of(
             "cache.yaml",
             "cache_override.yaml",
@@ -39,13 +42,16 @@ public final class Input {
     private final Draft draft = new Draft();
     private final Records records = new Records();
 
-    /** @param prefix where relative paths of Traffic Server start; null takes what the directory's place says */
+    /** @param prefix base of relative paths of Traffic Server; null to derive it from the location of the directory */
     public Input(Path directory, @Nullable Path prefix) {
         this.directory = directory;
         this.prefix = prefix == null ? usualPrefix(directory.toAbsolutePath().normalize()) : prefix;
     }
 
-    /** Traffic Server is configured in {@code PREFIX/etc/trafficserver}. */
+    /**
+     * Returns the installation prefix, for a configuration directory {@code PREFIX/etc/trafficserver}; else the
+     * directory itself.
+     */
     private static Path usualPrefix(Path directory) {
         Path etc = directory.getParent();
         Path above = etc == null ? null : etc.getParent();
@@ -53,12 +59,12 @@ public final class Input {
         return usual && above != null ? above : directory;
     }
 
-    /** The directory that is imported. */
+    /** The imported directory. */
     public Path directory() {
         return directory;
     }
 
-    /** The configuration that is being written. */
+    /** The configuration that is built. */
     public Draft draft() {
         return draft;
     }
@@ -73,43 +79,47 @@ public final class Input {
         return problems;
     }
 
-    /** What Traffic Server itself would refuse, of a line that was read. */
+    /** Reports an error in a line that Traffic Server would also report. */
     public void problem(Entry entry, String message) {
         problems.add(directory.resolve(entry.file()) + ":" + entry.line() + ":" + entry.column() + ": " + message);
     }
 
-    /** What has no line that says it. */
+    /** Warnings that belong to no line. */
     public List<String> warnings() {
         return warnings;
     }
 
-    /** Files read so far, by name. */
+    /** The files read so far, by name. */
     public Map<String, SourceFile> files() {
         return files;
     }
 
-    /** A path that is relative to where Traffic Server is installed. */
+    /** Resolves a path relative to the installation prefix of Traffic Server. */
     public String installed(String path) {
         return prefix.toAbsolutePath().normalize().resolve(path).normalize().toString();
     }
 
-    /** A path that is relative to the configuration directory. */
+    /** Resolves a path relative to the configuration directory. */
     public String configured(String path) {
         return directory.toAbsolutePath().normalize().resolve(path).normalize().toString();
     }
 
-    /** Whether the directory shows that it is of a version after 10. */
+    /** Whether the files in the directory show a version after 10. */
     public boolean isAfterVersion10() {
         return Stream.concat(AFTER_VERSION_10.stream(), Stream.of("storage.yaml", "remap.yaml", "ssl_multicert.yaml"))
                 .anyMatch(this::has);
     }
 
-    /** Whether the directory has a file of that name. */
+    /** Whether the directory contains a file with this name. */
     public boolean has(String name) {
         return Files.isRegularFile(directory.resolve(name));
     }
 
-    /** The name of a file that a record may give another name, by which it must be there. */
+    /**
+     * Returns the name of a file that a record can change; a changed name must exist.
+     *
+     * @param usual the default
+     */
     public String named(String record, String usual) {
         Records.Rec rec = records.take(record);
         if (rec == null || rec.value() == null) {
@@ -123,7 +133,7 @@ public final class Input {
         return name;
     }
 
-    /** The path of a file that another one names, from this directory on. */
+    /** Returns the path of a file that another file refers to, relative to this directory. */
     public String relative(String name) {
         Path path = Path.of(name);
         return path.isAbsolute()
@@ -135,12 +145,12 @@ public final class Input {
                 : name;
     }
 
-    /** Whether the name is that of a directory. */
+    /** Whether the name is a directory. */
     public boolean isDirectory(String name) {
         return Files.isDirectory(directory.resolve(name));
     }
 
-    /** The files of a directory below this one, in the order of their names; of none within it. */
+    /** Returns the files of a subdirectory, sorted by name, without its own subdirectories. */
     public List<String> list(String name) {
         try (Stream<Path> files = Files.list(directory.resolve(name))) {
             return files.filter(Files::isRegularFile)
@@ -153,7 +163,7 @@ public final class Input {
         }
     }
 
-    /** The file of that name; null when there is none, which is no error. */
+    /** Reads a file; returns null if it does not exist, which is not an error. */
     @Nullable
     public SourceFile read(String name) {
         Path path = directory.resolve(name);
@@ -184,7 +194,7 @@ public final class Input {
         return "";
     }
 
-    /** Files of old have comments in Latin-1, which Traffic Server never looked at. */
+    /** Old files may have comments in Latin-1, which Traffic Server ignores. */
     private static String decoded(Path path) throws IOException {
         byte[] bytes = Files.readAllBytes(path);
         try {
@@ -192,19 +202,19 @@ public final class Input {
                     .newDecoder()
                     .decode(ByteBuffer.wrap(bytes))
                     .toString();
-            // Some editors begin a file with a mark that is none of its text.
+            // Some editors write a byte order mark, which does not belong to the text.
             return text.startsWith("\ufeff") ? text.substring(1) : text;
         } catch (CharacterCodingException e) {
             return new String(bytes, StandardCharsets.ISO_8859_1);
         }
     }
 
-    /** Reports a file that is known and not imported, a line for each of its own. */
+    /** Reports each line of a known file that is not imported as not mapped. */
     public void name(String file, String why) {
         each(file).forEach(entry -> entry.notMapped(why));
     }
 
-    /** Reports a file whose lines have no effect, where Traffic Server does not look at them either. */
+    /** Adds a note to each line of a file that Traffic Server also ignores. */
     public void pass(String file, String why) {
         each(file).forEach(entry -> entry.note(why));
     }

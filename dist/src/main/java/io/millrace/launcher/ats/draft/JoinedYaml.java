@@ -13,12 +13,12 @@ import org.snakeyaml.engine.v2.nodes.Node;
 import org.snakeyaml.engine.v2.nodes.NodeTuple;
 
 /**
- * A file of YAML with lists at its top, or several that are read as one: by {@code #include} lines, or all files of a directory.
- * Confined to one thread.
+ * A YAML document with lists at its top level, from one file or several. Several files are joined by {@code #include}
+ * lines, or because they are in a directory. Confined to one thread.
  */
 public final class JoinedYaml {
     /**
-     * An element of a list at the top, or a pair of a mapping there, with its lines.
+     * An element of a top-level list, or a pair of a top-level mapping, with its lines.
      *
      * @param name the key of a pair; empty for an element
      */
@@ -37,10 +37,10 @@ public final class JoinedYaml {
     }
 
     /**
-     * Reads a file or a directory; null when there is none.
+     * Reads a file or a directory; returns null if there is none.
      *
-     * @param includes whether {@code #include} names another file
-     * @param keys what may stand at the top
+     * @param includes whether {@code #include} lines are followed
+     * @param keys the permitted top-level keys
      */
     public static @Nullable JoinedYaml read(Input input, String name, boolean includes, List<String> keys) {
         JoinedYaml joined = new JoinedYaml(input);
@@ -104,7 +104,7 @@ public final class JoinedYaml {
         place(line).file.claim(place(line).line, place(line).line);
     }
 
-    /** The last line of what stands below a key at the top. */
+    /** Returns the last line of the value of a top-level key. */
     private int endOf(String key) {
         int end = lines.size();
         int first = 0;
@@ -139,9 +139,9 @@ public final class JoinedYaml {
     }
 
     /**
-     * The elements of a list at the top; each has its lines up to the next one's.
+     * Returns the elements of a top-level list. Each has the lines up to the next element.
      *
-     * @param key empty where the list is all that there is
+     * @param key key of the list; empty if the document is the list
      */
     public List<Item> items(String key) {
         List<Item> items = new ArrayList<>();
@@ -154,7 +154,7 @@ public final class JoinedYaml {
         return items;
     }
 
-    /** The pairs of a mapping at the top; each has its lines up to the next one's. */
+    /** Returns the pairs of a top-level mapping. Each has the lines up to the next pair. */
     public List<Item> pairs(String key) {
         List<Item> items = new ArrayList<>();
         List<Map.Entry<String, NodeTuple>> pairs =
@@ -171,12 +171,12 @@ public final class JoinedYaml {
         return items;
     }
 
-    /** Whether there is such a key at the top. */
+    /** Whether a top-level key exists. */
     boolean has(String key) {
         return Yaml.value(root, key) != null;
     }
 
-    /** The line of the dash: an anchor may have one of its own. */
+    /** Returns the line of the dash, since an anchor may be on a line of its own. */
     private int begin(int line) {
         int at = line;
         while (at > 1 && !lines.get(at - 1).strip().startsWith("-")) {

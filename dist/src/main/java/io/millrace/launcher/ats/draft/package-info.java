@@ -1,4 +1,4 @@
-/** The configuration that is being written, and the directory that it is read from. */
+/** The configuration that an import builds, and the directory from which it is imported. */
 @NullMarked
 package io.millrace.launcher.ats.draft;
 

@@ -10,17 +10,18 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where requests go that no rule maps, by parent.config. One group for all hosts can be said; where Traffic Server would never
- * connect to a host itself and no group says so, nothing is forwarded. Confined to one thread.
+ * Imports the parents of forwarded requests, which no rule maps, from parent.config. Only one group for all hosts can
+ * be expressed. If Traffic Server would not connect to a host directly and no group covers it, forwarding is disabled.
+ * Confined to one thread.
  */
 public final class ForwardedParents {
     private static final String ORIGINS = "forward_proxy.origins";
 
     private final Input input;
     private final boolean on;
-    /** Lines for some hosts whose requests must not go to the hosts themselves. */
+    /** Lines for some hosts that requests must not reach directly. */
     private final List<Entry> guards = new ArrayList<>();
-    /** Lines for some hosts whose requests go to the hosts themselves. */
+    /** Lines for some hosts that requests reach directly. */
     private final List<Entry> exceptions = new ArrayList<>();
 
     private @Nullable Entry decidedBy;
@@ -31,14 +32,14 @@ public final class ForwardedParents {
         on = !input.records().isOn("url_remap.remap_required", true);
     }
 
-    /** Takes note of a line with conditions that nothing here has. */
+    /** Records a line with conditions that are not supported. */
     void passedOver(Entry entry, Map<String, String> fields) {
         if (on && decidedBy == null) {
             some(entry, fields);
         }
     }
 
-    /** Whether the line says where all forwarded requests go. */
+    /** Whether the line applies to all forwarded requests. */
     boolean isFor(Entry entry, Map<String, String> fields) {
         if (!on || decidedBy != null) {
             return false;
@@ -74,7 +75,7 @@ public final class ForwardedParents {
         return true;
     }
 
-    /** A line that may be for some of the hosts that clients name. */
+    /** Records a line that may apply to some of the requested hosts. */
     private void some(Entry entry, Map<String, String> fields) {
         if (fields.getOrDefault("parent", "").isEmpty()) {
             exceptions.add(entry);
@@ -89,13 +90,13 @@ public final class ForwardedParents {
         }
     }
 
-    /** Names the group of all hosts. */
+    /** Writes the group of all hosts. */
     void goTo(String group, Entry entry) {
         input.draft().root().put(ORIGINS, group).from(entry);
         written = true;
     }
 
-    /** Ends forwarding where it would go past parents. */
+    /** Disables forwarding if it would bypass parents. */
     void finish() {
         if (!on) {
             return;
@@ -114,7 +115,7 @@ public final class ForwardedParents {
         }
     }
 
-    /** Forwards nothing, since requests would connect to hosts that Traffic Server reaches through others only. */
+    /** Disables forwarding, since requests would connect to hosts that Traffic Server reaches only through parents. */
     public static void close(Input input, Entry entry) {
         input.draft().root().put("forward_proxy.enabled", "false").from(entry);
         String why = "forwarding is off, because requests would go directly to the hosts (forward_proxy.enabled)";
@@ -125,7 +126,7 @@ public final class ForwardedParents {
         }
     }
 
-    /** Whether a key that the check refuses would leave requests to go past parents. */
+    /** Whether removing a refused key would let requests bypass parents. */
     public static boolean isGuard(String path) {
         return path.equals(ORIGINS);
     }

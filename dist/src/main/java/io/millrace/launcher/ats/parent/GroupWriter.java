@@ -17,14 +17,14 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
-/** Writes groups of origins, of parent.config or strategies.yaml, and gives them to rules. Confined to one thread. */
+/** Writes origin groups from parent.config or strategies.yaml, and assigns them to rules. Confined to one thread. */
 public final class GroupWriter {
     private static final int NAME_MAX = 63;
 
     /**
      * A host of a group.
      *
-     * @param sources the lines that it comes from, besides that of its group
+     * @param sources the lines of the host, in addition to the line of its group
      */
     record Host(String name, String port, BigDecimal weight, boolean backup, boolean self, List<Entry> sources) {
         String authority() {
@@ -33,7 +33,7 @@ public final class GroupWriter {
         }
     }
 
-    /** What is written of a group, once for each scheme by which it is asked. */
+    /** Writes the content of a group. Called once for each scheme with which the group is used. */
     interface Content {
         void write(DraftNode group, String scheme);
     }
@@ -41,18 +41,18 @@ public final class GroupWriter {
     private final Input input;
     private final Set<String> taken = new HashSet<>();
 
-    /** Writes into the draft of that input. */
+    /** Creates a writer into the draft of {@code input}. */
     public GroupWriter(Input input) {
         this.input = input;
     }
 
     /**
-     * Writes a group and names it in its rules. Origins are asked by the scheme of the rule, so that rules of both schemes have a group
-     * each.
+     * Writes a group and assigns it to its rules. Origins are reached by the scheme of the rule, so a group is written
+     * for each scheme.
      *
-     * @param proxies whether its hosts are proxies, which are always asked by http
-     * @param always whether it is written although no rule has it
-     * @return the name of the first one written; empty when none was
+     * @param proxies whether the hosts are proxies, which are always reached by http
+     * @param always whether the group is written even if no rule uses it
+     * @return the name of the first group written; empty if none was written
      */
     String give(String name, boolean proxies, List<RemapRule> rules, boolean always, Entry entry, Content content) {
         Map<String, String> names = new LinkedHashMap<>();
@@ -96,7 +96,7 @@ public final class GroupWriter {
         return free;
     }
 
-    /** Writes the hosts; one that is listed twice has both weights. */
+    /** Writes the hosts; a host that is listed twice gets the sum of both weights. */
     void hosts(DraftNode group, String scheme, List<Host> hosts, Entry entry) {
         List<Host> once = new ArrayList<>();
         Map<String, Integer> places = new HashMap<>();
@@ -119,7 +119,7 @@ public final class GroupWriter {
                 entry.note(host.authority() + " is listed twice; the second entry is dropped");
             }
         }
-        // Rings share their URLs each for itself.
+        // The weights of each ring are computed separately, since each ring distributes its own requests.
         Map<Host, BigInteger> weights = new HashMap<>();
         for (boolean backup : new boolean[] {false, true}) {
             List<Host> ring =
@@ -147,7 +147,7 @@ public final class GroupWriter {
         }
     }
 
-    /** When another host is tried and one is marked down, which records say for all groups. */
+    /** Writes when another host is tried and when a host is marked down. The records apply to all groups. */
     void retries(DraftNode group, int moreTries, List<String> responses, List<String> marks) {
         long attempts = number("http.parent_proxy.total_connect_attempts", "4");
         number(group, "retry.tries", "http.parent_proxy.total_connect_attempts", Math.max(attempts, moreTries + 1), "");

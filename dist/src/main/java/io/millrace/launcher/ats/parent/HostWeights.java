@@ -6,14 +6,14 @@ import java.math.BigInteger;
 import java.math.RoundingMode;
 import java.util.List;
 
-/** Weights of hosts as Millrace has them: whole numbers, where Traffic Server's may be fractions. */
+/** Converts host weights to whole numbers; Traffic Server's weights may be fractions. */
 final class HostWeights {
     private static final int SCALE_MAX = 2;
     private static final BigInteger WEIGHT_MAX = BigInteger.valueOf(1000);
 
     private HostWeights() {}
 
-    /** The weight of a text; one where it says none. */
+    /** Parses a weight; 1 if the text is not a valid weight. */
     static BigDecimal read(String text) {
         try {
             BigDecimal weight = Quantity.number(text.strip());
@@ -23,7 +23,7 @@ final class HostWeights {
         }
     }
 
-    /** The smallest whole numbers that stand to each other as these do, to the hundredth. */
+    /** Returns the smallest whole numbers with the same ratios, accurate to the hundredth. */
     static List<BigInteger> whole(List<BigDecimal> weights) {
         List<BigInteger> whole = weights.stream()
                 .map(weight -> weight.setScale(SCALE_MAX, RoundingMode.HALF_UP)

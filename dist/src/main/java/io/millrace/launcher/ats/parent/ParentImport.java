@@ -17,7 +17,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
-/** parent.config: groups of origins, and which rules have them. */
+/** Imports parent.config: origin groups, and their assignment to remap rules. */
 public final class ParentImport {
     private static final Map<String, String> POLICIES = Map.of(
             "false", "first_live",
@@ -26,7 +26,7 @@ public final class ParentImport {
             "consistent_hash", "consistent_hash",
             "latched", "latched");
 
-    /** What a rule of remap cannot say of its origins. */
+    /** Conditions of a line that a remap rule cannot express for its origins. */
     private static final List<String> CONDITIONS = List.of(
             "dest_ip",
             "host_regex",
@@ -63,23 +63,23 @@ public final class ParentImport {
     private final ForwardedParents forwarded;
     private int groups;
 
-    /** Reads parent.config of that input. */
+    /** Creates an import from {@code input}; {@link #read} does the work. */
     public ParentImport(Input input, GroupWriter writer) {
         this.input = input;
         this.writer = writer;
         forwarded = new ForwardedParents(input);
     }
 
-    /** @param rules those that lead to an origin */
+    /** @param rules the rules that map to an origin */
     public void read(List<RemapRule> rules) {
-        // A strategy counts before any line.
+        // A strategy takes precedence over any line.
         List<RemapRule> left = new ArrayList<>(
                 rules.stream().filter(rule -> rule.strategy().isEmpty()).toList());
         SourceFile file = input.read(input.named("http.parent_proxy.file", "parent.config"));
         if (file != null) {
             lines(file, left);
         }
-        // What no line is for goes to these.
+        // The default parents of all requests that no line matches.
         Rec usual = input.records().take("http.parent_proxies");
         if (usual != null && usual.value() != null) {
             line(usual.entry(), Map.of("dest_domain", ".", "parent", usual.value()), left);
@@ -241,7 +241,7 @@ public final class ParentImport {
         retries(group, fields);
     }
 
-    /** When the second ring is asked. */
+    /** Writes when the hosts of the second ring are used. */
     private static void rings(DraftNode group, Entry entry, String mode, List<Host> backups) {
         if (backups.isEmpty()) {
             return;
@@ -306,7 +306,7 @@ public final class ParentImport {
         writer.retries(group, more, List.copyOf(responses), marks);
     }
 
-    /** Those that are listed stand in place of the usual one. */
+    /** Returns the configured status codes, which replace the default. */
     private static List<String> codes(Map<String, String> fields, String name, String usual, String counting) {
         String list = fields.get(name);
         return list == null

@@ -19,7 +19,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.nodes.Node;
 
-/** strategies.yaml: groups of origins, for the rules that name a strategy. Confined to one thread. */
+/** Imports strategies.yaml: origin groups for the rules that name a strategy. Confined to one thread. */
 public final class StrategiesImport {
     private static final Map<String, String> POLICIES = Map.of(
             "rr_strict", "round_robin",
@@ -45,18 +45,18 @@ public final class StrategiesImport {
     private final Input input;
     private final GroupWriter writer;
     private final Map<String, Strategy> strategies = new LinkedHashMap<>();
-    /** The lines of hosts and groups that have an anchor of their own. */
+    /** Entries of the hosts and groups that have an anchor. */
     private final IdentityHashMap<Node, Entry> anchored = new IdentityHashMap<>();
 
     private final Set<Entry> used = new HashSet<>();
 
-    /** Reads strategies.yaml of that input. */
+    /** Creates an import from {@code input}; {@link #read} does the work. */
     public StrategiesImport(Input input, GroupWriter writer) {
         this.input = input;
         this.writer = writer;
     }
 
-    /** @param rules those that lead to an origin */
+    /** @param rules the rules that map to an origin */
     public void read(List<RemapRule> rules) {
         JoinedYaml yaml = JoinedYaml.read(
                 input,
@@ -108,7 +108,7 @@ public final class StrategiesImport {
         if (name.isEmpty()) {
             input.problem(item.entry(), "a strategy needs a name in the key strategy");
         } else if (!POLICIES.containsKey(policy)) {
-            // Traffic Server goes on without it, and refuses the rules that name it.
+            // Traffic Server ignores such a strategy, and refuses the rules that name it.
             item.entry().notMapped("'" + policy + "' is not a policy");
         } else if (strategies.containsKey(name)) {
             item.entry().note(strategies.get(name).entry.place() + " already has the name; the first one applies");
@@ -192,7 +192,7 @@ public final class StrategiesImport {
         health(strategy, group, failover, rings, wanted.isEmpty() ? scheme : wanted);
     }
 
-    /** Without the key hosts of the two groups are asked in turn. */
+    /** Writes the ring mode. Without the key, tries alternate between the hosts of both groups. */
     private static void rings(
             Strategy strategy, DraftNode group, @Nullable Node failover, boolean hashed, List<Host> hosts) {
         String given = Yaml.text(failover, "ring_mode");
@@ -241,7 +241,7 @@ public final class StrategiesImport {
                 sources);
     }
 
-    /** That of the scheme; the first one of a host that does not speak it. */
+    /** Returns the port for the scheme; the port of the first protocol if the host does not have the scheme. */
     private static String port(Node host, String scheme) {
         Node protocol = protocol(host, scheme);
         return protocol == null ? "" : Yaml.text(protocol, "port");
@@ -298,7 +298,10 @@ public final class StrategiesImport {
         return codes;
     }
 
-    /** What an outside program would ask for hosts, which Millrace does by itself; a bare slash is no page made for it. */
+    /**
+     * Writes active health checks. Traffic Server leaves them to an external program; Millrace makes them itself. A
+     * bare slash is not used as the path, since it is no page for health checks.
+     */
     private static void health(
             Strategy strategy, DraftNode group, @Nullable Node failover, List<Node> rings, String scheme) {
         if (!Yaml.words(Yaml.value(failover, "health_check")).contains("active")) {

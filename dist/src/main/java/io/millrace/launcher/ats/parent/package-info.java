@@ -1,4 +1,4 @@
-/** Groups of origins, from parent.config and strategies.yaml. */
+/** Imports of origin groups from parent.config and strategies.yaml. */
 @NullMarked
 package io.millrace.launcher.ats.parent;
 

@@ -6,9 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Addresses as a filter of remap.config lists them: what any of its words has, where {@code ~} stands for all addresses but those.
- * Millrace takes what {@code ~} names out of the others, so where that is something else the ranges are written out. Confined to one
- * thread.
+ * The addresses in a filter of remap.config. They are the union of all words; a word with {@code ~} means all addresses
+ * except the named ones. Millrace instead excludes the named addresses from the others. So the ranges are written out
+ * if both readings differ. Confined to one thread.
  */
 final class AddressWords {
     private final List<String> words = new ArrayList<>();
@@ -16,9 +16,9 @@ final class AddressWords {
     private AddressSet addresses = AddressSet.NONE;
 
     /**
-     * Adds a word; one that names a range again, in whichever way, is passed over as Traffic Server does.
+     * Adds a word. A range that was added before is ignored, as in Traffic Server.
      *
-     * @throws IllegalArgumentException when it is neither an address nor a range; the message is the problem
+     * @throws IllegalArgumentException if the word is neither an address nor a range; the message is the problem
      */
     void add(String word) {
         String text = Addresses.of(word);
@@ -26,7 +26,7 @@ final class AddressWords {
         add(AddressSet.parse(negative ? text.substring(1) : text), negative, List.of(text));
     }
 
-    /** Adds a list that has a name. */
+    /** Adds a named list of addresses. */
     void addCategory(List<String> category, boolean negative) {
         AddressSet set = AddressSet.parse(category.toArray(String[]::new));
         add(set, negative, negative ? AddressSet.ALL.butNot(set).texts() : category);
@@ -45,7 +45,7 @@ final class AddressWords {
         return one.covers(other) && other.covers(one);
     }
 
-    /** Whether nothing was listed, which stands for every address. */
+    /** Whether no address was added, which means every address. */
     boolean isEmpty() {
         return named.isEmpty();
     }
@@ -54,12 +54,12 @@ final class AddressWords {
         return isEmpty() ? AddressSet.ALL : addresses;
     }
 
-    /** Whether Millrace would read the words as they stand in another way. */
+    /** Whether Millrace would read the words differently. */
     boolean isReadOtherwise() {
         return !isEmpty() && !isSame(addresses, AddressSet.parse(words.toArray(String[]::new)));
     }
 
-    /** How Millrace writes them; nothing where none was listed. */
+    /** Returns the addresses in the form of Millrace; empty if none were added. */
     List<String> texts() {
         return isReadOtherwise() ? addresses.texts() : List.copyOf(words);
     }

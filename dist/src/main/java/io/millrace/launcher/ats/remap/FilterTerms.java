@@ -7,14 +7,14 @@ import java.util.LinkedHashSet;
 import java.util.List;
 
 /**
- * For which requests a filter is: all that it names have to fit. Immutable.
+ * The conditions of a filter, which must all be true. Immutable.
  *
- * @param sources the clients' addresses
- * @param sourceTexts how they are written; nothing stands for all
- * @param listeners the addresses that clients connect to
- * @param listenerTexts how they are written; nothing stands for all
- * @param methods none for all of them
- * @param noMethod whether no method is left, as of two filters that have none in common
+ * @param sources addresses of clients
+ * @param sourceTexts their text form; empty for all
+ * @param listeners local addresses to which clients connect
+ * @param listenerTexts their text form; empty for all
+ * @param methods request methods; empty for all
+ * @param noMethod whether no method matches, such as for two filters without a common method
  */
 record FilterTerms(
         AddressSet sources,
@@ -23,11 +23,11 @@ record FilterTerms(
         List<String> listenerTexts,
         List<String> methods,
         boolean noMethod) {
-    /** Every request. */
+    /** Matches every request. */
     static final FilterTerms ALL =
             new FilterTerms(AddressSet.ALL, List.of(), AddressSet.ALL, List.of(), List.of(), false);
 
-    /** Requests of clients at these addresses. */
+    /** Returns conditions for client addresses. */
     static FilterTerms ofSources(List<String> addresses) {
         return new FilterTerms(
                 AddressSet.parse(addresses.toArray(String[]::new)),
@@ -38,17 +38,17 @@ record FilterTerms(
                 false);
     }
 
-    /** The same for some methods alone; none stands for all. */
+    /** Returns a copy with these methods; an empty list means all. */
     FilterTerms withMethods(List<String> only) {
         return new FilterTerms(sources, sourceTexts, listeners, listenerTexts, List.copyOf(only), false);
     }
 
-    /** The same for no method at all. */
+    /** Returns a copy that matches no method. */
     FilterTerms withoutMethod() {
         return new FilterTerms(sources, sourceTexts, listeners, listenerTexts, List.of(), true);
     }
 
-    /** What both are for. */
+    /** Returns the intersection of both conditions. */
     FilterTerms and(FilterTerms other) {
         List<String> common = new ArrayList<>(new LinkedHashSet<>(methods.isEmpty() ? other.methods : methods));
         if (!methods.isEmpty() && !other.methods.isEmpty()) {
@@ -64,7 +64,7 @@ record FilterTerms(
                 noMethod || other.noMethod || none);
     }
 
-    /** As one of them is written where it is within the other. */
+    /** Returns the text form of an intersection: one of the given forms if its set is contained in the other. */
     private static List<String> texts(
             AddressSet one, List<String> oneTexts, AddressSet other, List<String> otherTexts) {
         if (other.covers(one)) {
@@ -73,12 +73,12 @@ record FilterTerms(
         return one.covers(other) ? otherTexts : one.and(other).texts();
     }
 
-    /** Whether no request is like that. */
+    /** Whether no request can match. */
     boolean isForNobody() {
         return noMethod || sources.isEmpty() || listeners.isEmpty();
     }
 
-    /** Writes what it is for, with what is done then. */
+    /** Writes the conditions and the action into a filter. */
     void write(DraftNode filter, boolean allow) {
         filter.put("action", allow ? "allow" : "deny");
         if (!sourceTexts.isEmpty()) {

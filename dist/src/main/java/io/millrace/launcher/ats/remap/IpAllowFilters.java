@@ -10,12 +10,15 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What ip_allow says of clients: the first line with an address decides, by its methods. Confined to one thread. */
+/**
+ * The lines of ip_allow for clients. The first line with the client's address decides, by its methods. Confined to one
+ * thread.
+ */
 final class IpAllowFilters {
-    /** How names of filters begin that are made here. */
+    /** Prefix of the names of generated filters. */
     static final String NAME_PREFIX = "ip-allow-";
 
-    /** @param methods none for all of them */
+    /** @param methods empty for all methods */
     record Line(Entry entry, List<String> addresses, boolean allow, List<String> methods) {
         boolean allows(String method) {
             return methods.isEmpty() ? allow : allow == methods.contains(method);
@@ -47,7 +50,7 @@ final class IpAllowFilters {
         return categories.containsKey(name);
     }
 
-    /** The addresses of a category; none where it is not known. */
+    /** Returns the addresses of a category; empty if it is unknown. */
     List<String> category(String name) {
         return categories.getOrDefault(name, List.of());
     }
@@ -56,7 +59,7 @@ final class IpAllowFilters {
         return List.copyOf(lines);
     }
 
-    /** Writes them for all rules. */
+    /** Writes the lines as filters for all rules. */
     void write() {
         for (Line line : lines) {
             if (line.methods.isEmpty()) {
@@ -77,12 +80,15 @@ final class IpAllowFilters {
         line.terms().write(input.draft().element("access.filters", line.entry), allow);
     }
 
-    /** Whether filters that deny say all of it: none of the lines lets but some methods pass. */
+    /** Whether filters that deny express all lines: no line allows only some methods. */
     boolean onlyDenies() {
         return lines.stream().noneMatch(line -> line.allow && !line.methods.isEmpty());
     }
 
-    /** Names of filters that deny for a rule what is denied for all, for rules whose own filters would come before those for all. */
+    /**
+     * Returns names of filters that deny what the general filters deny. They are for rules whose own filters take
+     * precedence over the general ones.
+     */
     List<String> namesOfDenying() {
         List<String> names = new ArrayList<>();
         List<String> before = new ArrayList<>();
@@ -115,9 +121,9 @@ final class IpAllowFilters {
     }
 
     /**
-     * Writes into a rule all that the lines say, for requests that its own filters let pass.
+     * Writes the lines into a rule, for requests that its own filters allow.
      *
-     * @return false where there are no lines, so that nothing was written
+     * @return false if there are no lines, so that nothing was written
      */
     boolean write(DraftNode rule, FilterTerms passed) {
         AddressSet known = AddressSet.NONE;
@@ -142,12 +148,12 @@ final class IpAllowFilters {
                     && both.listeners().covers(AddressSet.ALL)
                     && both.methods().isEmpty();
             if (!whole && !known.covers(AddressSet.ALL)) {
-                // No later line is asked about these addresses.
+                // No later line applies to these addresses.
                 rule.elementWord("filters", name(line, line.addresses, List.of(), ""));
             }
         }
         if (!lines.isEmpty() && !any) {
-            // A list that only denies leaves the rest to the next one.
+            // A filter list without allow continues with the next list.
             rule.element("filters").put("action", "deny");
         }
         return !lines.isEmpty();

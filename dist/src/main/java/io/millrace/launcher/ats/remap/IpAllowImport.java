@@ -22,29 +22,36 @@ import java.util.Set;
 import org.snakeyaml.engine.v2.nodes.Node;
 import org.snakeyaml.engine.v2.nodes.NodeTuple;
 
-/** ip_allow.yaml or ip_allow.config: filters for all requests, who may purge, and who is forwarded. */
+/**
+ * Imports ip_allow.yaml or ip_allow.config: request filters, addresses that may purge, and clients of the forward
+ * proxy.
+ */
 public final class IpAllowImport {
     private static final List<String> PRIVATE =
             List.of("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "::1", "fc00::/7", "fe80::/10");
 
-    /** One line, for clients or for origins. */
-    private record Rule(SourceFile file, boolean out, Line line) {}
+    /**
+     * A line of the file.
+     *
+     * @param forOrigins whether the line applies to connections to origins, not to clients
+     */
+    private record Rule(SourceFile file, boolean forOrigins, Line line) {}
 
     private final Input input;
     private final IpAllowFilters filters;
 
-    /** Reads ip_allow of that input. */
+    /** Creates an import from {@code input}; {@link #read} does the work. */
     public IpAllowImport(Input input) {
         this.input = input;
         filters = new IpAllowFilters(input);
     }
 
-    /** What was read, for rules that have to say it themselves. */
+    /** The imported filters, for remap rules that must repeat them. */
     public IpAllowFilters filters() {
         return filters;
     }
 
-    /** Reads the file, if there is one. */
+    /** Imports the file, if it exists. */
     public void read() {
         List<Rule> rules = new ArrayList<>();
         String categories = input.named("cache.ip_categories.filename", "");
@@ -58,7 +65,7 @@ public final class IpAllowImport {
         if (yaml != null) {
             readYaml(yaml, rules);
             if (lines != null) {
-                input.name("ip_allow.config", "Traffic Server reads ip_allow.yaml instead");
+                input.name("ip_allow.config", "not used: ip_allow.yaml exists and takes precedence");
             }
         } else if (lines != null) {
             readLines(lines, rules);
@@ -68,15 +75,15 @@ public final class IpAllowImport {
             String problem = Addresses.problem(rule.line.addresses());
             if (problem != null) {
                 rule.file.problem(rule.line.entry(), problem);
-            } else if (rule.out) {
-                explainOut(rule.line);
+            } else if (rule.forOrigins) {
+                explainForOrigins(rule.line);
                 destinations.add(rule.line);
             } else {
                 filters.add(rule.line);
             }
         }
         if (filters.lines().isEmpty()) {
-            withoutLines(yaml != null || lines != null, name);
+            importNoRules(yaml != null || lines != null, name);
         }
         if (isForward()) {
             writeDestinations(destinations);
@@ -86,15 +93,18 @@ public final class IpAllowImport {
         writeForward();
     }
 
-    /** Traffic Server lets nobody in then. A file that is left out may be one of a sample, one that says nothing is meant so. */
-    private void withoutLines(boolean there, String name) {
+    /**
+     * Handles a file without rules, with which Traffic Server denies all clients. An empty file is imported that way.
+     * For a missing file only a warning is given, since the input may be incomplete.
+     */
+    private void importNoRules(boolean there, String name) {
         if (there) {
             filters.add(new Line(new Entry(name, 1, 1, ""), List.of("all"), false, List.of()));
         } else {
             input.warnings()
-                    .add(
-                            name
-                                    + " is missing, and without it Traffic Server denies all requests; Millrace allows all requests that remap maps, unless access.filters denies them");
+                    .add(name
+                            + " is missing. Traffic Server denies all clients without it; here all clients may"
+                            + " request what remap maps: set access.filters to restrict them");
         }
     }
 
@@ -106,7 +116,7 @@ public final class IpAllowImport {
             for (Node category : Yaml.elements(known.getValueNode())) {
                 filters.addCategory(
                         Yaml.text(category, "name"), Addresses.of(Yaml.words(Yaml.value(category, "ip_addrs"))));
-                Yaml.entry(file, category, category).note("the addresses replace the name of the category");
+                Yaml.entry(file, category, category).note("replaced by its addresses wherever it is named");
             }
         }
         NodeTuple list = top.get("ip_allow");
@@ -141,13 +151,13 @@ public final class IpAllowImport {
             List<String> addresses = new ArrayList<>();
             List<String> methods = new ArrayList<>();
             String action = "";
-            boolean out = false;
+            boolean forOrigins = false;
             for (String word : words.words()) {
                 String value = word.substring(word.indexOf('=') + 1);
                 switch (word.substring(0, Math.max(0, word.indexOf('='))).toLowerCase(Locale.ROOT)) {
                     case "src_ip" -> addresses.add(Addresses.of(value));
                     case "dest_ip" -> {
-                        out = true;
+                        forOrigins = true;
                         addresses.add(Addresses.of(value));
                     }
                     case "action" -> action = value;
@@ -157,14 +167,14 @@ public final class IpAllowImport {
                                 words.entry(), "'" + word + "' is not one of src_ip=, dest_ip=, action= and method=");
                 }
             }
-            add(file, words.entry(), out, addresses, action, methods, rules);
+            add(file, words.entry(), forOrigins, addresses, action, methods, rules);
         }
     }
 
     private static void add(
             SourceFile file,
             Entry entry,
-            boolean out,
+            boolean forOrigins,
             List<String> addresses,
             String action,
             List<String> words,
@@ -189,40 +199,45 @@ public final class IpAllowImport {
         if (methods.contains("ALL")) {
             methods.clear();
         }
-        rules.add(new Rule(file, out, new Line(entry, List.copyOf(addresses), allow, List.copyOf(methods))));
+        rules.add(new Rule(file, forOrigins, new Line(entry, List.copyOf(addresses), allow, List.copyOf(methods))));
     }
 
     private boolean isForward() {
         return !input.records().isOn("url_remap.remap_required", true);
     }
 
-    private void explainOut(Line line) {
+    private void explainForOrigins(Line line) {
         if (line.allow() && line.methods().isEmpty()) {
-            line.entry().note("Millrace allows connections to all origins that are not denied");
+            line.entry().note("not needed: connections to origins are allowed by default");
         } else if (!isForward() && line.methods().equals(List.of("CONNECT"))) {
             line.entry().note("requests to hosts that clients name are not forwarded: forward_proxy is off");
         } else if (!isForward() || (line.allows("GET") && line.allows("CONNECT"))) {
-            line.entry().notMapped("connections to origins of rules are not filtered; remove the rules from remap");
+            line.entry()
+                    .notMapped("remap rules are not filtered by the address of the origin; leave out"
+                            + " the rules whose origin must not be reached");
         }
     }
 
-    /** Where nothing is forwarded to, whatever the method: the first line with an address decides. */
+    /**
+     * Writes the destinations that the forward proxy denies, for all methods. For each address the first line that
+     * contains it decides.
+     */
     private void writeDestinations(List<Line> lines) {
         AddressSet usual = ForwardProxyKeys.DENY_DESTINATIONS.defaultValue();
         AddressSet denied = usual == null ? AddressSet.NONE : usual;
         AddressSet known = AddressSet.NONE;
         List<Entry> sources = new ArrayList<>();
         for (Line line : lines) {
-            AddressSet mine = line.terms().sources().butNot(known);
-            known = known.or(mine);
+            AddressSet own = line.terms().sources().butNot(known);
+            known = known.or(own);
             if (line.allows("GET") && line.allows("CONNECT")) {
                 continue;
             }
             line.entry()
-                    .note(
-                            "applies to forwarded requests with any method; connections to origins of rules are not filtered");
-            if (!denied.covers(mine)) {
-                denied = denied.or(mine);
+                    .note("applies to the forward proxy only, for all methods; remap rules are not filtered by the"
+                            + " address of the origin");
+            if (!denied.covers(own)) {
+                denied = denied.or(own);
                 sources.add(line.entry());
             }
         }
@@ -253,7 +268,10 @@ public final class IpAllowImport {
         }
     }
 
-    /** remap_required 0: who is forwarded must be said, and everybody is never meant unasked. */
+    /**
+     * Imports remap_required 0 as a forward proxy. Its clients must be listed: an open proxy is never configured
+     * implicitly.
+     */
     private void writeForward() {
         Rec required = input.records().take("url_remap.remap_required");
         Rec ports = input.records().take("http.connect_ports");
@@ -273,8 +291,8 @@ public final class IpAllowImport {
                 clients.isEmpty() || all.covers(AddressSet.parse("0.0.0.0/0")) || all.covers(AddressSet.parse("::/0"));
         if (open) {
             required.entry()
-                    .notMapped(
-                            "no file restricts the clients, so this would be an open proxy: forward_proxy.allow is set to private addresses; name your clients in this key");
+                    .notMapped("the imported files do not restrict the clients, which would make an open proxy:"
+                            + " forward_proxy.allow has private addresses; list your clients there");
         }
         draft.root()
                 .putWords("forward_proxy.allow", open ? PRIVATE : List.copyOf(clients))

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** What is known of Traffic Server's plugins. */
+/** Explanations of Traffic Server's plugins. */
 public final class Plugins {
     private static final Set<String> NEEDLESS = Set.of(
             "slice.so",
@@ -20,7 +20,7 @@ public final class Plugins {
             "cache_promote.so",
             "cache_inspector.so");
 
-    /** Those that keep clients out: without them a rule would be open. */
+    /** Plugins that deny clients. Without them a rule would be open, so it is closed. */
     private static final Set<String> GUARDS = Set.of(
             "access_control.so",
             "authproxy.so",
@@ -35,7 +35,7 @@ public final class Plugins {
             "uri_signing.so",
             "url_sig.so");
 
-    /** Those whose own files may refuse requests. */
+    /** Plugins whose configuration files may refuse requests. */
     private static final Set<String> MAY_REFUSE = Set.of(
             "cripts.so", "header_rewrite.so", "libcripts.so", "regex_remap.so", "tslua.so", "txn_box.so", "wasm.so");
 
@@ -95,7 +95,7 @@ public final class Plugins {
         return NEEDLESS.contains(plugin);
     }
 
-    /** Whether rules are closed without it. */
+    /** Whether rules are closed if the plugin is missing. */
     static boolean isGuard(String plugin) {
         return GUARDS.contains(plugin);
     }
@@ -110,9 +110,9 @@ public final class Plugins {
     }
 
     /**
-     * plugin.config: each line is reported.
+     * Imports plugin.config: reports each line.
      *
-     * @param rules those that it holds for
+     * @param rules the rules to which the plugins apply
      */
     public static void read(Input input, List<RemapRule> rules) {
         SourceFile file = input.read("plugin.config");

@@ -5,13 +5,13 @@ import io.millrace.launcher.ats.draft.Input;
 import io.millrace.launcher.ats.source.Records.Rec;
 import java.util.List;
 
-/** PUSH, which Traffic Server answers with 403 unless it is told otherwise, whoever asks; here origins would get it. */
+/** Denies PUSH. By default, Traffic Server answers it with 403 for every client; Millrace would send it to origins. */
 public final class PushFilter {
     private static final String RECORD = "http.push_method_enabled";
 
     private PushFilter() {}
 
-    /** Writes a filter that denies it in front of all others. */
+    /** Writes a filter that denies PUSH before all other filters. */
     public static void write(Input input, RemapFilters names) {
         Rec rec = input.records().take(RECORD);
         if (rec != null && input.records().isOn(RECORD, false)) {
@@ -28,7 +28,7 @@ public final class PushFilter {
         }
         String name = "";
         for (DraftNode rule : input.draft().elements("remap")) {
-            // Where none of its filters lets anybody in those for all are asked as well.
+            // If no filter of the rule allows requests, the general filters apply as well.
             List<DraftNode> filters = rule.elements("filters");
             if (!isClosed(filters) && filters.stream().anyMatch(filter -> isAllow(input, filter))) {
                 if (name.isEmpty()) {
@@ -47,7 +47,7 @@ public final class PushFilter {
         filter.putWords("methods", List.of("PUSH"));
     }
 
-    /** Whether the first of them denies everything. */
+    /** Whether the first filter denies everything. */
     private static boolean isClosed(List<DraftNode> filters) {
         return !filters.isEmpty() && filters.get(0).fields().size() == 1 && isAction(filters.get(0), "deny");
     }

@@ -11,9 +11,12 @@ import io.millrace.proxy.config.key.ConfigKey;
 import java.util.List;
 import java.util.Map;
 
-/** What stands behind the URLs of a rule besides filters: plugins that Millrace has keys for, a volume, a strategy. */
+/**
+ * Imports the arguments after the URLs of a rule, except filters. These are plugins with keys in Millrace, a volume,
+ * and a strategy.
+ */
 final class RemapArguments {
-    /** Parameters of plugins that are a key, a list unless they are about a time or a flag. */
+    /** Plugin parameters that correspond to a key. The value is a list unless the key is a duration or a flag. */
     private static final Map<String, String> KEYS = Map.ofEntries(
             Map.entry("cachekey.so --include-params", "cache.key.included_params"),
             Map.entry("cachekey.so --exclude-params", "cache.key.excluded_params"),
@@ -38,7 +41,7 @@ final class RemapArguments {
         this.old = old;
     }
 
-    /** @param argument without the {@code @} */
+    /** @param argument the argument without the {@code @} */
     void take(String argument, RemapRule rule) {
         if (!rule.equals(last)) {
             plugin = "";
@@ -115,7 +118,7 @@ final class RemapArguments {
         return key.equals("cache.key.host") ? value : "[" + value + "]";
     }
 
-    /** A record for this rule alone. */
+    /** Imports a record that applies to this rule only. */
     private void record(String name, String value, RemapRule rule) {
         RecordTable.Mapping mapping = name.startsWith("proxy.config.") ? RecordTable.find(name.substring(13)) : null;
         if (mapping == null) {

@@ -6,12 +6,12 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
-/** What a filter of remap.config says, on a rule's line or by name. Confined to one thread. */
+/** A filter of remap.config, on a rule's line or named. Confined to one thread. */
 final class RemapFilter {
     private static final Set<String> ALLOWING = Set.of("allow", "add_allow", "set_allow", "1", "on", "enable");
     private static final Set<String> DENYING = Set.of("deny", "add_deny", "set_deny", "0", "off", "disable");
 
-    /** The methods that Traffic Server knows. */
+    /** The methods known to Traffic Server. */
     private static final Set<String> METHODS =
             Set.of("CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "POST", "PURGE", "PUT", "TRACE", "PUSH");
 
@@ -27,14 +27,15 @@ final class RemapFilter {
     private boolean empty = true;
     private boolean used;
     private int actions;
-    /** Its name in the configuration; empty while it is not in it. */
+    /** The name of the filter in the configuration; empty while it is not written. */
     private String written = "";
 
     /**
-     * A filter that says nothing yet.
+     * Creates a filter without conditions.
      *
-     * @param name empty for that of a rule's own line
-     * @param old whether it is of a version before 10, whose filters never meet a method that Traffic Server does not know
+     * @param name empty for the filter of a rule's own line
+     * @param old whether the filter is of a version before 10, where filters never match a method unknown to Traffic
+     *     Server
      */
     RemapFilter(Entry entry, String name, boolean old) {
         this.entry = entry;
@@ -50,7 +51,7 @@ final class RemapFilter {
         return name;
     }
 
-    /** Whether nothing was said, so that there is no filter. */
+    /** Whether nothing was set, so that there is no filter. */
     boolean isEmpty() {
         return empty;
     }
@@ -59,32 +60,32 @@ final class RemapFilter {
         return ALLOWING.contains(action);
     }
 
-    /** Whether it decides about every method of the clients it is for. */
+    /** Whether the filter decides about every method of its clients. */
     boolean isSet() {
         return action.startsWith("set_");
     }
 
-    /** Whether it is written in one of the two old words, which newer ways of reading refuse. */
+    /** Whether the action is one of the two old words, which newer versions may refuse. */
     boolean isOldWord() {
         return action.equals("allow") || action.equals("deny");
     }
 
-    /** Whether it is for Traffic Server's own requests alone, which no client's ever is. */
+    /** Whether the filter is for Traffic Server's own requests only, which no client request is. */
     boolean isInternal() {
         return internal;
     }
 
-    /** Its action in one word, allow or deny. */
+    /** Returns the action as one word, allow or deny. */
     String action() {
         return allows() ? "allow" : "deny";
     }
 
-    /** How many actions were named. */
+    /** The number of actions that were set. */
     int countAction() {
         return actions;
     }
 
-    /** Whether a rule has it. */
+    /** Whether a rule uses the filter. */
     boolean isUsed() {
         return used;
     }
@@ -101,7 +102,7 @@ final class RemapFilter {
         written = as;
     }
 
-    /** Takes an action; false when there is no such thing. */
+    /** Sets the action; returns false if it is unknown. */
     boolean action(String word) {
         action = word.toLowerCase(Locale.ROOT);
         actions++;
@@ -136,9 +137,10 @@ final class RemapFilter {
         }
     }
 
-    /** For which requests it is. */
+    /** Returns the conditions of the filter. */
     FilterTerms terms() {
-        // Whom a filter never lets in there it lets in nowhere.
+        // Old filters do not match methods unknown to Traffic Server, so an allow filter must not allow them here
+        // either.
         List<String> met =
                 old && allows() ? methods.stream().filter(METHODS::contains).toList() : methods;
         FilterTerms named = met.isEmpty() && !methods.isEmpty()
@@ -158,7 +160,7 @@ final class RemapFilter {
                         FilterTerms.ALL.sources(), List.of(), words.addresses(), words.texts(), List.of(), false);
     }
 
-    /** Tells a line what is read otherwise than it looks, or otherwise than Millrace reads it. */
+    /** Adds notes to a line for conditions with an unexpected meaning, or another meaning in Millrace. */
     void explain(Entry line) {
         for (AddressWords words : List.of(sources, categories, listeners)) {
             if (words.isReadOtherwise()) {

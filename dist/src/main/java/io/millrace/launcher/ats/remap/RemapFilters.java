@@ -14,9 +14,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Filters of remap.config, on a line and by name. As Traffic Server does it, a request has to pass every one of them; with
- * {@code acl_behavior_policy} 1 the first for its client decides. A rule whose filter cannot be said is left out, so that nobody gets
- * in by it. Confined to one thread.
+ * The filters of remap.config, on a line or named. As in Traffic Server, a request must pass every filter; with
+ * {@code acl_behavior_policy} 1 the first filter for its client decides. A rule is omitted if its filter cannot be
+ * expressed, so that it gives no access. Confined to one thread.
  */
 final class RemapFilters {
     private static final String IP_ALLOW = "ip_allow";
@@ -42,14 +42,17 @@ final class RemapFilters {
         return input.records().value("url_remap.acl_behavior_policy", "0").equals("1");
     }
 
-    /** Begins a file that another one names: there ip_allow holds, whatever the other has said. Returns what it has said. */
+    /**
+     * Begins an included file, in which ip_allow applies regardless of the including file. Returns the state to
+     * restore.
+     */
     boolean beginFile() {
         boolean before = general;
         general = true;
         return before;
     }
 
-    /** Goes on with the file that has named another one. */
+    /** Ends an included file and restores the state of the including file. */
     void endFile(boolean before) {
         general = before;
     }
@@ -84,7 +87,7 @@ final class RemapFilters {
         }
     }
 
-    /** The filter of that name, to which more is then added. */
+    /** Returns the filter with this name, to which conditions are then added. */
     RemapFilter define(Entry entry, String name) {
         String key = name.toLowerCase(Locale.ROOT);
         RemapFilter filter = defined.get(key);
@@ -94,13 +97,13 @@ final class RemapFilters {
             known.add(filter);
         } else {
             entry.note("added to the filter of " + filter.entry().place());
-            // Rules before this one keep what it was.
+            // A new name when written again: earlier rules keep the filter without the additions.
             filter.written("");
         }
         return filter;
     }
 
-    /** The filter of that name, which says nothing yet; what it said before holds for the rules before. */
+    /** Creates an empty filter with this name. Earlier rules keep the filter that had the name before. */
     RemapFilter defineAnew(Entry entry, String name) {
         String key = name.toLowerCase(Locale.ROOT);
         RemapFilter filter = new RemapFilter(entry, name, old);
@@ -142,13 +145,13 @@ final class RemapFilters {
         }
     }
 
-    /** Begins a rule's own filter. */
+    /** Begins the own filter of a rule. */
     RemapFilter begin(Entry entry) {
         inline = new RemapFilter(entry, "", old);
         return inline;
     }
 
-    /** Takes a word that is about a filter; false for any other. */
+    /** Adds a filter term of a line. Returns false if the word is not a filter term. */
     boolean take(SourceFile file, Words words, int index) {
         return take(inline, file, words, index);
     }
@@ -172,10 +175,10 @@ final class RemapFilters {
     }
 
     /**
-     * Takes what a filter says by one of its names.
+     * Adds a filter term by its name.
      *
-     * @return false where a filter has no such name
-     * @throws IllegalArgumentException where Traffic Server would refuse it
+     * @return false if filters have no such term
+     * @throws IllegalArgumentException if Traffic Server would refuse the value
      */
     boolean take(RemapFilter filter, Entry line, String name, String value) {
         switch (name) {
@@ -215,7 +218,7 @@ final class RemapFilters {
         filter.category(ipAllow.category(name), negative);
     }
 
-    /** Writes the filters of a rule: its own, and those by name that hold where it stands. */
+    /** Writes the filters of a rule: its own, and the named filters that are active at its position. */
     void write(RemapRule rule, DraftNode node) {
         List<RemapFilter> filters = new ArrayList<>();
         if (!inline.isEmpty()) {
@@ -240,7 +243,10 @@ final class RemapFilters {
         }
     }
 
-    /** A name that no other filter has: one that was deleted may be defined again, and not every name is one here. */
+    /**
+     * Returns a unique filter name. A deleted filter may be defined again, and not every name of Traffic Server is
+     * valid in Millrace.
+     */
     String freeName(String name) {
         String word = name.replaceAll("[^A-Za-z0-9._-]", "-");
         String free = word.startsWith(IpAllowFilters.NAME_PREFIX) ? "own-" + word : word;
@@ -250,7 +256,7 @@ final class RemapFilters {
         return free;
     }
 
-    /** Says of filters that no rule has. */
+    /** Adds a note to each filter that no rule uses. */
     void finish() {
         for (RemapFilter filter : known) {
             if (!filter.isUsed()) {

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** remap.config: rules, filters by name, and other files that it names. Confined to one thread. */
+/** Imports remap.config: rules, named filters, and included files. Confined to one thread. */
 public final class RemapImport {
     private static final int INCLUDES_MAX = 1000;
 
@@ -21,14 +21,14 @@ public final class RemapImport {
     private final Map<String, List<Words>> known = new HashMap<>();
     private int includes;
 
-    /** Reads remap.config of that input into the rules. */
+    /** Creates an import from {@code input} that adds rules to {@code rules}. */
     public RemapImport(Input input, RemapRules rules) {
         this.input = input;
         this.rules = rules;
         filters = rules.filters();
     }
 
-    /** Reads the file, if there is one. */
+    /** Imports the file, if it exists. */
     public void read() {
         SourceFile file = input.read(input.named("url_remap.filename", "remap.config"));
         if (file != null) {
@@ -39,7 +39,7 @@ public final class RemapImport {
 
     private void read(SourceFile file) {
         open.push(file.name());
-        // A file that is included twice has its lines but once in the report.
+        // The report contains the lines of a file once, even if the file is included twice.
         for (Words words : known.computeIfAbsent(file.name(), name -> Words.ofRemap(file))) {
             if (words.at(0).equals(".include")) {
                 include(file, words);
@@ -67,7 +67,7 @@ public final class RemapImport {
         words.entry().note("replaced by the lines of the file");
     }
 
-    /** @return what is wrong; null when it was read */
+    /** @return the problem; null if the file was read */
     private @Nullable String include(String name) {
         if (open.contains(name)) {
             return " includes itself";
@@ -85,7 +85,10 @@ public final class RemapImport {
         return null;
     }
 
-    /** What begins with {@code @} may stand anywhere; the other words are the kind, the two URLs, and what comes behind them. */
+    /**
+     * Imports a rule. Words that begin with {@code @} may be anywhere; the others are the kind, the two URLs and
+     * further arguments.
+     */
     private void rule(SourceFile file, Words words) {
         List<String> plain =
                 words.words().stream().filter(word -> !word.startsWith("@")).toList();

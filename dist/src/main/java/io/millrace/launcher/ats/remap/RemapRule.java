@@ -8,7 +8,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** One rule of remap.config while it is read. Confined to one thread. */
+/** A rule of remap.config during the import. Confined to one thread. */
 public final class RemapRule {
     private final Entry entry;
     private final String verb;
@@ -33,12 +33,12 @@ public final class RemapRule {
         return entry;
     }
 
-    /** Its verb as Traffic Server spells it. */
+    /** The kind of the rule, as in Traffic Server. */
     public String verb() {
         return verb;
     }
 
-    /** The URL of clients. */
+    /** The pattern: the URL for clients. */
     public String from() {
         return from;
     }
@@ -60,29 +60,29 @@ public final class RemapRule {
         return refused;
     }
 
-    /** Says that a plugin keeps clients out of it, which nobody does here. */
+    /** Marks the rule as protected by a plugin that denies clients, which Millrace does not have. */
     void guard() {
         guarded = true;
     }
 
-    /** Puts a filter in front that denies everybody. */
+    /** Inserts a filter that denies all clients. */
     void close(Entry why) {
         if (node != null && !verb.equals("reverse_map")) {
             node.first("filters").from(why).put("action", "deny");
         }
     }
 
-    /** The strategy that it names; empty for none. */
+    /** The name of the rule's strategy; empty for none. */
     public String strategy() {
         return strategy;
     }
 
-    /** Sets the name of its strategy. */
+    /** Sets the name of the rule's strategy. */
     public void strategy(String name) {
         strategy = name;
     }
 
-    /** Settings of its own, by their keys; a list stands in brackets. */
+    /** The rule's own settings by key; a list is in brackets. */
     Map<String, String> settings() {
         return settings;
     }
@@ -94,40 +94,40 @@ public final class RemapRule {
         }
     }
 
-    /** The rule as it is written. */
+    /** The node of the rule in the configuration. */
     @Nullable
     public DraftNode node() {
         return node;
     }
 
-    /** Scheme and host that requests go to, without the port. */
+    /** Scheme of the target URL, in lower case. */
     String toScheme() {
         return to.contains("://") ? to.substring(0, to.indexOf("://")).toLowerCase(Locale.ROOT) : "http";
     }
 
-    /** Whether its origin is asked over TLS. */
+    /** Whether the origin is reached over TLS. */
     public boolean isToSecure() {
         return toScheme().equals("https") || toScheme().equals("wss");
     }
 
-    /** Host of the URL that it leads to, in lower case. */
+    /** Host of the target URL, in lower case. */
     public String toHost() {
         return host(to).toLowerCase(Locale.ROOT);
     }
 
-    /** The port that requests go to, given or the scheme's. */
+    /** Port of the target URL, explicit or the default of the scheme. */
     public String toPort() {
         String authority = to.replaceFirst("^[^:/]+://", "").replaceFirst("/.*", "");
         String port = authority.substring(host(to).length()).replace(":", "");
         return port.isEmpty() ? isToSecure() ? "443" : "80" : port;
     }
 
-    /** Path of the URL that it leads to. */
+    /** Path of the target URL. */
     public String toPath() {
         return path(to);
     }
 
-    /** How the paths of requests begin. */
+    /** Path of the pattern, with which request paths begin. */
     public String fromPath() {
         return path(from);
     }
@@ -138,12 +138,12 @@ public final class RemapRule {
         return slash < 0 ? "/" : rest.substring(slash).replaceFirst("[?].*", "");
     }
 
-    /** Whether its verb takes a regular expression. */
+    /** Whether the rule has a regular expression. */
     public boolean isExpression() {
         return verb.startsWith("regex");
     }
 
-    /** The host that requests name, or the expression for it; empty where the rule is for all. */
+    /** Host or regular expression of the pattern; empty for every host. */
     public String fromHost() {
         return isExpression() ? host(from) : host(from).toLowerCase(Locale.ROOT);
     }

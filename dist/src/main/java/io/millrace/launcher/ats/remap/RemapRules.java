@@ -13,7 +13,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Rules of remap.config or remap.yaml, as they are written. Confined to one thread. */
+/** The rules of remap.config or remap.yaml, which are collected and written. Confined to one thread. */
 public final class RemapRules {
     private static final Set<String> VERBS = Set.of(
             "map",
@@ -34,14 +34,14 @@ public final class RemapRules {
     private final RemapArguments arguments;
     private final List<RemapRule> rules = new ArrayList<>();
 
-    /** Rules of that input, none yet. */
+    /** Creates an empty collection of the rules of {@code input}. */
     public RemapRules(Input input, IpAllowFilters ipAllow, StorageImport storage) {
         this.input = input;
         filters = new RemapFilters(input, ipAllow);
         arguments = new RemapArguments(storage, !input.has("records.yaml"));
     }
 
-    /** Filters of the rules. */
+    /** The filters of the rules. */
     public RemapFilters filters() {
         return filters;
     }
@@ -50,12 +50,12 @@ public final class RemapRules {
         return arguments;
     }
 
-    /** Every rule that was written. */
+    /** Returns every rule that was written. */
     public List<RemapRule> all() {
         return List.copyOf(rules);
     }
 
-    /** The rules that lead to an origin. */
+    /** Returns the rules that map to an origin. */
     public List<RemapRule> forwarding() {
         return rules.stream()
                 .filter(rule -> rule.verb().contains("map") && !rule.verb().equals("reverse_map"))
@@ -65,7 +65,7 @@ public final class RemapRules {
     /**
      * Begins a rule.
      *
-     * @return null when nothing can be made of it, which has then been said
+     * @return null if the rule cannot be imported; this was reported
      */
     @Nullable
     RemapRule begin(Entry entry, String kind, String from, String to) {
@@ -81,7 +81,7 @@ public final class RemapRules {
             if (from.contains("{")) {
                 return null;
             }
-            // Else what is asked there would meet a wider rule.
+            // Without this closed rule, requests for the page would match a wider rule.
             RemapRule closed = new RemapRule(entry, verb, from, DraftNode.CLOSED);
             closed.guard();
             return closed;
@@ -97,12 +97,12 @@ public final class RemapRules {
         return new RemapRule(entry, verb, from, to);
     }
 
-    /** Whether map_with_referer is more than map. */
+    /** Whether map_with_referer differs from map. */
     boolean isRefererAsked() {
         return input.records().isOn("http.referer_filter", false);
     }
 
-    /** Which pages may link to a rule's, and where the others are sent. */
+    /** Sets the pages that may link to a rule's URLs, and where other requests are redirected. */
     void refuse(RemapRule rule, String redirect, List<String> expressions) {
         boolean usual = Set.of("default", "<default>", "default_redirect_url", "<default_redirect_url>")
                 .contains(redirect.toLowerCase(Locale.ROOT));
@@ -111,7 +111,7 @@ public final class RemapRules {
                 expressions);
     }
 
-    /** Writes a rule, with the filters that were said since its beginning and those that hold where it stands. */
+    /** Writes a rule with its own filters and the named filters that are active at its position. */
     void write(RemapRule rule) {
         DraftNode node = input.draft().element("remap", rule.entry());
         node.put(rule.verb(), rule.verb().startsWith("regex") ? regex(rule) : rule.from());
@@ -137,7 +137,10 @@ public final class RemapRules {
         rules.add(rule);
     }
 
-    /** Writes the rules with filters for as many hosts as Traffic Server has them for, so that none is left to a wider rule. */
+    /**
+     * Writes rules with filters for as many hosts as Traffic Server does, so that no host matches a wider rule without
+     * filters.
+     */
     public void finish() {
         for (RemapRule rule : rules) {
             DraftNode node = rule.node();
@@ -154,9 +157,9 @@ public final class RemapRules {
     }
 
     /**
-     * Expressions are for the whole host here, so marks for its ends say nothing.
+     * Converts the regular expression of a rule. In Millrace it must match the whole host, so anchors are removed.
      *
-     * @param anywhere whether what stands around the place where it is found is written down as well
+     * @param anywhere whether the expression is extended so that it is found anywhere in the host
      */
     private static String regex(RemapRule rule, boolean anywhere) {
         Matcher parts = REGEX.matcher(rule.from());

@@ -16,12 +16,15 @@ import org.snakeyaml.engine.v2.nodes.MappingNode;
 import org.snakeyaml.engine.v2.nodes.Node;
 import org.snakeyaml.engine.v2.nodes.NodeTuple;
 
-/** remap.yaml: what remap.config says, as YAML. Confined to one thread. */
+/** Imports remap.yaml, which has the content of remap.config in YAML. Confined to one thread. */
 public final class RemapYamlImport {
     private static final int INCLUDES_MAX = 1000;
     private static final List<String> KEYS = List.of("remap", "acl_filters");
 
-    /** What a filter has, in the order in which Traffic Server reads it, and what a line of remap.config would say. */
+    /**
+     * The keys of a filter in the order in which Traffic Server reads them, with the corresponding text of a
+     * remap.config line.
+     */
     private static final Map<String, String> TERMS = new LinkedHashMap<>();
 
     static {
@@ -47,20 +50,20 @@ public final class RemapYamlImport {
     private final Deque<String> open = new ArrayDeque<>();
     private int includes;
 
-    /** Reads remap.yaml of that input into the rules. */
+    /** Creates an import from {@code input} that adds rules to {@code rules}. */
     public RemapYamlImport(Input input, RemapRules rules) {
         this.input = input;
         this.rules = rules;
         filters = rules.filters();
     }
 
-    /** Reads the file, if there is one. */
+    /** Imports the file, if it exists. */
     public void read() {
         read("remap.yaml");
         filters.finish();
     }
 
-    /** @return what is wrong; null when it was read */
+    /** @return the problem; null if the file was read */
     private @Nullable String read(String name) {
         if (open.contains(name)) {
             return " includes itself";
@@ -229,7 +232,7 @@ public final class RemapYamlImport {
         }
     }
 
-    /** A URL, whole or in its parts; one with a host and no scheme is for both. */
+    /** Returns a URL that is given as a whole or in parts. A host without a scheme gives a URL for each scheme. */
     private List<String> urls(@Nullable Node node, boolean from) {
         String whole = Yaml.text(node, "url");
         if (!whole.isEmpty()) {

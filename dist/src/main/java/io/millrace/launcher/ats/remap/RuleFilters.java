@@ -4,7 +4,10 @@ import io.millrace.launcher.ats.draft.DraftNode;
 import io.millrace.launcher.ats.draft.Input;
 import java.util.List;
 
-/** Writes the filters of one rule, such that the first that a request meets decides as all of Traffic Server's do. Confined to one thread. */
+/**
+ * Writes the filters of one rule. Millrace uses the first matching filter; the written filters give the same result as
+ * all filters of Traffic Server. Confined to one thread.
+ */
 final class RuleFilters {
     private final Input input;
     private final IpAllowFilters ipAllow;
@@ -21,16 +24,17 @@ final class RuleFilters {
     }
 
     /**
-     * A request passes that meets no filter that denies and every one that allows, and then ip_allow.
+     * Writes filters that a request must all pass: it matches no deny filter and every allow filter, and passes
+     * ip_allow.
      *
-     * @param general whether ip_allow holds for the rule
+     * @param general whether ip_allow applies to the rule
      */
     void writeAllPassed(List<RemapFilter> filters, boolean general) {
         filters.forEach(RemapFilter::use);
         List<RemapFilter> allowing =
                 filters.stream().filter(RemapFilter::allows).toList();
         if (allowing.stream().anyMatch(RemapFilter::isInternal)) {
-            // Without the rule its requests would fall to a wider one.
+            // Without the rule, its requests would match a wider rule.
             filters.stream()
                     .filter(filter -> filter.isInternal() && !filter.name().isEmpty())
                     .forEach(filter -> filter.entry().note("applies only to Traffic Server's internal requests"));
@@ -50,7 +54,7 @@ final class RuleFilters {
         }
     }
 
-    /** One filter that allows what all of them do. */
+    /** Writes one filter with the intersection of all allow filters. */
     private void allowed(List<RemapFilter> allowing, boolean general) {
         FilterTerms all = FilterTerms.ALL;
         for (RemapFilter filter : allowing) {
@@ -79,7 +83,10 @@ final class RuleFilters {
         }
     }
 
-    /** The first filter for a client decides; one that only adds goes on to the next for methods that it does not list. */
+    /**
+     * Writes filters of which the first one for a client decides. A filter that only adds methods passes other methods
+     * on to the next filter.
+     */
     void writeFirstDeciding(List<RemapFilter> filters, boolean general) {
         boolean allows = false;
         for (RemapFilter filter : filters) {

@@ -1,4 +1,4 @@
-/** Rules of remap.config and remap.yaml, their filters, and filters of ip_allow. */
+/** Imports of remap.config and remap.yaml: rules and filters, and filters of ip_allow. */
 @NullMarked
 package io.millrace.launcher.ats.remap;
 

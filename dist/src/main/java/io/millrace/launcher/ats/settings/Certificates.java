@@ -16,16 +16,16 @@ import java.util.Set;
 import org.snakeyaml.engine.v2.nodes.Node;
 import org.snakeyaml.engine.v2.nodes.NodeTuple;
 
-/** ssl_multicert.config or .yaml: certificates of the addresses with TLS. Confined to one thread. */
+/** Imports ssl_multicert.config or .yaml: the certificates of the addresses with TLS. Confined to one thread. */
 public final class Certificates {
     /**
-     * One certificate.
+     * A certificate.
      *
-     * @param general whether clients that name no host get it
-     * @param names what it is used for; empty for the names in the file
+     * @param general whether the certificate is for clients that send no server name
+     * @param names the names for which the certificate is used; empty for the names in the file
      */
     record Certificate(Entry entry, String file, String key, boolean general, List<String> names) {
-        /** Writes it into an element of {@code tls.certificates}. */
+        /** Writes the certificate into an element of {@code tls.certificates}. */
         void write(DraftNode element) {
             element.put("certificate", file);
             if (!key.equals(file)) {
@@ -34,7 +34,7 @@ public final class Certificates {
         }
     }
 
-    /** Fields of a line that have no equal, and what to do instead. */
+    /** Fields of a line that have no equivalent, and what to do instead. */
     private static final Map<String, String> MISSING = Map.of(
             "ssl_ca_name", "append the chain to the file of the certificate",
             "ssl_ocsp_name", "Millrace queries the responder named in the certificate: tls.ocsp_stapling",
@@ -49,12 +49,12 @@ public final class Certificates {
     private final List<Certificate> all = new ArrayList<>();
     private final List<DraftNode> single = new ArrayList<>();
 
-    /** Reads the certificates of that input. */
+    /** Creates an import from {@code input}; {@link #read} does the work. */
     public Certificates(Input input) {
         this.input = input;
     }
 
-    /** Reads the file, if there is one. */
+    /** Imports the file, if it exists. */
     public void read() {
         String named = input.named("ssl.server.multicert.filename", "ssl_multicert.config");
         boolean other = !named.equals("ssl_multicert.config");
@@ -67,7 +67,7 @@ public final class Certificates {
             readLines(lines);
         }
         readRecords();
-        // The first one is that of clients that name no host.
+        // The first certificate is the default for clients that send no server name.
         all.sort(Comparator.comparing(each -> !each.general));
     }
 
@@ -75,12 +75,12 @@ public final class Certificates {
         return !all.isEmpty();
     }
 
-    /** All of them, the general ones first. */
+    /** All certificates, the general ones first. */
     List<Certificate> all() {
         return all;
     }
 
-    /** Gives an address the certificate, or all of them where there are several. */
+    /** Assigns the certificate to an address, or all certificates if there are several. */
     void use(DraftNode listener) {
         if (all.size() > 1 || all.stream().anyMatch(each -> !each.names.isEmpty())) {
             listener.put("tls.enabled", "true");
@@ -93,7 +93,7 @@ public final class Certificates {
         }
     }
 
-    /** Moves a certificate that addresses have for themselves where settings of names can stand beside it. */
+    /** Moves certificates from single addresses to {@code tls.certificates}, where settings for names are possible. */
     void share() {
         for (DraftNode listener : single) {
             DraftNode tls = listener.find("tls");
@@ -123,7 +123,7 @@ public final class Certificates {
         }
     }
 
-    /** Says of certificates that no address has. */
+    /** Adds a note to the certificates if no address has TLS. */
     public void finish() {
         if (input.draft().elements("listen").stream().noneMatch(node -> node.find("tls") != null)) {
             all.forEach(each -> each.entry.note("not needed, because no port has ssl"));
@@ -192,7 +192,7 @@ public final class Certificates {
             entry.note("ssl_ticket_enabled, ssl_ticket_number: session tickets use the settings of BoringSSL");
         }
         String names = fields.getOrDefault("dest_fqdn", "").strip();
-        // Several files are certificates with other kinds of keys for the same names.
+        // Several files are certificates with different key types for the same names.
         String[] files = certificates.split(",", -1);
         String[] keys = fields.getOrDefault("ssl_key_name", "").split(",", -1);
         for (int i = 0; i < files.length; i++) {
@@ -213,7 +213,7 @@ public final class Certificates {
         all.add(new Certificate(entry, file, keyFile, general, names));
     }
 
-    /** Without the record they lie in the configuration directory. */
+    /** Returns the path of a file. Without the record, the file is in the configuration directory. */
     private String path(String record, String name) {
         Rec at = input.records().take(record);
         if (at != null) {

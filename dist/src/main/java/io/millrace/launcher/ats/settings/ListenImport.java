@@ -12,9 +12,9 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** Where clients connect: server_ports, and the records that older versions had for it. */
+/** Imports listening addresses: server_ports, and the corresponding records of older versions. */
 public final class ListenImport {
-    /** Where one port of server_ports listens. */
+    /** A port of server_ports. */
     private static final class Port {
         private int number;
         private boolean v6;
@@ -23,7 +23,7 @@ public final class ListenImport {
         private boolean proxyProtocol;
         private boolean http2;
         private boolean http2Listed;
-        /** Whether the header only says for logs who the client is. */
+        /** Whether the PROXY header is used only to log the client. */
         private boolean onlyTold;
 
         private final List<String> refused = new ArrayList<>();
@@ -34,13 +34,13 @@ public final class ListenImport {
     private final Input input;
     private final Certificates certificates;
 
-    /** Reads the ports of that input. */
+    /** Creates an import from {@code input}; {@link #read} does the work. */
     public ListenImport(Input input, Certificates certificates) {
         this.input = input;
         this.certificates = certificates;
     }
 
-    /** Reads the records about ports. */
+    /** Imports the records about ports. */
     public void read() {
         Rec ports = input.records().take("http.server_ports");
         List<Rec> old = new ArrayList<>();
@@ -53,7 +53,7 @@ public final class ListenImport {
         }
         Rec ip = input.records().take("proxy.local.incoming_ip_to_bind");
         if (ports != null && ports.value() != null) {
-            old.forEach(rec -> rec.entry().note("http.server_ports is set too and takes precedence"));
+            old.forEach(rec -> rec.entry().note("not used: http.server_ports takes precedence"));
             readPorts(ports, ip);
         } else if (!old.isEmpty()) {
             readOld(old, ip);
@@ -80,7 +80,7 @@ public final class ListenImport {
         return port;
     }
 
-    /** One of the addresses that are listed for the two families. */
+    /** Returns the address of one family from a list with an address per family; null if there is none. */
     private static @Nullable String address(@Nullable Rec rec, boolean v6) {
         for (String each : rec == null ? List.<String>of() : RecordTable.split(rec.text())) {
             String bare = each.replace("[", "").replace("]", "");
@@ -113,14 +113,14 @@ public final class ListenImport {
         }
     }
 
-    /** IPv6 of a port that stands in the list for IPv4 too: one address of Millrace listens to both. */
+    /** Whether an IPv6 port is also listed for IPv4: one address of Millrace accepts both families. */
     private static boolean isCovered(Port port, List<Port> all) {
         return port.v6
                 && port.ip == null
                 && all.stream().anyMatch(other -> !other.v6 && other.ip == null && other.number == port.number);
     }
 
-    /** IPv4 alone, where no IPv6 of the port is listed. */
+    /** Limits the port to IPv4 if IPv6 is not listed for the port. */
     private static void widen(Port port, List<Port> all) {
         boolean both = all.stream().anyMatch(other -> other.v6 && other.ip == null && other.number == port.number);
         if (port.ip == null && !port.v6 && !both) {
@@ -168,7 +168,7 @@ public final class ListenImport {
         }
     }
 
-    /** Traffic Server believes everybody where no list says whom. */
+    /** Without a list, Traffic Server trusts PROXY headers of all senders, so the import allows all. */
     private void allowProxies(Entry entry) {
         if (!input.records().isSet("http.proxy_protocol_allowlist")
                 && input.draft().root().find("access.proxy_protocol_allow") == null) {
@@ -196,7 +196,7 @@ public final class ListenImport {
         return port;
     }
 
-    /** Where an option ends: colons within brackets belong to it. */
+    /** Returns the end of an option; colons in brackets belong to the option. */
     private static int endOf(String text) {
         int depth = 0;
         for (int i = 0; i < text.length(); i++) {

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.nodes.Node;
 import org.snakeyaml.engine.v2.nodes.NodeTuple;
 
-/** logging.yaml or logs_xml.config, and the records about logs: the one access log. */
+/** Imports logging.yaml or logs_xml.config, and the log records, into the single access log. */
 public final class LogImport {
     private static final String SQUID =
             "%<cqtq> %<ttms> %<chi> %<crc>/%<pssc> %<psql> %<cqhm> %<pquc> %<caun> %<phr>/%<shn> %<psct>";
@@ -31,7 +31,7 @@ public final class LogImport {
     private static final Pattern FIELD = Pattern.compile("<(\\w+)\\s*=\\s*\"(.*?)\"\\s*/>", Pattern.DOTALL);
     private static final Pattern COMMENT = Pattern.compile("<!--.*?-->", Pattern.DOTALL);
 
-    /** A log as it was described. */
+    /** A log object of the imported files. */
     private record Log(
             Entry entry,
             String format,
@@ -48,12 +48,12 @@ public final class LogImport {
     private final List<Log> logs = new ArrayList<>();
     private @Nullable Log chosen;
 
-    /** Reads the logs of that input. */
+    /** Creates an import from {@code input}; {@link #read} does the work. */
     public LogImport(Input input) {
         this.input = input;
     }
 
-    /** Reads the files and the records about logs. */
+    /** Imports the files and the log records. */
     public void read() {
         SourceFile yaml = input.read("logging.yaml");
         if (yaml != null) {
@@ -225,12 +225,12 @@ public final class LogImport {
         }
     }
 
-    /** Codes of older versions that Millrace has by other names. */
+    /** Replaces field codes of older versions by the codes that Millrace supports. */
     private static String modern(String text) {
         return text.strip().replace("%<cquc>", "%<pquc>").replace("%<cqtx>", "%<cqhm> %<pqu> %<cqpv>");
     }
 
-    /** Until version 5 the usual logs had a record each. */
+    /** Imports the records that enabled the standard logs until version 5. */
     private void oldNames() {
         boolean common = input.records().isOn("log.common_log_enabled", false)
                 && !input.records().isOn("log.squid_log_enabled", true);

@@ -17,8 +17,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes elements of {@code tls.certificates} for names with settings of their own. They stand before those of the files, since the
- * first element with a name has its settings. Confined to one thread.
+ * Writes elements of {@code tls.certificates} for names with settings. They precede the elements of the files, since
+ * the first element with a name determines its settings. Confined to one thread.
  */
 public final class NameCertificates {
     private record Element(Certificate certificate, List<String> names, NameSettings settings, Entry entry) {}
@@ -30,7 +30,7 @@ public final class NameCertificates {
     private final Set<String> claimed = new HashSet<>();
     private final @Nullable String unreadable;
 
-    /** Reads the names of these certificates. */
+    /** Reads the names in these certificates. */
     public NameCertificates(Input input, Certificates certificates) {
         this.input = input;
         this.certificates = certificates;
@@ -45,12 +45,12 @@ public final class NameCertificates {
         unreadable = fault;
     }
 
-    /** Why the certificate of a name cannot be told; null where it can. */
+    /** Returns why the certificate of a name cannot be determined; null if it can. */
     public @Nullable String fault() {
         return unreadable;
     }
 
-    /** Names below a domain in the certificates, with those whose first label is a star. */
+    /** Returns the names below a domain in the certificates, including wildcard names. */
     public Set<String> below(String domain) {
         Set<String> found = new LinkedHashSet<>();
         for (List<String> each : names.values()) {
@@ -59,7 +59,9 @@ public final class NameCertificates {
         return found;
     }
 
-    /** Gives settings to names that have none yet. The certificates are those that clients of the name get anyway. */
+    /**
+     * Adds settings for names that have none yet. Each name keeps the certificates that its clients would get anyway.
+     */
     public void add(Set<String> wanted, NameSettings settings, Entry entry) {
         Map<Certificate, List<String>> chosen = new LinkedHashMap<>();
         for (String name : wanted) {
@@ -71,12 +73,15 @@ public final class NameCertificates {
         chosen.forEach((certificate, held) -> elements.add(new Element(certificate, held, settings, entry)));
     }
 
-    /** Whether a name has got settings. */
+    /** Whether a name has settings. */
     public boolean has(String name) {
         return claimed.contains(name);
     }
 
-    /** The certificates with that name, else those with a wildcard for it, else those of clients that name no host. */
+    /**
+     * Returns the certificates with the name, else those with a matching wildcard, else those for clients that send no
+     * server name.
+     */
     private List<Certificate> of(String name) {
         List<Certificate> found = with(name);
         int dot = name.indexOf('.');
@@ -98,7 +103,7 @@ public final class NameCertificates {
                 .toList();
     }
 
-    /** Writes the elements, and whose certificate clients get that name no host. */
+    /** Writes the elements, and the default certificate for clients that send no server name. */
     public void write() {
         if (elements.isEmpty()) {
             return;
@@ -119,7 +124,7 @@ public final class NameCertificates {
         }
     }
 
-    /** A name of the first certificate, best one without settings of its own. */
+    /** Returns a name of the first certificate, preferably one without settings. */
     private @Nullable String general() {
         List<String> own = names.getOrDefault(certificates.all().get(0), List.of());
         String best = own.isEmpty() ? null : own.get(0);

@@ -17,14 +17,15 @@ import org.snakeyaml.engine.v2.nodes.MappingNode;
 import org.snakeyaml.engine.v2.nodes.Node;
 
 /**
- * TLS settings for clients in one element of sni.yaml, as keys of an element of {@code tls.certificates}. Immutable.
+ * TLS settings for clients from one element of sni.yaml, with keys of an element of {@code tls.certificates}.
+ * Immutable.
  *
- * @param values scalars by their keys
- * @param lists words by their keys
- * @param strict whether clients need a certificate, so that nobody may be served without these settings
+ * @param values single values by key
+ * @param lists lists of words by key
+ * @param strict whether clients need a certificate, so that no request may be served without these settings
  */
 public record NameSettings(Map<String, String> values, Map<String, List<String>> lists, boolean strict) {
-    /** Keys of sni.yaml that are read here. */
+    /** The keys of sni.yaml that are imported here. */
     private static final Set<String> KEYS = Set.of(
             "verify_client",
             "verify_client_ca_certs",
@@ -37,7 +38,7 @@ public record NameSettings(Map<String, String> values, Map<String, List<String>>
             "http2",
             "disable_h2");
 
-    /** Reads the keys of one element. Confined to one thread. */
+    /** Reads the keys of an element. Confined to one thread. */
     private static final class Reader {
         private final Input input;
         private final Node item;
@@ -106,14 +107,14 @@ public record NameSettings(Map<String, String> values, Map<String, List<String>>
                     }
                 }
                 default -> {
-                    // Nobody knows whom it keeps out.
+                    // It is unknown which clients such a value should refuse.
                     strict = true;
                     entry.notMapped("verify_client: '" + level + "' is not a valid value");
                 }
             }
         }
 
-        /** The file of {@code verify_client_ca_certs}; empty for none. */
+        /** Returns the file of {@code verify_client_ca_certs}; empty for none. */
         private String authorities() {
             Node node = Yaml.value(item, "verify_client_ca_certs");
             if (node instanceof MappingNode) {
@@ -182,30 +183,30 @@ public record NameSettings(Map<String, String> values, Map<String, List<String>>
         lists = Collections.unmodifiableMap(new LinkedHashMap<>(lists));
     }
 
-    /** Reads the settings of an element, and tells its entry what has no equal. */
+    /** Reads the settings of an element, and adds notes about keys without an equivalent to its entry. */
     public static NameSettings of(Input input, Node item, Entry entry) {
         return new Reader(input, item, entry).read();
     }
 
-    /** Whether a key of sni.yaml is one of these settings. */
+    /** Whether a key of sni.yaml is imported here. */
     public static boolean has(String key) {
         return KEYS.contains(key);
     }
 
-    /** Whether the name has the settings of all. */
+    /** Whether the name has no settings of its own. */
     public boolean isEmpty() {
         return values.isEmpty() && lists.isEmpty();
     }
 
-    /** Whether clients of the name can be asked for the certificate that they need. */
+    /** Whether the required client certificate can be requested, or none is required. */
     public boolean isComplete() {
         return !strict || values.containsKey("client_ca_file");
     }
 
-    /** Tells an entry what to write where the settings cannot be written. */
+    /** Adds a note to an entry about what to write, for settings that cannot be written. */
     public void hint(Entry entry, String why) {
         List<String> settings = new ArrayList<>();
-        // The file is named in the line itself.
+        // The path of the file is omitted, since the imported line contains it.
         values.forEach((key, value) -> settings.add(key.endsWith("_file") ? key : key + ": " + value));
         lists.forEach((key, words) -> settings.add(key + ": [" + String.join(", ", words) + "]"));
         if (!settings.isEmpty()) {

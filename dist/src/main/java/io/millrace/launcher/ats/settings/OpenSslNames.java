@@ -6,9 +6,12 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Translates Traffic Server's names of TLS versions, cipher suites and groups, which are OpenSSL's. Thread-safe: no state. */
+/**
+ * Translates OpenSSL's names of TLS versions, cipher suites and groups, which Traffic Server uses. Thread-safe:
+ * stateless.
+ */
 final class OpenSslNames {
-    /** Cipher suites of TLS 1.2 that BoringSSL has. */
+    /** Cipher suites of TLS 1.2 that BoringSSL supports. */
     static final Map<String, String> SUITES = Map.ofEntries(
             Map.entry("ECDHE-ECDSA-AES128-GCM-SHA256", "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"),
             Map.entry("ECDHE-RSA-AES128-GCM-SHA256", "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"),
@@ -25,7 +28,7 @@ final class OpenSslNames {
             Map.entry("AES128-SHA", "TLS_RSA_WITH_AES_128_CBC_SHA"),
             Map.entry("AES256-SHA", "TLS_RSA_WITH_AES_256_CBC_SHA"));
 
-    /** Groups that BoringSSL has, in lower case. */
+    /** Groups that BoringSSL supports; the keys are in lower case. */
     private static final Map<String, String> GROUPS = Map.ofEntries(
             Map.entry("x25519", "x25519"),
             Map.entry("x25519mlkem768", "X25519MLKEM768"),
@@ -38,19 +41,19 @@ final class OpenSslNames {
             Map.entry("secp521r1", "P-521"));
 
     /**
-     * A list in the words of Millrace. Immutable.
+     * A translated list. Immutable.
      *
-     * @param words names in the order of the list
-     * @param unknown names without an equal
+     * @param words translated names in the order of the list
+     * @param unknown names without an equivalent
      */
     record Translation(List<String> words, List<String> unknown) {}
 
     private OpenSslNames() {}
 
     /**
-     * A list of cipher suites of TLS 1.2.
+     * Translates a list of TLS 1.2 cipher suites.
      *
-     * @return null where a word stands for a set of suites, such as {@code HIGH}, which depends on OpenSSL's version
+     * @return null if a word denotes a set of suites, such as {@code HIGH}, which depends on the version of OpenSSL
      */
     static @Nullable Translation suites(String list) {
         List<String> words = new ArrayList<>();
@@ -61,7 +64,7 @@ final class OpenSslNames {
             if (suite != null) {
                 words.add(suite);
             } else if (word.startsWith("!") || word.startsWith("-")) {
-                // Sets that are excluded, such as aNULL and RC4, have no suite that BoringSSL offers.
+                // BoringSSL offers no suite of excluded sets such as aNULL and RC4.
                 removed.add(SUITES.getOrDefault(word.substring(1), ""));
             } else if (word.contains("-") || word.startsWith("TLS_")) {
                 unknown.add(word);
@@ -73,7 +76,7 @@ final class OpenSslNames {
         return new Translation(words.stream().distinct().toList(), unknown);
     }
 
-    /** A list of groups for the key exchange. */
+    /** Translates a list of key exchange groups. */
     static Translation groups(String list) {
         List<String> words = new ArrayList<>();
         List<String> unknown = new ArrayList<>();
@@ -89,9 +92,9 @@ final class OpenSslNames {
     }
 
     /**
-     * A version of sni.yaml, such as {@code TLSv1_2}.
+     * Translates a version in sni.yaml, such as {@code TLSv1_2}.
      *
-     * @return null for one that Millrace does not speak, or that is none
+     * @return null for an unsupported or unknown version
      */
     static @Nullable String version(String word) {
         return switch (word.toUpperCase(Locale.ROOT)) {
@@ -101,7 +104,7 @@ final class OpenSslNames {
         };
     }
 
-    /** A version of the records, where 0 is TLS 1.0; null for one that Millrace does not speak. */
+    /** Translates a version number of records, where 0 is TLS 1.0; null for an unsupported version. */
     static @Nullable String version(long number) {
         return number == 2 ? "TLSv1.2" : number == 3 ? "TLSv1.3" : null;
     }

@@ -9,7 +9,10 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Imports TLS settings for origins: {@code ssl.client.*} of records, and verify keys of sni.yaml. Confined to one thread. */
+/**
+ * Imports TLS settings for origins: {@code ssl.client.*} records, and verification keys of sni.yaml. Confined to one
+ * thread.
+ */
 public final class OriginTlsImport {
     private static final String POLICY = "ssl.client.verify.server.policy";
     private static final String PROPERTIES = "ssl.client.verify.server.properties";
@@ -21,12 +24,12 @@ public final class OriginTlsImport {
 
     private final Input input;
 
-    /** Writes into the draft of that input. */
+    /** Creates an import into the draft of {@code input}. */
     public OriginTlsImport(Input input) {
         this.input = input;
     }
 
-    /** Settings that are general. Records that it does not understand are left to others. */
+    /** Imports the general settings. Records that are not supported are left for other imports. */
     void readRecords() {
         verify();
         file(CA, "ssl.client.CA.cert.path", "origin.tls.ca_file");
@@ -44,7 +47,7 @@ public final class OriginTlsImport {
         protocols();
     }
 
-    /** The value of {@code origin.tls.sni}; null for policies without an equal. */
+    /** Returns the value of {@code origin.tls.sni}; null for policies without an equivalent. */
     public static @Nullable String sniWord(String policy) {
         return switch (policy.toLowerCase(Locale.ROOT)) {
             case "remap" -> "origin";
@@ -105,10 +108,10 @@ public final class OriginTlsImport {
     }
 
     /**
-     * The value of {@code origin.tls.verify}; null for words that are not known.
+     * Returns the value of {@code origin.tls.verify}; null for unknown words.
      *
-     * @param policy when a failure matters; empty for the default of Traffic Server
-     * @param properties what is verified; empty for all
+     * @param policy effect of a failure; empty for the default of Traffic Server
+     * @param properties the verified properties; empty for all
      */
     public static @Nullable String verifyWord(String policy, String properties) {
         String what =
@@ -127,7 +130,7 @@ public final class OriginTlsImport {
         };
     }
 
-    /** Gives what sni.yaml says of an origin's name to a rule that leads there. */
+    /** Writes the settings of an origin name in sni.yaml into a rule for that origin. */
     public void apply(Map<String, String> settings, DraftNode rule, Entry from) {
         String policy =
                 settings.getOrDefault("verify_server_policy", input.records().value(POLICY, ""));

@@ -5,15 +5,17 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Records that no key says: why, and from which value on something is missing. The longest beginning of a name counts. */
+/**
+ * Explanations of Traffic Server records without a key in Millrace. The note with the longest matching prefix applies.
+ */
 final class RecordNotes {
     /**
-     * What is known of records whose names begin so.
+     * An explanation of the records with a name or prefix.
      *
-     * @param off the value at which Traffic Server does what Millrace does, or several between bars; {@code *} for every value; null for
-     *     none
-     * @param why it has no effect, where it is off
-     * @param instead what is missing otherwise, and what to do
+     * @param off the value with which Traffic Server behaves like Millrace, or several separated by bars; {@code *} for
+     *     every value; null for none
+     * @param why why the record has no effect with that value
+     * @param instead what is missing with other values, and what to do
      */
     private record Note(String name, @Nullable String off, String why, String instead) {}
 
@@ -30,7 +32,7 @@ final class RecordNotes {
 
     private RecordNotes() {}
 
-    /** Says of a record what is known of it. */
+    /** Adds the explanation of a record to its entry. */
     static void explain(String name, @Nullable String value, Entry entry) {
         Note best = null;
         for (Note note : NOTES) {
@@ -150,7 +152,7 @@ final class RecordNotes {
                 "1",
                 "reverse_proxy.enabled",
                 "Millrace is a reverse proxy; requests that no rule maps are forwarded if forward_proxy allows it");
-        never("url_remap.filename", "Traffic Server reads remap.yaml instead");
+        never("url_remap.filename", "not used: remap.yaml exists and takes precedence");
         never(
                 "url_remap.min_rules_required",
                 "a configuration with any error is rejected as a whole, and the present one stays in use");

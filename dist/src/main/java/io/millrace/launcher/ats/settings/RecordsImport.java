@@ -19,7 +19,7 @@ import org.snakeyaml.engine.v2.nodes.NodeTuple;
 import org.snakeyaml.engine.v2.nodes.ScalarNode;
 import org.snakeyaml.engine.v2.nodes.Tag;
 
-/** Reads records.yaml, else records.config, into {@link Records}. */
+/** Imports records.yaml, else records.config, into {@link Records}. */
 public final class RecordsImport {
     private static final Pattern LINE = Pattern.compile(
             "\\s*(CONFIG|LOCAL)\\s+(\\S+)\\s+(INT|FLOAT|STRING|LLONG|COUNTER)(?:\\s+(.*))?", Pattern.DOTALL);
@@ -27,19 +27,19 @@ public final class RecordsImport {
 
     private final Input input;
 
-    /** Reads the records of that input. */
+    /** Creates an import from {@code input}; {@link #read} does the work. */
     public RecordsImport(Input input) {
         this.input = input;
     }
 
-    /** Reads the file, if there is one. */
+    /** Reads the file, if it exists. */
     public void read() {
         SourceFile yaml = input.read("records.yaml");
         SourceFile lines = input.read("records.config");
         if (yaml != null) {
             readYaml(yaml);
             if (lines != null) {
-                input.name("records.config", "Traffic Server 10 reads records.yaml instead");
+                input.name("records.config", "not used: Traffic Server 10 reads records.yaml, which exists");
                 lines.entries().forEach(entry -> entry.note("rename or delete one of the two files"));
             }
         } else if (lines != null) {
@@ -96,7 +96,7 @@ public final class RecordsImport {
             String name = path.isEmpty() ? pair.getKey() : path + "." + pair.getKey();
             if (value instanceof MappingNode mapping) {
                 if (Yaml.line(key) == Yaml.line(value)) {
-                    // A flow mapping may have all of its records in one line.
+                    // A flow mapping may have all of its records on one line.
                     file.claim(Yaml.line(key), Yaml.lastLine(value));
                 }
                 Yaml.section(file, key);
@@ -129,7 +129,7 @@ public final class RecordsImport {
         }
     }
 
-    /** Names of one thing that changed from version to version. */
+    /** Returns the current name of a record that was renamed between versions. */
     private static String renamed(String name) {
         return switch (name) {
             case "exec_thread.autoconfig" -> "exec_thread.autoconfig.enabled";
@@ -139,9 +139,9 @@ public final class RecordsImport {
     }
 
     /**
-     * Turns what is left of the records into settings, by the table.
+     * Converts the remaining records to settings, by the table.
      *
-     * @param secure whether any origin is asked by https
+     * @param secure whether any origin is reached by https
      */
     public void finish(boolean secure) {
         if (secure) {
@@ -171,7 +171,7 @@ public final class RecordsImport {
         }
     }
 
-    /** What Traffic Server takes without the record: fields had more room before version 10. */
+    /** Returns Traffic Server's default. Before version 10 the limit of field sections was higher. */
     private @Nullable String unset(RecordTable.Mapping mapping) {
         if (mapping.name().equals("http.cache.targeted_cache_control_headers") && input.isAfterVersion10()) {
             return null;

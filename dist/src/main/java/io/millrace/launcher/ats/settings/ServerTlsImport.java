@@ -9,7 +9,7 @@ import io.millrace.launcher.ats.source.Records.Rec;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Imports TLS settings for clients: {@code ssl.*} of records that hold for all names. Confined to one thread. */
+/** Imports TLS settings for clients: {@code ssl.*} records, which apply to all names. Confined to one thread. */
 public final class ServerTlsImport {
     private static final String LEVEL = "ssl.client.certification_level";
     private static final String AUTHORITIES = "ssl.CA.cert.filename";
@@ -23,19 +23,19 @@ public final class ServerTlsImport {
     private static final List<String> TLS_1_2 = List.of("ssl.TLSv1_2", "ssl.TLSv1_2.enabled");
     private static final List<String> TLS_1_3 = List.of("ssl.TLSv1_3", "ssl.TLSv1_3.enabled");
 
-    /** Why an older version is left out. */
+    /** Why an older version is omitted. */
     static final String TOO_OLD = "TLS 1.2 is the oldest version that Millrace supports";
 
     private final Input input;
     private final Draft draft;
 
-    /** Reads the records of that input. */
+    /** Creates an import from {@code input}; {@link #read} does the work. */
     public ServerTlsImport(Input input) {
         this.input = input;
         draft = input.draft();
     }
 
-    /** The authorities of client certificates; null where no file has them. */
+    /** Returns the file with the authorities of client certificates; null if there is none. */
     static @Nullable String authorities(Input input) {
         String name = input.records().value(AUTHORITIES, "");
         if (name.isEmpty()) {
@@ -50,7 +50,7 @@ public final class ServerTlsImport {
         return input.records().value(LEVEL, "0").equals("2");
     }
 
-    /** Writes the settings, where an address has TLS. */
+    /** Writes the settings if an address has TLS. */
     public void read() {
         if (draft.elements("listen").stream().noneMatch(listener -> listener.find("tls") != null)) {
             noAddress();
@@ -83,7 +83,7 @@ public final class ServerTlsImport {
         }
     }
 
-    /** Both bounds together go before the switches of single versions. */
+    /** Imports the versions. If both bounds are set, they take precedence over the switches of single versions. */
     private void versions() {
         long[] bounds = {-1, -1};
         with(OLDEST, rec -> bounds[0] = Quantity.integer(rec.text()));
@@ -119,7 +119,7 @@ public final class ServerTlsImport {
         return records.stream().allMatch(name -> input.records().isOn(name, true));
     }
 
-    /** @param other the version that is left where this one is off; null where none is */
+    /** @param other the version that remains if this one is off; null if none remains */
     private void single(List<String> records, boolean bounded, boolean on, String key, @Nullable String other) {
         for (String name : records) {
             with(name, rec -> {
@@ -148,12 +148,12 @@ public final class ServerTlsImport {
         }
     }
 
-    /** Why a list of cipher suites is left out. */
+    /** Returns why a list of cipher suites is omitted. */
     static String noSuites(String key) {
         return "names of sets of cipher suites depend on the version of OpenSSL: list suites of BoringSSL in " + key;
     }
 
-    /** Names that were left out of a list. */
+    /** Returns a note about names that were omitted from a list. */
     static String left(OpenSslNames.Translation found) {
         return "BoringSSL does not support " + String.join(", ", found.unknown());
     }
@@ -202,7 +202,7 @@ public final class ServerTlsImport {
         void read(Rec rec) throws BadValueException;
     }
 
-    /** Reads a record that has a value; one without is left to others. */
+    /** Processes a record if it has a value; a record without value is left for other imports. */
     private void with(String name, Reading reading) {
         Rec rec = input.records().isSet(name) ? input.records().take(name) : null;
         if (rec == null) {

@@ -12,15 +12,15 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Records that say one thing together, or whose numbers mean something else here. */
+/** Imports records that have a meaning only together, or whose numbers have another meaning in Millrace. */
 public final class SpecialRecords {
     private static final String UNLIMITED = "1000000";
 
-    /** Why a setting is left out that would have what must not be stored stored. */
+    /** The reason for omitting a setting that would cause no-store responses to be stored. */
     public static final String NO_STORE_TOO =
             "no-store would also be ignored, which versions before 10 obey; set cache.ignore_server_no_cache: true if no origin sends no-store for data that must not be stored";
 
-    /** What is done with a record's value. */
+    /** Processes the value of a record. */
     private interface Reading {
         void read(Rec rec) throws BadValueException;
     }
@@ -28,13 +28,13 @@ public final class SpecialRecords {
     private final Input input;
     private final Draft draft;
 
-    /** Reads the records of that input. */
+    /** Creates an import of the records of {@code input}. */
     public SpecialRecords(Input input) {
         this.input = input;
         this.draft = input.draft();
     }
 
-    /** Writes the keys that the records stand for. */
+    /** Writes the keys for the records. */
     public void read() {
         via();
         forwardedFields();
@@ -51,7 +51,7 @@ public final class SpecialRecords {
         strictTransportSecurity();
     }
 
-    /** Traffic Server overwrites the origin's field, Millrace leaves it. */
+    /** Imports HSTS. Traffic Server replaces the field of the origin; Millrace keeps it. */
     private void strictTransportSecurity() {
         boolean[] on = new boolean[1];
         with("ssl.hsts_max_age", rec -> {
@@ -76,7 +76,7 @@ public final class SpecialRecords {
         });
     }
 
-    /** Traffic Server stores answers to POST by the URL, whatever was sent. */
+    /** Imports the caching of POST. Traffic Server stores responses by URL, regardless of the request content. */
     private void post() {
         with("http.cache.post_method", rec -> {
             boolean on = Quantity.integer(rec.text()) != 0;
@@ -89,7 +89,10 @@ public final class SpecialRecords {
         });
     }
 
-    /** Since version 10 no-store is ignored with it, as here; before, what says so is not stored all the same. */
+    /**
+     * Imports ignore_server_no_cache. Since version 10 it also ignores no-store, as in Millrace. Before, no-store
+     * responses are not stored.
+     */
     private void noCacheOfServers() {
         if (input.has("records.yaml")) {
             return;
@@ -119,7 +122,7 @@ public final class SpecialRecords {
         }
     }
 
-    /** Until version 5 a second record said how much of the codes is shown. */
+    /** Imports the Via settings. Until version 5 a second record set the detail of the codes. */
     private void via() {
         Rec verbose = input.records().take("http.verbose_via_str");
         long codes = 0;
@@ -210,7 +213,7 @@ public final class SpecialRecords {
         });
     }
 
-    /** Traffic Server polls; Millrace waits for as long. */
+    /** Imports collapsing. Traffic Server polls; Millrace waits for the same total time. */
     private void collapsing() {
         Rec retries = input.records().take("http.cache.max_open_read_retries");
         Rec each = input.records().take("http.cache.open_read_retry_time");

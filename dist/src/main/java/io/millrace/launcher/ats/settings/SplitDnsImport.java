@@ -10,11 +10,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** splitdns.config: domains that have name servers of their own. */
+/** Imports splitdns.config: domains with separate name servers. */
 public final class SplitDnsImport {
     private SplitDnsImport() {}
 
-    /** Reads the file, if there is one. */
+    /** Imports the file, if it exists. */
     public static void read(Input input) {
         SourceFile file = input.read("splitdns.config");
         if (file == null) {

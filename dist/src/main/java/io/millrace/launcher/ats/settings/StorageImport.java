@@ -22,9 +22,11 @@ import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.nodes.Node;
 import org.snakeyaml.engine.v2.nodes.NodeTuple;
 
-/** storage.config or storage.yaml, volume.config and hosting.config: where the cache lies, and how it is shared. */
+/**
+ * Imports storage.config or storage.yaml, volume.config and hosting.config: the storage paths and volumes of the cache.
+ */
 public final class StorageImport {
-    /** @param size such as {@code 30%} or a number of bytes with its unit */
+    /** @param size such as {@code 30%}, or a number of bytes with a unit */
     private record Volume(Entry entry, SourceFile file, String id, String size, boolean inMegabytes) {}
 
     private final Input input;
@@ -36,21 +38,21 @@ public final class StorageImport {
     private long total;
     private boolean open;
 
-    /** Reads the storage of that input. */
+    /** Creates an import from {@code input}; {@link #read} does the work. */
     public StorageImport(Input input) {
         this.input = input;
     }
 
-    /** Reads the files, as far as there are any. */
+    /** Imports the files that exist. */
     public void read() {
         SourceFile yaml = input.read("storage.yaml");
         if (yaml != null) {
             readYaml(yaml);
             if (input.has("storage.config")) {
-                input.name("storage.config", "Traffic Server reads storage.yaml instead");
+                input.name("storage.config", "not used: storage.yaml exists and takes precedence");
             }
             if (input.has("volume.config")) {
-                input.name("volume.config", "Traffic Server reads storage.yaml instead");
+                input.name("volume.config", "not used: storage.yaml exists and takes precedence");
             }
         } else {
             readStorage();
@@ -59,7 +61,7 @@ public final class StorageImport {
         readHosting();
     }
 
-    /** The name of a volume that a rule asks for; null where there is none. */
+    /** Returns the name of the volume that a rule refers to; null if it does not exist. */
     @Nullable
     public String volume(String id) {
         if (!volumes.containsKey(id)) {
@@ -72,7 +74,7 @@ public final class StorageImport {
         return name(id);
     }
 
-    /** Whether it is all of the cache, which leaves nothing to others. */
+    /** Whether the volume is the whole cache, so that nothing remains for others. */
     private boolean isWhole(@Nullable Volume volume) {
         if (volume == null) {
             return false;
@@ -172,7 +174,7 @@ public final class StorageImport {
                 Yaml.text(node, "id"), new Volume(entry, file, Yaml.text(node, "id"), Yaml.text(node, "size"), false));
     }
 
-    /** What a volume has besides its number and size. */
+    /** Explains an option of a volume other than number and size. */
     private static void option(Entry entry, String name) {
         switch (name) {
             case "volume", "id", "size", "scheme" -> {}
@@ -251,7 +253,7 @@ public final class StorageImport {
         }
     }
 
-    /** Writes the shares, once it is known which volumes rules ask for. */
+    /** Writes the shares. Called after the rules, since only volumes that hosts or rules use are written. */
     public void finish() {
         for (Volume volume : volumes.values()) {
             boolean own = hosts.containsKey(volume.id) || asked.contains(volume.id);

@@ -1,4 +1,4 @@
-/** Settings of the whole server: records, storage, listeners, certificates, logs, DNS and TLS to origins. */
+/** Imports of general settings: records, storage, listeners, certificates, logs, DNS and TLS to origins. */
 @NullMarked
 package io.millrace.launcher.ats.settings;
 

@@ -6,11 +6,11 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Addresses as Traffic Server's files write them, made such as Millrace reads. */
+/** Converts addresses from the form in Traffic Server's files to the form that Millrace reads. */
 public final class Addresses {
     private Addresses() {}
 
-    /** One address or range: {@code 0/0} is all of IPv4. */
+    /** Converts an address or a range: {@code 0/0} is all of IPv4. */
     public static String of(String text) {
         String negative = text.startsWith("~") ? "~" : "";
         String range = text.substring(negative.length()).strip();
@@ -22,7 +22,7 @@ public final class Addresses {
         return negative + withoutRest(range);
     }
 
-    /** Traffic Server passes over bits behind a prefix: {@code 10.0.0.1/8} is {@code 10.0.0.0/8}. */
+    /** Clears the bits after a prefix, which Traffic Server ignores: {@code 10.0.0.1/8} is {@code 10.0.0.0/8}. */
     private static String withoutRest(String range) {
         int slash = range.indexOf('/');
         byte[] address = slash < 0 ? null : NetUtil.createByteArrayFromIpAddressString(range.substring(0, slash));
@@ -39,14 +39,14 @@ public final class Addresses {
         return rest ? NetUtil.bytesToIpAddress(address) + "/" + bits : range;
     }
 
-    /** The addresses of all texts. */
+    /** Converts all texts. */
     public static List<String> of(List<String> texts) {
         List<String> all = new ArrayList<>();
         texts.forEach(text -> all.add(of(text)));
         return all;
     }
 
-    /** What is wrong with them; null when they can be read. */
+    /** Returns the problem with the addresses; null if all can be parsed. */
     public static @Nullable String problem(List<String> addresses) {
         try {
             AddressSet.parse(addresses.toArray(String[]::new));

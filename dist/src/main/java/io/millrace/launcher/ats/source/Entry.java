@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** A line while it is being imported. Its outcome follows from what was said of it. Confined to one thread. */
+/** A line during the import. Its outcome is derived from the notes about it. Confined to one thread. */
 public final class Entry {
     private final String file;
     private final int line;
@@ -17,7 +17,7 @@ public final class Entry {
     private final Set<String> keys = new LinkedHashSet<>();
     private final Set<String> same = new LinkedHashSet<>();
 
-    /** A line without an outcome. */
+    /** Creates a line without an outcome. */
     public Entry(String file, int line, int column, String text) {
         this.file = file;
         this.line = line;
@@ -25,7 +25,7 @@ public final class Entry {
         this.text = text;
     }
 
-    /** File and line, as reports name them. */
+    /** File and line, as shown in reports. */
     public String place() {
         return file + ":" + line;
     }
@@ -49,32 +49,32 @@ public final class Entry {
         return file;
     }
 
-    /** All of it or a part has no equal. */
+    /** Marks the line, or a part of it, as without an equivalent. */
     public void notMapped(String why) {
         missing.add(why);
     }
 
-    /** What the operator should know of it; alone it says why it has no effect. */
+    /** Adds a note for the operator. A line with only notes has no effect. */
     public void note(String text) {
         notes.add(text);
     }
 
-    /** A key that has this value without any setting. */
+    /** Records a key whose default is this value. */
     public void same(String key) {
         same.add(key);
     }
 
-    /** A key that came of it. */
+    /** Records a key that was written for the line. */
     public void became(String key) {
         keys.add(key);
     }
 
-    /** Whether anything was said of it. */
+    /** Whether the line has an outcome. */
     boolean isDecided() {
         return !missing.isEmpty() || !notes.isEmpty() || !same.isEmpty();
     }
 
-    /** Notes that belong beside the key. */
+    /** Returns the notes for a comment at the key; null if there are none. */
     @Nullable
     public String remark() {
         Set<String> all = new LinkedHashSet<>(missing);
@@ -82,7 +82,7 @@ public final class Entry {
         return all.isEmpty() ? null : String.join("; ", all);
     }
 
-    /** The line with its outcome. */
+    /** Returns the line with its outcome. */
     public ImportedLine finish() {
         Outcome outcome = !missing.isEmpty()
                 ? Outcome.NOT_MAPPED

@@ -3,18 +3,18 @@ package io.millrace.launcher.ats.source;
 import java.util.List;
 
 /**
- * A line that was read, and what became of it. Immutable.
+ * A line of the input and the outcome of its import. Immutable.
  *
- * @param file its name below the directory
- * @param line where it begins, from 1
- * @param column where it begins, from 1
- * @param text what it says, on one line
- * @param keys what it became, such as {@code remap[2]} or {@code cache.required_headers}
- * @param note why, and what to do instead; may be empty
+ * @param file name relative to the directory
+ * @param line first line number, from 1
+ * @param column first column, from 1
+ * @param text text of the lines, joined
+ * @param keys keys written for the line, such as {@code remap[2]} or {@code cache.required_headers}
+ * @param note reason, and what to do instead; may be empty
  */
 public record ImportedLine(
         String file, int line, int column, String text, Outcome outcome, List<String> keys, String note) {
-    /** Where it is: {@code remap.config:12}. */
+    /** Position: {@code remap.config:12}. */
     public String place() {
         return file + ":" + line;
     }

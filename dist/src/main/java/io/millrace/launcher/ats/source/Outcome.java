@@ -2,15 +2,15 @@ package io.millrace.launcher.ats.source;
 
 import java.util.Locale;
 
-/** What became of a line; each line has one. */
+/** The outcome of an imported line; each line has one. */
 public enum Outcome {
-    /** It is said by the keys that the report names. */
+    /** The keys in the report have the effect of the line. */
     MAPPED("mapped"),
-    /** It says what Millrace does anyhow, so it was left out. */
+    /** The line was omitted, since it sets Millrace's default. */
     SAME_AS_DEFAULT("our default"),
-    /** It changes nothing that Millrace has, or nothing at all. */
+    /** The line has no effect, or affects nothing in Millrace. */
     NO_EFFECT("no effect"),
-    /** All of it, or the part that the note names, has no equal; keys that it has all the same are named. */
+    /** The line, or the part in the note, has no equivalent; keys for other parts are in the report. */
     NOT_MAPPED("NOT MAPPED");
 
     private final String label;
@@ -19,12 +19,12 @@ public enum Outcome {
         this.label = label;
     }
 
-    /** As the table shows it. */
+    /** Name in the table. */
     public String label() {
         return label;
     }
 
-    /** As JSON has it. */
+    /** Name in JSON. */
     public String word() {
         return name().toLowerCase(Locale.ROOT);
     }

@@ -1,10 +1,10 @@
 package io.millrace.launcher.ats.source;
 
-/** What comes from files, made fit for a terminal and for comments. */
+/** Makes text from files safe for a terminal and for comments. */
 public final class Printable {
     private Printable() {}
 
-    /** Control characters, what turns the direction of writing, and what is no character become question marks. */
+    /** Replaces control characters, direction marks and code points that are not characters by question marks. */
     public static String text(String text) {
         StringBuilder clean = new StringBuilder(text.length());
         text.codePoints().map(c -> isPrintable(c) ? c : '?').forEach(clean::appendCodePoint);
@@ -18,7 +18,7 @@ public final class Printable {
                 && (c & 0xfffe) != 0xfffe;
     }
 
-    /** At most this many characters, with dots at the end of what is cut. */
+    /** Limits the text to this many characters; a cut text ends with dots. */
     public static String cut(String text, int length) {
         String clean = text(text);
         return clean.length() <= length ? clean : clean.substring(0, length - 3) + "...";

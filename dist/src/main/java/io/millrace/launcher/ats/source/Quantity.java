@@ -3,17 +3,17 @@ package io.millrace.launcher.ats.source;
 import java.math.BigDecimal;
 import java.util.Locale;
 
-/** Numbers of Traffic Server, and sizes and times as Millrace writes them. */
+/** Parses numbers of Traffic Server, and formats sizes and durations for Millrace. */
 public final class Quantity {
     private static final int DIGITS_MAX = 40;
 
-    /** A value that Traffic Server would refuse. */
+    /** Thrown for a value that Traffic Server would refuse. */
     public static final class BadValueException extends Exception {
         private static final long serialVersionUID = 1;
 
         private final String problem;
 
-        /** A value that cannot be read, and why. */
+        /** @param problem why the value is invalid */
         public BadValueException(String problem) {
             super(problem, null, false, false);
             this.problem = problem;
@@ -27,7 +27,7 @@ public final class Quantity {
 
     private Quantity() {}
 
-    /** An INT: decimal, or hexadecimal with 0x, and K, M, G or T for powers of 1024. */
+    /** Parses an INT: decimal, or hexadecimal with 0x, with K, M, G or T for powers of 1024. */
     public static long integer(String text) throws BadValueException {
         String number = text.strip();
         long factor = 1;
@@ -47,9 +47,9 @@ public final class Quantity {
     }
 
     /**
-     * A number that can be written out.
+     * Parses a number of limited length.
      *
-     * @throws NumberFormatException if it is none, or has more digits than any setting
+     * @throws NumberFormatException if the text is not a number, or has more digits than any setting
      */
     public static BigDecimal number(String text) {
         BigDecimal value = new BigDecimal(text);
@@ -59,7 +59,7 @@ public final class Quantity {
         return value;
     }
 
-    /** A FLOAT. */
+    /** Converts a FLOAT. */
     public static String decimal(String text) throws BadValueException {
         try {
             BigDecimal value = number(text.strip()).stripTrailingZeros();
@@ -69,7 +69,7 @@ public final class Quantity {
         }
     }
 
-    /** {@code 1GiB}: the largest unit that divides it. */
+    /** Formats a size with the largest unit that divides it, such as {@code 1GiB}. */
     public static String size(long bytes) {
         if (bytes == 0) {
             return "0";
@@ -84,7 +84,7 @@ public final class Quantity {
         return bytes + "B";
     }
 
-    /** {@code 2m}: the largest unit that divides it. */
+    /** Formats seconds with the largest unit that divides them, such as {@code 2m}. */
     public static String seconds(long seconds) {
         return seconds == 0
                 ? "0"
@@ -95,12 +95,12 @@ public final class Quantity {
                                 : seconds % 60 == 0 ? seconds / 60 + "m" : seconds + "s";
     }
 
-    /** A time as Millrace writes it. */
+    /** Formats milliseconds as a duration. */
     public static String millis(long millis) {
         return millis % 1000 == 0 ? seconds(millis / 1000) : millis + "ms";
     }
 
-    /** Times of rules, such as {@code 1h15m20s}; a bare number is seconds. */
+    /** Converts the durations of rules, such as {@code 1h15m20s}; a number without unit is in seconds. */
     public static String time(String text) throws BadValueException {
         String time = text.strip().toLowerCase(Locale.ROOT);
         if (time.matches("\\d+")) {

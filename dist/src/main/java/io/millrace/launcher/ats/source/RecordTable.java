@@ -10,28 +10,28 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Records that a key of Millrace says as they are, with the value that Traffic Server 10.2 takes without them. */
+/** The table of records with equivalent keys in Millrace. It also contains defaults of Traffic Server 10.2. */
 public final class RecordTable {
-    /** How a value is written. */
+    /** The form of a record's value. */
     enum Kind {
         SECONDS,
         SIZE,
         INTEGER,
         DECIMAL,
         FLAG,
-        /** A number that stands for a word of the key. */
+        /** A number that denotes a word of the key. */
         WORD,
         TEXT,
-        /** Words between white space or commas. */
+        /** Words separated by white space or commas. */
         LIST
     }
 
     /**
-     * One record. Immutable.
+     * The mapping of one record. Immutable.
      *
      * @param name without {@code proxy.config.}
-     * @param unset what Traffic Server takes without it, where that is worth writing down
-     * @param note what differs
+     * @param unset Traffic Server's default, if it must be written because Millrace's differs
+     * @param note the difference to Traffic Server
      */
     public record Mapping(
             String name,
@@ -39,7 +39,7 @@ public final class RecordTable {
             List<String> keys,
             @Nullable String unset,
             String note) {
-        /** The value as Millrace writes it. */
+        /** Converts the value to the form of Millrace. */
         public String convert(String key, String value) throws BadValueException {
             return switch (kind) {
                 case SECONDS -> Quantity.seconds(Quantity.integer(value));
@@ -53,13 +53,13 @@ public final class RecordTable {
             };
         }
 
-        /** The words of a list; null of anything else. */
+        /** Returns the words of a list; null for any other kind. */
         @Nullable
         public List<String> words(String value) {
             return kind != Kind.LIST ? null : split(value);
         }
 
-        /** Of a key that has two words instead of true and false the first stands for 0. */
+        /** Converts a flag. If the key has two words instead of true and false, the first one means 0. */
         private static String flag(String key, boolean set) throws BadValueException {
             ConfigKey<?> known = ConfigCatalog.find(key);
             boolean words = known != null && known.type().words() != null;
@@ -92,17 +92,17 @@ public final class RecordTable {
 
     private RecordTable() {}
 
-    /** The key of a record; null when there is none. */
+    /** Returns the mapping of a record; null if there is none. */
     public static @Nullable Mapping find(String name) {
         return ALL.get(name);
     }
 
-    /** All records that have a key. */
+    /** Returns all records that have a key. */
     public static Collection<Mapping> all() {
         return ALL.values();
     }
 
-    /** The words of a list in a record. */
+    /** Splits the value of a list record into words. */
     public static List<String> split(String value) {
         List<String> words = new ArrayList<>();
         for (String word : value.split("[\\s,;]+", -1)) {

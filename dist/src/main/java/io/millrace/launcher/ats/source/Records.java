@@ -6,16 +6,19 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The records that were set, by their names without {@code proxy.config.}; the last one of a name counts. Confined to one thread. */
+/**
+ * The records that were set, by name without {@code proxy.config.}. The last record with a name takes effect. Confined
+ * to one thread.
+ */
 public final class Records {
     /**
      * A record.
      *
-     * @param name without {@code proxy.config.}, or whole where it begins with {@code proxy.local.}
+     * @param name without {@code proxy.config.}; complete if it begins with {@code proxy.local.}
      * @param value as written; null for none
      */
     public record Rec(String name, @Nullable String value, SourceFile file, Entry entry) {
-        /** The value as it was written. */
+        /** The value as written; empty for none. */
         public String text() {
             return value == null ? "" : value;
         }
@@ -24,7 +27,7 @@ public final class Records {
     private final Map<String, Rec> set = new LinkedHashMap<>();
     private final Map<String, Rec> left = new LinkedHashMap<>();
 
-    /** Sets a record; the last one of a name counts. */
+    /** Sets a record, replacing an earlier one with the same name. */
     public void put(Rec rec) {
         Rec before = set.put(rec.name, rec);
         if (before != null) {
@@ -34,31 +37,31 @@ public final class Records {
         left.put(rec.name, rec);
     }
 
-    /** The record, which is then no longer left; null when it was not set. */
+    /** Returns the record and marks it as processed; null if it was not set. */
     @Nullable
     public Rec take(String name) {
         left.remove(name);
         return set.get(name);
     }
 
-    /** Its value, or what Traffic Server takes without it. */
+    /** Returns the value of the record, else {@code otherwise}, the default of Traffic Server. */
     public String value(String name, String otherwise) {
         Rec rec = set.get(name);
         return rec == null || rec.value == null ? otherwise : rec.value;
     }
 
-    /** Whether the record was set. */
+    /** Whether the record was set to a value. */
     public boolean isSet(String name) {
         Rec rec = set.get(name);
         return rec != null && rec.value != null;
     }
 
-    /** Whether the record is not 0; {@code otherwise} when it was not set. */
+    /** Whether the record is not 0; {@code otherwise} if it was not set. */
     public boolean isOn(String name, boolean otherwise) {
         return !value(name, otherwise ? "1" : "0").equals("0");
     }
 
-    /** Those that nobody has taken. */
+    /** Returns the records that no import has processed. */
     public List<Rec> left() {
         return new ArrayList<>(left.values());
     }

@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** One file of the directory, and which of its lines were accounted for. Confined to one thread. */
+/** A file of the imported directory, with a record of the lines that were processed. Confined to one thread. */
 public final class SourceFile {
     private final Path path;
     private final String name;
@@ -13,7 +13,7 @@ public final class SourceFile {
     private final List<Entry> entries = new ArrayList<>();
     private final List<String> problems;
 
-    /** A file with its text; problems go to the list. */
+    /** Creates a file with its text; problems are added to the list. */
     public SourceFile(Path path, String name, String text, List<String> problems) {
         this.path = path;
         this.name = name;
@@ -36,12 +36,12 @@ public final class SourceFile {
         return lines;
     }
 
-    /** Entries made so far. */
+    /** The entries created so far. */
     public List<Entry> entries() {
         return entries;
     }
 
-    /** A new entry for the lines from one to another, both included. */
+    /** Creates an entry for the lines {@code from} to {@code to}, both included. */
     public Entry entry(int from, int to, int column, String text) {
         Entry entry = new Entry(name, from, column, text.strip());
         entries.add(entry);
@@ -49,14 +49,14 @@ public final class SourceFile {
         return entry;
     }
 
-    /** Says that these lines are accounted for: they only hold others, or belong to another entry. */
+    /** Marks lines as processed: they only contain other lines, or belong to another entry. */
     public void claim(int from, int to) {
         for (int line = Math.max(1, from); line <= to && line < claimed.length; line++) {
             claimed[line] = true;
         }
     }
 
-    /** What Traffic Server itself would refuse. */
+    /** Reports an error that Traffic Server would also report. */
     public void problem(int line, int column, String message) {
         problems.add(path + ":" + line + ":" + column + ": " + message);
     }
@@ -66,7 +66,7 @@ public final class SourceFile {
         problem(entry.line(), entry.column(), message);
     }
 
-    /** Nothing is dropped: lines that nobody accounted for are reported as such. */
+    /** Reports every line that no import has processed as not mapped. */
     public void sweep() {
         for (int i = 0; i < lines.size(); i++) {
             String text = lines.get(i).strip();

@@ -4,27 +4,27 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A line of a file of lines, taken apart at white space; quotes hold words together, and a backslash at the end of a line goes on in
- * the next. Immutable.
+ * The words of one line, separated by white space. Quotes group words, and a backslash at the end continues the line.
+ * Immutable.
  *
  * @param entry the line in the report
- * @param words without quotes around them; those behind a {@code #} are left out, but in remap.config
- * @param columns where each begins, from 1, in its own line
+ * @param words words without quotes. Words after a {@code #} are omitted, except in remap.config
+ * @param columns start column of each word in its own line, from 1
  */
 public record Words(Entry entry, List<String> words, List<Integer> columns) {
-    /** The word of that index; empty behind the last. */
+    /** Returns the word with an index; empty beyond the last. */
     public String at(int index) {
         return index < words.size() ? words.get(index) : "";
     }
 
-    /** Every line of a file that says something. */
+    /** Returns the words of every line that is not empty or a comment. */
     public static List<Words> of(SourceFile file) {
         return of(file, false);
     }
 
     /**
-     * Every line of remap.config that says something. There a {@code #} begins a comment at the beginning of a line alone, a
-     * backslash continues comments too, and a word that begins with a quote is none that begins with {@code @}.
+     * Returns the words of every line of remap.config. In this file a {@code #} begins a comment only at the start of a
+     * line. A backslash also continues comments, and a quoted word is never an {@code @} argument.
      */
     public static List<Words> ofRemap(SourceFile file) {
         return of(file, true);
@@ -65,7 +65,7 @@ public record Words(Entry entry, List<String> words, List<Integer> columns) {
         return all;
     }
 
-    /** Returns whether every quote is closed: one that is not would hide the words behind it. */
+    /** Splits a line. Returns whether every quote is closed, since an open quote would hide the following words. */
     private static boolean split(String line, List<String> words, List<Integer> columns, boolean remap) {
         char quote = 0;
         int i = 0;

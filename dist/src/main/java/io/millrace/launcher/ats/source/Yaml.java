@@ -17,29 +17,29 @@ import org.snakeyaml.engine.v2.nodes.NodeTuple;
 import org.snakeyaml.engine.v2.nodes.ScalarNode;
 import org.snakeyaml.engine.v2.nodes.SequenceNode;
 
-/** Reads Traffic Server's YAML files, with the places of what is in them. */
+/** Reads Traffic Server's YAML files into nodes with positions. */
 public final class Yaml {
     private static final int LENGTH_MAX = 64 << 20;
 
     /**
-     * An IPv6 address that begins with a colon, in a list in brackets. YAML takes it for a plain scalar (s7.3.3), the parser does not:
-     * it is quoted, behind which columns of that line are two further on.
+     * An IPv6 address that begins with a colon, in a list in brackets. It is a plain scalar in YAML (s7.3.3), but the
+     * parser refuses it. So it is quoted, which moves the columns behind it by two.
      */
     private static final Pattern ADDRESS = Pattern.compile("([\\[,]\\s*)(::[0-9A-Fa-f:.]*(?:/\\d+)?)(?=\\s*[,\\]])");
 
     private Yaml() {}
 
-    /** Takes what is wrong, with its place. */
+    /** Receives problems with their positions. */
     public interface Problems {
         void add(int line, int column, String message);
     }
 
-    /** The root; null when the file is empty, or no YAML, which is then among the problems. */
+    /** Returns the root node; null if the file is empty or not YAML, after reporting the problem. */
     public static @Nullable Node root(SourceFile file) {
         return root(file.lines(), file::problem);
     }
 
-    /** The same of lines. */
+    /** Like {@link #root(SourceFile)}, for lines. */
     public static @Nullable Node root(List<String> lines, Problems problems) {
         LoadSettings settings = LoadSettings.builder()
                 .setUseMarks(true)
@@ -63,7 +63,7 @@ public final class Yaml {
         } catch (YamlEngineException e) {
             problems.add(1, 1, "YAML: " + String.valueOf(e.getMessage()).replaceAll("\\s*\\R\\s*", " "));
         } catch (StackOverflowError e) {
-            // The parser recurses; nothing of it is kept.
+            // The parser recurses; its partial result is dropped.
             problems.add(1, 1, "YAML: is nested too deeply");
         }
         return null;
@@ -73,7 +73,7 @@ public final class Yaml {
         return new Compose(settings).composeString(text).orElse(null);
     }
 
-    /** The pairs of a mapping by their keys; none of anything else. */
+    /** Returns the pairs of a mapping by key; empty for any other node. */
     public static Map<String, NodeTuple> pairs(@Nullable Node node) {
         Map<String, NodeTuple> pairs = new LinkedHashMap<>();
         if (node instanceof MappingNode mapping) {
@@ -84,24 +84,24 @@ public final class Yaml {
         return pairs;
     }
 
-    /** The value of a key; null when it is not there. */
+    /** Returns the value of a key; null if there is none. */
     public static @Nullable Node value(@Nullable Node node, String key) {
         NodeTuple tuple = pairs(node).get(key);
         return tuple == null ? null : tuple.getValueNode();
     }
 
-    /** The text of a scalar that is a key's value, or nothing. */
+    /** Returns the text of a key's scalar value; empty if there is none. */
     public static String text(@Nullable Node node, String key) {
         Node value = value(node, key);
         return value == null ? "" : text(value);
     }
 
-    /** The text of a scalar; of anything else, nothing. */
+    /** Returns the text of a scalar; empty for any other node. */
     public static String text(Node node) {
         return node instanceof ScalarNode scalar ? scalar.getValue() : "";
     }
 
-    /** The elements of a list; a single value stands for a list of one. */
+    /** Returns the elements of a list; a single value is a list of one. */
     public static List<Node> elements(@Nullable Node node) {
         if (node == null) {
             return List.of();
@@ -109,7 +109,7 @@ public final class Yaml {
         return node instanceof SequenceNode sequence ? sequence.getValue() : List.of(node);
     }
 
-    /** The texts of a list; commas separate the words of a single value. */
+    /** Returns the texts of a list; a single value is split at commas. */
     public static List<String> words(@Nullable Node node) {
         List<String> words = new ArrayList<>();
         for (Node each : elements(node)) {
@@ -122,7 +122,7 @@ public final class Yaml {
         return words;
     }
 
-    /** Line of a node from 1. */
+    /** Returns the line of a node, from 1. */
     public static int line(Node node) {
         return node.getStartMark().map(mark -> mark.getLine() + 1).orElse(1);
     }
@@ -131,7 +131,7 @@ public final class Yaml {
         return node.getStartMark().map(mark -> mark.getColumn() + 1).orElse(1);
     }
 
-    /** The last line that has something of it: of a block the mark behind it stands in the next line. */
+    /** Returns the last line of a node's text. The end mark of a block is in the following line. */
     public static int lastLine(Node node) {
         if (node instanceof MappingNode mapping && !mapping.getValue().isEmpty()) {
             return lastLine(
@@ -147,7 +147,7 @@ public final class Yaml {
         return end.getColumn() == 0 && end.getLine() + 1 > line(node) ? end.getLine() : end.getLine() + 1;
     }
 
-    /** An entry for a node, from a key on where there is one. */
+    /** Returns an entry for the lines from the node {@code from}, such as a key, to the end of {@code to}. */
     public static Entry entry(SourceFile file, Node from, Node to) {
         int first = line(from);
         int last = Math.max(first, lastLine(to));
@@ -161,7 +161,7 @@ public final class Yaml {
         return file.entry(first, last, column(from), text.toString());
     }
 
-    /** Says that the line of a key only opens a section. */
+    /** Marks the line of a key that only opens a section. */
     public static void section(SourceFile file, Node key) {
         file.claim(line(key), line(key));
     }

@@ -1,4 +1,4 @@
-/** Files of Traffic Server, line by line: words, YAML, records, quantities, and the outcome of each line. */
+/** Traffic Server's files, read line by line: words, YAML, records, quantities, and the outcome of each line. */
 @NullMarked
 package io.millrace.launcher.ats.source;
 

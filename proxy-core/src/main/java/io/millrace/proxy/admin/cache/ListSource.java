@@ -21,6 +21,7 @@ public interface ListSource {
      * @param prefix what the URL begins with, or null
      * @param regex an RE2 expression that is found in the URL, or null
      * @param host the URL's host, with its port unless it is the scheme's default, or null
+     * @param where an expression over stored responses that must hold (docs/reference/expressions.md), or null
      * @param limit most objects on the page
      * @param after {@link ListReport#next} of the page before, or null
      * @param countsHosts whether to count by host instead
@@ -29,6 +30,7 @@ public interface ListSource {
             @Nullable String prefix,
             @Nullable String regex,
             @Nullable String host,
+            @Nullable String where,
             int limit,
             @Nullable String after,
             boolean countsHosts) {}

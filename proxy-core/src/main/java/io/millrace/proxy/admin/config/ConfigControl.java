@@ -53,7 +53,7 @@ public interface ConfigControl {
         }
     }
 
-    /** A changed setting, what became of it, and a sentence. */
+    /** A changed setting, the outcome of the change, and an explanation. */
     record Setting(String key, Result result, String detail) {}
 
     /** What became of a changed setting. */

@@ -12,7 +12,9 @@ import java.time.Duration;
 import java.util.Set;
 import tools.jackson.core.JsonGenerator;
 
-/** {@code POST /v1/config/reload}: reads the configuration again and says per setting what became of it. Thread-safe. */
+/**
+ * {@code POST /v1/config/reload}: reads the configuration again and replies with the outcome per setting. Thread-safe.
+ */
 public final class ConfigReloadResource implements AdminResource {
     private final ConfigControl control;
 

@@ -7,6 +7,12 @@ import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.StoredSummary;
 import io.millrace.proxy.config.value.Regex;
+import io.millrace.proxy.expression.Expression;
+import io.millrace.proxy.expression.ExpressionException;
+import io.millrace.proxy.expression.stored.ListedFacts;
+import io.millrace.proxy.expression.stored.StoredFacts;
+import io.millrace.proxy.expression.stored.StoredFields;
+import io.millrace.proxy.expression.stored.StoredUrl;
 import io.millrace.store.CacheStore;
 import io.millrace.store.ListResult;
 import io.millrace.store.ListVisitor;
@@ -20,6 +26,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -37,17 +44,26 @@ public final class CacheListing implements ListSource {
     private static final String OTHER_HOSTS = "(other hosts)";
 
     private final Supplier<CacheStore<StoredHead>> store;
+    private final LongSupplier clockMillis;
 
-    public CacheListing(Supplier<CacheStore<StoredHead>> store) {
+    /**
+     * A listing of one store.
+     *
+     * @param clockMillis the time that ages are counted to
+     */
+    public CacheListing(Supplier<CacheStore<StoredHead>> store, LongSupplier clockMillis) {
         this.store = store;
+        this.clockMillis = clockMillis;
     }
 
     @Override
     public CompletionStage<ListReport> list(ListQuery query) {
         CompletableFuture<ListReport> report = new CompletableFuture<>();
         try {
-            Page page = new Page(store.get(), query);
+            Page page = new Page(store.get(), query, clockMillis.getAsLong());
             store.get().list(query.after(), page, Runnable::run, result -> report.complete(page.report(result)));
+        } catch (ExpressionException e) {
+            report.completeExceptionally(new AdminException(400, "bad-expression", "where:" + e.message()));
         } catch (PatternSyntaxException e) {
             report.completeExceptionally(new AdminException(400, "bad-regex", String.valueOf(e.getMessage())));
         } catch (IllegalArgumentException e) {
@@ -62,17 +78,22 @@ public final class CacheListing implements ListSource {
         private final ListQuery query;
         private final byte @Nullable [] prefix;
         private final @Nullable Pattern regex;
+        private final @Nullable Expression<StoredFacts> where;
+        private final long nowMillis;
         private final long endNanos = System.nanoTime() + PAGE_NANOS;
         private final List<Listed> objects = new ArrayList<>();
         private final Map<String, HostCount> hosts = new HashMap<>();
 
-        Page(CacheStore<StoredHead> store, ListQuery query) {
+        Page(CacheStore<StoredHead> store, ListQuery query, long nowMillis) throws ExpressionException {
             this.store = store;
             this.query = query;
+            this.nowMillis = nowMillis;
             String begin = query.prefix();
             String expression = query.regex();
             prefix = begin == null ? null : begin.getBytes(StandardCharsets.ISO_8859_1);
             regex = expression == null ? null : Regex.compile(expression);
+            String condition = query.where();
+            where = condition == null ? null : Expression.parse(condition, StoredFields.LISTED);
         }
 
         /** Length of the URL in a key: a variant's key goes on with a NUL. */
@@ -114,6 +135,9 @@ public final class CacheListing implements ListSource {
         @Override
         public boolean object(ListedObject object) {
             StoredSummary summary = StoredSummary.read(object.summary().text());
+            if (where != null && summary.status() != 0 && !where.test(facts(object, summary))) {
+                return true;
+            }
             int urlLength = urlLength(object.key());
             boolean isVariant = urlLength < object.key().length;
             // A marker is no response, and without its marker a variant is never found again.
@@ -139,6 +163,15 @@ public final class CacheListing implements ListSource {
                     object.segment(),
                     object.offset()));
             return objects.size() < query.limit();
+        }
+
+        private StoredFacts facts(ListedObject object, StoredSummary summary) {
+            return new ListedFacts(
+                    StoredUrl.ofKey(object.key()),
+                    summary,
+                    object,
+                    nowMillis,
+                    () -> store.isInRam(store.key(object.key())));
         }
 
         private void count(String host, long bytes) {

@@ -114,7 +114,8 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
                 .resource(new PurgeResource(this, new ScopedPurges(proxy)))
                 .resource(new LookupResource(inspection))
                 .resource(new ExplainResource(new RequestExplanation(proxy)))
-                .resource(new ListResource(new CacheListing(proxy::store)))
+                .resource(new ListResource(
+                        new CacheListing(proxy::store, proxy.shared().clock()::millis)))
                 .resource(new StorageResource(storage))
                 .resource(StorageChangeResource.offline(storage))
                 .resource(StorageChangeResource.online(storage))

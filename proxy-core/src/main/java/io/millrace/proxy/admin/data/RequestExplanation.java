@@ -28,13 +28,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Has the first event loop decide about a request that nobody made, and puts into words what it says.
+ * Explains a request by a dry run: the first event loop decides, and the result is returned as text.
  *
  * <p>Thread-safe.
  */
 public final class RequestExplanation implements ExplainSource {
     /** Fields that make a request of HTTP/2 malformed (RFC 9113 s8.2.2). */
-    private static final FieldNames OF_HTTP1 = FieldNames.of(
+    private static final FieldNames CONNECTION_SPECIFIC = FieldNames.of(
             FieldName.CONNECTION,
             FieldName.PROXY_CONNECTION,
             FieldName.KEEP_ALIVE,
@@ -59,17 +59,17 @@ public final class RequestExplanation implements ExplainSource {
             }
             ServingLoop loop = proxy.loops().get(0);
             return CompletableFuture.supplyAsync(
-                            () -> loop.exchanges().foresee(request, contentLength, client), loop.loop())
-                    .thenCompose(foreseen -> foreseen)
-                    .thenApply(foreseen -> text(request, client, foreseen));
+                            () -> loop.exchanges().dryRun(request, contentLength, client), loop.loop())
+                    .thenCompose(dryRun -> dryRun)
+                    .thenApply(dryRun -> text(request, client, dryRun));
         } catch (AdminException e) {
             return CompletableFuture.failedFuture(e);
         }
     }
 
-    private Explanation text(RequestHead request, ClientConnection client, DryRunResult foreseen) {
+    private Explanation text(RequestHead request, ClientConnection client, DryRunResult dryRun) {
         long nowMillis = proxy.shared().clock().millis();
-        return new ExplanationText(proxy.config(), request, client, foreseen, nowMillis).explanation();
+        return new ExplanationText(proxy.config(), request, client, dryRun, nowMillis).explanation();
     }
 
     private static RequestHead request(Question question) throws AdminException {
@@ -91,7 +91,7 @@ public final class RequestExplanation implements ExplainSource {
             if (field.name().equalsIgnoreCase("Host")) {
                 throw bad("the URL names the host: leave the header field Host out");
             }
-            if (question.http2() && OF_HTTP1.contains(FieldName.of(field.name()))) {
+            if (question.http2() && CONNECTION_SPECIFIC.contains(FieldName.of(field.name()))) {
                 throw bad("HTTP/2 has no field " + field.name() + ": its stream would be reset (PROTOCOL_ERROR)");
             }
             builder.add(field.name(), field.value());
@@ -150,7 +150,7 @@ public final class RequestExplanation implements ExplainSource {
         }
         if (!question.toProxy() && secure != url.isSecure()) {
             throw bad("port " + question.port() + (secure ? " speaks TLS, so" : " does not speak TLS, so")
-                    + " a request for the scheme " + url.scheme() + " comes there only as a whole URL (to_proxy)");
+                    + " it accepts a request for the scheme " + url.scheme() + " only in absolute form (to_proxy)");
         }
         return new ClientConnection(new InetSocketAddress(remote(question), 0), local, secure);
     }

@@ -112,9 +112,9 @@ public final class TlsAdmin implements CertificatesSource {
     }
 
     @Override
-    public List<Automatic> automatic() {
+    public List<AutomaticCertificate> automatic() {
         return tls.automaticNames().stream()
-                .map(record -> new Automatic(
+                .map(record -> new AutomaticCertificate(
                         record.name(),
                         record.state(nowSeconds()),
                         record.issuer(),
@@ -158,10 +158,10 @@ public final class TlsAdmin implements CertificatesSource {
     }
 
     @Override
-    public CompletionStage<Checked> check(Path file, @Nullable Path key) {
+    public CompletionStage<CheckResult> check(Path file, @Nullable Path key) {
         return CompletableFuture.supplyAsync(() -> {
             TlsReport found = tls.check(file, key);
-            return new Checked(certificates(found), directories(found));
+            return new CheckResult(certificates(found), directories(found));
         });
     }
 

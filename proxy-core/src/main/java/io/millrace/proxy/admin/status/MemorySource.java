@@ -12,7 +12,7 @@ public interface MemorySource {
     record Part(String name, long bytes) {}
 
     /**
-     * Bytes in flight, and what became of clients and fetches for which there was no room.
+     * Bytes in flight, and the outcome of clients and fetches that did not fit into memory.
      *
      * @param bytes buffers of connections in use
      * @param bytesMax the most that there may be

@@ -5,7 +5,7 @@ import io.millrace.proxy.admin.resource.AdminReply;
 import io.millrace.proxy.admin.resource.AdminRequest;
 import io.millrace.proxy.admin.resource.AdminResource;
 import io.millrace.proxy.admin.resource.AdminResponder;
-import io.millrace.proxy.admin.tls.CertificatesSource.Automatic;
+import io.millrace.proxy.admin.tls.CertificatesSource.AutomaticCertificate;
 import io.millrace.proxy.admin.tls.CertificatesSource.Certificate;
 import io.millrace.proxy.admin.tls.CertificatesSource.Directory;
 import io.millrace.proxy.admin.tls.CertificatesSource.Setting;
@@ -51,7 +51,7 @@ public final class CertificatesResource implements AdminResource {
                         .sorted((a, b) -> Long.compare(urgency(a), urgency(b)))
                         .limit(LISTED_MAX)
                         .toList();
-        List<Automatic> automatic = source.automatic().stream()
+        List<AutomaticCertificate> automatic = source.automatic().stream()
                 .filter(each -> name == null || each.name().equals(name.toLowerCase(Locale.ROOT)))
                 .sorted((a, b) -> Integer.compare(b.failures(), a.failures()))
                 .limit(LISTED_MAX)
@@ -75,9 +75,9 @@ public final class CertificatesResource implements AdminResource {
                 || (dot > 0 && certificate.names().contains("*" + lower.substring(dot)));
     }
 
-    private static void writeAutomatic(JsonGenerator json, List<Automatic> names) {
+    private static void writeAutomatic(JsonGenerator json, List<AutomaticCertificate> names) {
         json.writeArrayPropertyStart("automatic");
-        for (Automatic each : names) {
+        for (AutomaticCertificate each : names) {
             json.writeStartObject();
             json.writeStringProperty("name", each.name());
             json.writeStringProperty("state", each.state());

@@ -5,22 +5,23 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** Answers what is known of TLS certificates. Thread-safe; nothing here blocks the caller. */
+/** Source of the state of TLS certificates for the admin API. Thread-safe; nothing here blocks the caller. */
 public interface CertificatesSource {
     /**
      * One certificate. Times are seconds since 1970, 0 where there is none.
      *
-     * @param file of the chain
-     * @param key its file; the same where both are in one
-     * @param names what it is used for
+     * @param file path of the certificate chain
+     * @param key path of the private key; equal to {@code file} if one file holds both
+     * @param names server names that the certificate is used for
      * @param state valid, expiring, expired, faulty (the version before the fault serves) or unusable
-     * @param issuer null, as everything up to {@code notes} is empty, where no version could be read
+     * @param issuer null if no version of the file could be read; all components up to {@code notes} are empty then
      * @param chain subjects in the order in which they are sent
-     * @param notes what is odd and keeps it from nothing
+     * @param notes warnings that do not prevent its use
      * @param settings TLS settings of these names, each as in the configuration
-     * @param inForce every setting in force for these names, and where it comes from; empty where the certificate is not used
+     * @param inForce every setting in force for these names, and where it comes from; empty where the certificate is
+     *     not used
      * @param problem file and reason; null where there is none
-     * @param staple what handshakes carry
+     * @param staple the OCSP staple sent in handshakes
      */
     record Certificate(
             String file,
@@ -54,7 +55,7 @@ public interface CertificatesSource {
      * A setting in force.
      *
      * @param source section of the configuration, or {@code default}
-     * @param address where it holds; null for every address
+     * @param address listen address that it applies to; null for all
      */
     record Setting(
             String name,
@@ -78,7 +79,7 @@ public interface CertificatesSource {
             long until,
             @Nullable String problem,
             long problemSince) {
-        /** Of a file that could not be read. */
+        /** Staple of a certificate file that could not be read. */
         public static final Staple NONE = new Staple("none", null, false, 0, null, 0);
     }
 
@@ -92,7 +93,7 @@ public interface CertificatesSource {
      * @param failures orders that failed in a row
      * @param problem of the last failed order; null where it did not fail
      */
-    record Automatic(
+    record AutomaticCertificate(
             String name,
             String state,
             String issuer,
@@ -106,33 +107,33 @@ public interface CertificatesSource {
     /** A directory that cannot be read. */
     record Directory(String path, String problem) {}
 
-    /** What was found where somebody asked to look. */
-    record Checked(List<Certificate> certificates, List<Directory> directories) {
-        public Checked {
+    /** Result of {@link #check}. */
+    record CheckResult(List<Certificate> certificates, List<Directory> directories) {
+        public CheckResult {
             certificates = List.copyOf(certificates);
             directories = List.copyOf(directories);
         }
     }
 
-    /** Every certificate in the order of the configuration, as of the last look. */
+    /** Every certificate in the order of the configuration, as of the last check of the files. */
     List<Certificate> certificates();
 
     /** Directories of the configuration that cannot be read. */
     List<Directory> directories();
 
-    /** Names with automatic certificates, as of the last look. */
-    default List<Automatic> automatic() {
+    /** Names with automatic certificates, as of the last check. */
+    default List<AutomaticCertificate> automatic() {
         return List.of();
     }
 
-    /** The time that states go by, seconds since 1970. */
+    /** The time by which certificate states are computed, in epoch seconds. */
     long nowSeconds();
 
     /**
-     * Reads files as the proxy would and uses them for nothing.
+     * Reads and checks certificate files as the proxy would, without using them.
      *
      * @param file a PEM file or a directory
      * @param key PEM file; null where it is the same file, or beside it
      */
-    CompletionStage<Checked> check(Path file, @Nullable Path key);
+    CompletionStage<CheckResult> check(Path file, @Nullable Path key);
 }

@@ -36,7 +36,7 @@ public final class VariantList {
     public record Added(
             StoredHead marker,
             List<byte[]> dropped,
-            @Nullable String guilty) {}
+            @Nullable String mostVaried) {}
 
     private VariantList() {}
 
@@ -67,16 +67,16 @@ public final class VariantList {
         List<byte[]> listed = read(marker);
         listed.add(values);
         List<byte[]> dropped = new ArrayList<>();
-        String guilty = null;
+        String mostVaried = null;
         while (listed.size() > 1 && ((max > 0 && listed.size() > max) || length(listed) > BYTES_MAX)) {
-            guilty = guilty == null ? mostVaried(marker.variance(), listed) : guilty;
+            mostVaried = mostVaried == null ? mostVaried(marker.variance(), listed) : mostVaried;
             dropped.add(listed.remove(0));
         }
         ByteBuffer out = ByteBuffer.allocate(length(listed));
         for (byte[] each : listed) {
             out.putInt(each.length).put(each);
         }
-        return new Added(marker.withVariants(out.array()), List.copyOf(dropped), guilty);
+        return new Added(marker.withVariants(out.array()), List.copyOf(dropped), mostVaried);
     }
 
     private static List<byte[]> read(StoredHead marker) {

@@ -12,33 +12,33 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Whom to believe, and what origins are told of clients. Immutable.
+ * Trusted sources of client data, and the fields that describe the client to origins. Immutable.
  *
- * @param proxyProtocolAllow whose PROXY headers are believed
- * @param trustedProxies whose fields about the client are believed
- * @param forwardedFields which fields origins get
- * @param purgeAllow who may purge what no rule maps
+ * @param proxyProtocolAllow addresses whose PROXY headers are trusted
+ * @param trustedProxies addresses whose fields about the client are trusted
+ * @param forwardedFields fields that are sent to origins
+ * @param purgeAllow addresses that may purge URLs that no rule maps
  */
 public record AccessConfig(
         AddressSet proxyProtocolAllow,
         List<AddressRange> trustedProxies,
         List<ForwardedField> forwardedFields,
         List<AddressRange> purgeAllow) {
-    /** A field that tells an origin of the client. */
+    /** A field that describes the client to an origin. */
     public enum ForwardedField {
-        /** The addresses on the way, the client's first. */
+        /** The addresses of the client and the proxies between, the client first. */
         X_FORWARDED_FOR,
-        /** The scheme that the client used. */
+        /** The scheme of the client's request. */
         X_FORWARDED_PROTO,
-        /** The host that the client asked for. */
+        /** The host of the client's request. */
         X_FORWARDED_HOST,
-        /** All of it in one (RFC 7239). */
+        /** All of these in one field (RFC 7239). */
         FORWARDED,
-        /** The client's address alone, as Traffic Server has it. */
+        /** The client's address only, as in Traffic Server. */
         CLIENT_IP
     }
 
-    /** The word that stands for no field, or nobody, at all. */
+    /** The value for an empty list of fields or addresses. */
     static final String NONE = "none";
 
     public static AccessConfig from(ConfigValues values) {
@@ -54,7 +54,7 @@ public record AccessConfig(
         }
     }
 
-    /** The addresses of {@link #trustedProxies}, ready to be searched. */
+    /** Returns the addresses of {@link #trustedProxies}, compiled for lookups. */
     public AddressSet trusted() {
         return AddressSet.ofRanges(trustedProxies);
     }
@@ -64,7 +64,11 @@ public record AccessConfig(
         return list == null ? List.of() : list;
     }
 
-    /** Who may purge; the values are a rule's over the general ones. */
+    /**
+     * Returns the addresses that may purge.
+     *
+     * @param values the values of a rule over the general ones
+     */
     public static List<AddressRange> purgers(ConfigValues values) throws InvalidValueException {
         List<String> texts = list(values, ConfigKeys.PURGE_ALLOW);
         return texts.equals(List.of(NONE)) ? List.of() : ranges(texts);

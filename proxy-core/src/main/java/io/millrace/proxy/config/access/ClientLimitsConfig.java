@@ -4,12 +4,12 @@ import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.value.AddressSet;
 
 /**
- * How much one client may take at the same time. Immutable.
+ * Limits of one client at the same time. Immutable.
  *
  * @param requests requests in progress; 0 for no limit
  * @param tunnels tunnels; 0 for no limit
  * @param connections connections; 0 for no limit
- * @param exempt addresses without a limit, besides those of trusted proxies
+ * @param exempt addresses without a limit, in addition to trusted proxies
  */
 public record ClientLimitsConfig(int requests, int tunnels, int connections, AddressSet exempt) {
     static ClientLimitsConfig from(ConfigValues values) {

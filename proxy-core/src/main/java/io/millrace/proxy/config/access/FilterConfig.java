@@ -8,14 +8,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One filter where it is used. Immutable.
+ * A filter at one place of use. A request matches if all conditions are true. Immutable.
  *
- * @param name its name, or where it stands: {@code remap[3].filters[1]}
- * @param action what becomes of a request that meets all of the rest
- * @param sources which have the client's address; null for any
- * @param listeners which have the address that the client connected to; null for any
- * @param methods of which the request has one; empty for any
- * @param location where it stands, as {@code millrace.yaml:12:5}; null when it comes from code
+ * @param name name of the filter, or its path: {@code remap[3].filters[1]}
+ * @param action the decision about a matching request
+ * @param sources addresses of clients; null for any
+ * @param listeners local addresses to which the client connected; null for any
+ * @param methods request methods; empty for any
+ * @param location file position, such as {@code millrace.yaml:12:5}; null for a filter set in code
  */
 public record FilterConfig(
         String name,
@@ -24,15 +24,15 @@ public record FilterConfig(
         @Nullable AddressSet listeners,
         List<String> methods,
         @Nullable String location) {
-    /** What becomes of a request. */
+    /** The decision about a matching request. */
     public enum Action {
-        /** It may go on. */
+        /** The request is allowed. */
         ALLOW,
-        /** It is answered with 403. */
+        /** The request is answered with 403. */
         DENY
     }
 
-    /** The filters that have names. */
+    /** Returns the named filters by name. */
     public static Map<String, ConfigValues> named(ConfigValues values) {
         Map<String, ConfigValues> named = new HashMap<>();
         for (ConfigValues filter : values.elements(FilterKeys.FILTERS)) {
@@ -45,9 +45,9 @@ public record FilterConfig(
     }
 
     /**
-     * The filter that an element stands for.
+     * Returns the filter of an element: a filter or the name of one.
      *
-     * @param place of the element, such as {@code access.filters[0]}
+     * @param place path of the element, such as {@code access.filters[0]}
      */
     public static FilterConfig of(ConfigValues element, String place, Map<String, ConfigValues> named) {
         String name = element.find(FilterKeys.NAME);
@@ -64,7 +64,7 @@ public record FilterConfig(
                 filter.origin());
     }
 
-    /** Whether nothing that meets the other filter fails to meet this one. */
+    /** Whether every request that matches {@code other} also matches this filter. */
     public boolean covers(FilterConfig other) {
         return covers(sources, other.sources)
                 && covers(listeners, other.listeners)

@@ -1,7 +1,5 @@
 package io.millrace.proxy.config.access;
 
-import static io.millrace.proxy.config.key.ConfigKey.builder;
-
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.key.ValueType;
@@ -9,10 +7,11 @@ import io.millrace.proxy.config.value.AddressSet;
 import java.util.List;
 import java.util.Set;
 
-/** The catalogue's entries for filters: who may ask for what, by address and method. */
+/** The catalogue's keys for filters, which allow or deny requests by address and method. */
 public final class FilterKeys {
     /** The filters of one rule. */
-    public static final ConfigKey<List<ConfigValues>> RULE_FILTERS = builder("remap[].filters", ValueType.LIST)
+    public static final ConfigKey<List<ConfigValues>> RULE_FILTERS = ConfigKey.builder(
+                    "remap[].filters", ValueType.LIST)
             .atsName("@action, .activatefilter")
             .description(
                     "Filters of this rule, by name or in full as in access.filters: the first matching filter decides."
@@ -20,36 +19,38 @@ public final class FilterKeys {
                             + " access.filters decide.");
 
     /** Filters that are named once and used in several places. */
-    public static final ConfigKey<List<ConfigValues>> FILTERS = builder("filters", ValueType.LIST)
+    public static final ConfigKey<List<ConfigValues>> FILTERS = ConfigKey.builder("filters", ValueType.LIST)
             .atsName(".definefilter")
             .description("Filters by name, for access.filters and for rules; see docs/guide/access.md.");
 
-    public static final ConfigKey<String> NAME = builder("filters[].name", ValueType.STRING)
+    public static final ConfigKey<String> NAME = ConfigKey.builder("filters[].name", ValueType.STRING)
             .atsName(".definefilter")
             .description("Name of the filter, of letters, digits, -, _ and .; it is shown in logs, metrics and"
                     + " Cache-Status.");
-    public static final ConfigKey<FilterConfig.Action> ACTION = builder(
+    public static final ConfigKey<FilterConfig.Action> ACTION = ConfigKey.builder(
                     "filters[].action", ValueType.word(FilterConfig.Action.class, false))
             .atsName("@action")
             .description(
                     "Effect on requests that match all other keys of the filter: allow continues, deny answers 403.");
-    public static final ConfigKey<AddressSet> SRC_IP = builder("filters[].src_ip", ValueType.ADDRESSES)
+    public static final ConfigKey<AddressSet> SRC_IP = ConfigKey.builder("filters[].src_ip", ValueType.ADDRESSES)
             .atsName("@src_ip")
             .description("Matches if the client's address is one of these; a list with only ~ matches all other"
                     + " addresses.");
-    public static final ConfigKey<AddressSet> IN_IP = builder("filters[].in_ip", ValueType.ADDRESSES)
+    public static final ConfigKey<AddressSet> IN_IP = ConfigKey.builder("filters[].in_ip", ValueType.ADDRESSES)
             .atsName("@in_ip")
             .description("Matches if the local address that the client connected to is one of these.");
-    public static final ConfigKey<List<String>> METHODS =
-            builder("filters[].methods", ValueType.NAMES).atsName("@method").description("The method is one of these.");
+    public static final ConfigKey<List<String>> METHODS = ConfigKey.builder("filters[].methods", ValueType.NAMES)
+            .atsName("@method")
+            .description("The method is one of these.");
 
     /** The filters for all rules. */
-    public static final ConfigKey<List<ConfigValues>> ACCESS_FILTERS = builder("access.filters", ValueType.LIST)
+    public static final ConfigKey<List<ConfigValues>> ACCESS_FILTERS = ConfigKey.builder(
+                    "access.filters", ValueType.LIST)
             .atsName("ip_allow.yaml (apply: in)")
             .description("Filters for all requests that no filter of their rule decides: names from filters, or filters"
                     + " without a name, written in full.");
 
-    public static final ConfigKey<Boolean> BY_X_FORWARDED_FOR = builder(
+    public static final ConfigKey<Boolean> BY_X_FORWARDED_FOR = ConfigKey.builder(
                     "access.filter_by_x_forwarded_for", ValueType.BOOLEAN)
             .defaultsTo(false)
             .description("Whether src_ip of filters uses the client address in X-Forwarded-For, for requests from"
@@ -61,12 +62,12 @@ public final class FilterKeys {
 
     private FilterKeys() {}
 
-    /** Whether a request has to meet the key's value: an empty list would be met by none. */
+    /** Whether the key is a condition on requests. An empty list would match no request. */
     public static boolean isCondition(ConfigKey<?> key) {
         return CONDITIONS.contains(key);
     }
 
-    /** Whether the key's elements are filters or their names. */
+    /** Whether the elements of the key are filters or names of filters. */
     public static boolean isUse(ConfigKey<?> key) {
         return USES.contains(key);
     }

@@ -6,14 +6,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who may be forwarded to where, although no rule maps it. Immutable.
+ * Settings of the forward proxy: which clients may reach which hosts that no rule maps. Immutable.
  *
- * @param enabled whether anybody is
- * @param allow the clients
- * @param connectPorts the ports that CONNECT may go to
- * @param denied addresses that nothing is forwarded to
- * @param allowed those that may be forwarded to all the same
- * @param origins the group of proxies that requests go to; null where they go to the hosts themselves
+ * @param enabled whether requests are forwarded without a rule
+ * @param allow addresses of permitted clients
+ * @param connectPorts permitted ports of CONNECT
+ * @param denied destination addresses that are refused
+ * @param allowed destination addresses that are permitted although {@code denied} contains them
+ * @param origins name of a group of proxies to which requests are sent; null to send them to the requested host
  */
 public record ForwardProxyConfig(
         boolean enabled,

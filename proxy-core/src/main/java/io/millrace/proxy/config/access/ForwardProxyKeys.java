@@ -1,33 +1,33 @@
 package io.millrace.proxy.config.access;
 
-import static io.millrace.proxy.config.key.ConfigKey.builder;
-
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ValueType;
 import io.millrace.proxy.config.value.AddressSet;
 import java.util.List;
 
-/** The catalogue's entries for a forward proxy: who may be forwarded to where, although no rule maps it. */
+/** The catalogue's keys for the forward proxy: which clients may reach which hosts that no rule maps. */
 public final class ForwardProxyKeys {
-    public static final ConfigKey<Boolean> ENABLED = builder("forward_proxy.enabled", ValueType.BOOLEAN)
+    public static final ConfigKey<Boolean> ENABLED = ConfigKey.builder("forward_proxy.enabled", ValueType.BOOLEAN)
             .defaultsTo(false)
             .atsName("proxy.config.url_remap.remap_required 0")
             .description(
                     "Whether CONNECT, and requests for a whole URL that no rule maps, go to the host that the client names;"
                             + " see docs/guide/forward-proxy.md.");
-    public static final ConfigKey<AddressSet> ALLOW = builder("forward_proxy.allow", ValueType.ADDRESSES)
+    public static final ConfigKey<AddressSet> ALLOW = ConfigKey.builder("forward_proxy.allow", ValueType.ADDRESSES)
             .atsName("ip_allow.yaml (apply: in)")
             .description(
                     "Clients whose requests are forwarded; all others get 403. Required if forward_proxy is enabled.");
-    public static final ConfigKey<List<String>> CONNECT_PORTS = builder("forward_proxy.connect_ports", ValueType.PORTS)
+    public static final ConfigKey<List<String>> CONNECT_PORTS = ConfigKey.builder(
+                    "forward_proxy.connect_ports", ValueType.PORTS)
             .defaultsTo(List.of("443"))
             .atsName("proxy.config.http.connect_ports")
             .description("Ports permitted for CONNECT; an empty list permits none.");
-    public static final ConfigKey<AddressSet> DENY_DESTINATIONS = builder(
+    public static final ConfigKey<AddressSet> DENY_DESTINATIONS = ConfigKey.builder(
                     "forward_proxy.deny_destinations", ValueType.ADDRESSES)
             .defaultsTo(
                     AddressSet.parse(
-                            // RFC 6890 and its successors: this host, private, shared, loopback, link-local, special.
+                            // Special-purpose addresses of RFC 6890 and its successors: this host, private, shared,
+                            // loopback, link-local, documentation, benchmarking, multicast and others.
                             "0.0.0.0/8",
                             "10.0.0.0/8",
                             "100.64.0.0/10",
@@ -41,12 +41,11 @@ public final class ForwardProxyKeys {
                             "198.51.100.0/24",
                             "203.0.113.0/24",
                             "224.0.0.0/3",
-                            // Where a cloud's machines ask about themselves, in an address that is public otherwise.
+                            // Metadata service of a cloud provider, in an otherwise public address range.
                             "168.63.129.16",
-                            // The same for IPv6: this host and IPv4 in other clothes, local NAT64, discard,
-                            // hashes that are no addresses (RFC 4843, 7343), documentation, segment routing (RFC 9602),
-                            // private,
-                            // link-local, multicast.
+                            // Special-purpose addresses of IPv6: this host and embedded IPv4, local NAT64, discard,
+                            // ORCHID (RFC 4843, 7343), documentation, segment routing (RFC 9602), private, link-local,
+                            // multicast.
                             "::/32",
                             "64:ff9b:1::/48",
                             "100::/64",
@@ -63,12 +62,12 @@ public final class ForwardProxyKeys {
             .atsName("ip_allow.yaml (apply: out)")
             .description("Addresses to which nothing is forwarded; every address of a host is checked before it is"
                     + " connected to. An IPv4 address embedded in an IPv6 address is checked as well.");
-    public static final ConfigKey<AddressSet> ALLOW_DESTINATIONS = builder(
+    public static final ConfigKey<AddressSet> ALLOW_DESTINATIONS = ConfigKey.builder(
                     "forward_proxy.allow_destinations", ValueType.ADDRESSES)
             .atsName("ip_allow.yaml (apply: out)")
             .description("Exceptions from deny_destinations.");
 
-    public static final ConfigKey<String> ORIGINS = builder("forward_proxy.origins", ValueType.STRING)
+    public static final ConfigKey<String> ORIGINS = ConfigKey.builder("forward_proxy.origins", ValueType.STRING)
             .atsName("parent.config (dest_domain=.)")
             .description(
                     "Name of a group of origins with parent_is_proxy: true; requests for a whole URL and CONNECT go to"

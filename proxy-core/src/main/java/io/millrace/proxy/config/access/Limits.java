@@ -4,19 +4,19 @@ import io.millrace.proxy.config.key.ConfigKeys;
 import io.millrace.proxy.config.key.ConfigValues;
 
 /**
- * How much one client or origin may ask for. Immutable.
+ * Limits of requests, connections and memory. Immutable.
  *
  * @param requestLineBytes longest request line
  * @param requestHeaderBytes longest field section of a request
  * @param responseHeaderBytes longest field section of an origin's response
  * @param requestBodyBytes longest request content; 0 for no limit
- * @param requestBodyRate bytes of request content a second that a client has to send; 0 for no limit
+ * @param requestBodyRate minimum rate at which a client sends request content, in bytes per second; 0 for no limit
  * @param proxyProtocolHeaderBytes longest PROXY header
  * @param connections client connections at the same time
  * @param requestsPerConnection requests after which a client's connection is closed; 0 for no limit
- * @param memoryInFlightBytes bytes in flight at the same time; 0 for what the JVM has memory for
- * @param responseRateMin bytes a second that a client has to take of a response; 0 for none
- * @param perClient how much one client may take at the same time
+ * @param memoryInFlightBytes bytes in flight at the same time; 0 to derive the limit from the memory of the JVM
+ * @param responseRateMin minimum rate at which a client receives a response, in bytes per second; 0 for no limit
+ * @param perClient limits of one client
  */
 public record Limits(
         int requestLineBytes,

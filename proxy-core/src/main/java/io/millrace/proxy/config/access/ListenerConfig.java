@@ -11,37 +11,37 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One address that accepts clients. Immutable.
+ * A listening address for clients. Immutable.
  *
  * @param proxyProtocol whether connections begin with a PROXY header
- * @param http2 whether clients may speak HTTP/2: by ALPN with TLS, else by prior knowledge
- * @param tls null for plain HTTP
+ * @param http2 whether clients may use HTTP/2: by ALPN with TLS, else with prior knowledge
+ * @param tls null for HTTP without TLS
  */
 public record ListenerConfig(
         ListenAddress address,
         ProxyProtocol proxyProtocol,
         boolean http2,
         @Nullable Tls tls) {
-    /** What becomes of a PROXY header at the start of a connection. */
+    /** The treatment of a PROXY header at the start of a connection. */
     public enum ProxyProtocol {
-        /** It is no request, and answered as such. */
+        /** The header is treated as an invalid request. */
         OFF,
-        /** It tells the client, from those who may say so; connections without one are the client's own. */
+        /** The header of a trusted sender is used; without a header, the peer is the client. */
         ACCEPT,
-        /** As ACCEPT, and connections without one are closed. */
+        /** Like {@link #ACCEPT}, but connections without a header are closed. */
         REQUIRE
     }
 
     /**
-     * Which certificates an address uses: those of {@code tls.certificates} where both files are null.
+     * The certificate of an address; without both files, the address uses {@code tls.certificates}.
      *
-     * @param certificate PEM, the chain, the server's own first
-     * @param key PEM, the private key
+     * @param certificate PEM file with the chain, the server certificate first
+     * @param key PEM file with the private key
      * @param settings versions, ciphers and client certificates
      */
     public record Tls(@Nullable Path certificate, @Nullable Path key, ServerTlsConfig settings) {}
 
-    /** {@code https} where TLS is spoken, else {@code http}: the scheme of the requests that arrive here. */
+    /** The scheme of requests to this address: {@code https} with TLS, else {@code http}. */
     public String scheme() {
         return tls == null ? "http" : "https";
     }

@@ -1,15 +1,13 @@
 package io.millrace.proxy.config.access;
 
-import static io.millrace.proxy.config.key.ConfigKey.builder;
-
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ValueType;
 import io.millrace.proxy.config.value.AddressSet;
 import io.millrace.proxy.config.value.ProxyProtocolVersion;
 
-/** The catalogue's entries for the PROXY protocol, in which a proxy in front tells a connection's client. */
+/** The catalogue's keys for the PROXY protocol. With this protocol a proxy in front sends the address of the client. */
 public final class ProxyProtocolKeys {
-    public static final ConfigKey<ListenerConfig.ProxyProtocol> LISTEN = builder(
+    public static final ConfigKey<ListenerConfig.ProxyProtocol> LISTEN = ConfigKey.builder(
                     "listen[].proxy_protocol", ValueType.word(ListenerConfig.ProxyProtocol.class, false))
             .defaultsTo(ListenerConfig.ProxyProtocol.OFF)
             .rolling()
@@ -18,7 +16,7 @@ public final class ProxyProtocolKeys {
                     + " access.proxy_protocol_allow: the source address in the header is then the client's"
                     + " address for logs, filters and X-Forwarded-For. With require, connections without a"
                     + " header are closed.");
-    public static final ConfigKey<ProxyProtocolVersion> OUT = builder(
+    public static final ConfigKey<ProxyProtocolVersion> OUT = ConfigKey.builder(
                     "proxy_protocol_out", ValueType.word(ProxyProtocolVersion.class, true))
             .defaultsTo(ProxyProtocolVersion.NONE)
             .perRule()
@@ -26,10 +24,11 @@ public final class ProxyProtocolKeys {
             .description(
                     "Version of the PROXY header with the client's address that begins each connection to an origin;"
                             + " each request then has a connection of its own.");
-    public static final ConfigKey<AddressSet> ALLOW = builder("access.proxy_protocol_allow", ValueType.ADDRESSES)
+    public static final ConfigKey<AddressSet> ALLOW = ConfigKey.builder(
+                    "access.proxy_protocol_allow", ValueType.ADDRESSES)
             .atsName("proxy.config.http.proxy_protocol_allowlist")
             .description("Senders whose PROXY headers are accepted; connections of others that send one are closed.");
-    public static final ConfigKey<Long> HEADER_MAX = builder("limits.proxy_protocol_header", ValueType.SIZE)
+    public static final ConfigKey<Long> HEADER_MAX = ConfigKey.builder("limits.proxy_protocol_header", ValueType.SIZE)
             .within(128L, 64L * 1024)
             .defaultsTo(4096L)
             .atsName("proxy.config.proxy_protocol.max_header_size")

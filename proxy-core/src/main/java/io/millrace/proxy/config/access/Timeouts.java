@@ -5,18 +5,18 @@ import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.origins.TunnelKeys;
 
 /**
- * How long each step may take. Immutable.
+ * Timeouts of connections and requests. Immutable.
  *
- * @param clientHeaderNanos from accept, or a request's first byte, to the end of its head
+ * @param clientHeaderNanos from accept, or the first byte of a request, to the end of its head
  * @param clientKeepAliveNanos between two requests of a connection
- * @param clientBodyNanos pause while a client sends content or takes its response
+ * @param clientBodyNanos longest pause while a client sends content or receives its response
  * @param clientBodyWindowNanos time over which the rate of request content is measured
- * @param originConnectNanos name, connection and TLS handshake, for each attempt
- * @param originFirstByteNanos from the end of the request to the response's first byte
- * @param originIdleNanos pause within a response
- * @param tunnelIdleNanos pause in a tunnel, in both directions together
- * @param tunnelMaxNanos a tunnel's whole life; 0 for without limit
- * @param drainNanos for the exchanges in progress when a worker stops
+ * @param originConnectNanos name resolution, connection and TLS handshake, for each attempt
+ * @param originFirstByteNanos from the end of the request to the first byte of the response
+ * @param originIdleNanos longest pause within a response
+ * @param tunnelIdleNanos longest pause in a tunnel, in both directions together
+ * @param tunnelMaxNanos lifetime of a tunnel; 0 for no limit
+ * @param drainNanos time for the exchanges in progress when a worker stops
  */
 public record Timeouts(
         long clientHeaderNanos,

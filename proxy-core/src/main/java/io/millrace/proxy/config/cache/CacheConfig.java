@@ -7,16 +7,17 @@ import io.millrace.proxy.config.key.FillConfig;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is cached, for how long, and how much of it in RAM: the general settings, or those of one remap rule. Immutable.
+ * Cache settings, either the general ones or those of one remap rule. Immutable.
  *
- * @param settings what the caching decisions need
+ * @param settings settings of caching decisions
  * @param ramBytes budget for stored bodies in memory, outside the Java heap; the same for all rules
- * @param refillBytesPerSecond rate at which RAM is filled again after a start; 0 not at all; the same for all rules
- * @param collapseWaitNanos how long a request waits for another one's response to the same URL; 0 never
- * @param volume the volume that responses go to; null when the client's host decides
- * @param fill how ranges and what nobody waits for are fetched
- * @param overload when what is stored serves longer than it should; null for never
- * @param fillWindowBytes how far a fill reads ahead of the slowest client; the same for all rules
+ * @param refillBytesPerSecond rate at which RAM is refilled from disk after a start; 0 for no refill; the same for all
+ *     rules
+ * @param collapseWaitNanos how long a request waits for the response of another request to the same URL; 0 for never
+ * @param volume volume of the responses; null if the client's host decides
+ * @param fill settings of range requests and of fetches without a waiting client
+ * @param overload limits at which stale responses are served; null for never
+ * @param fillWindowBytes how far a fetch reads ahead of the slowest client; the same for all rules
  */
 public record CacheConfig(
         CacheSettings settings,

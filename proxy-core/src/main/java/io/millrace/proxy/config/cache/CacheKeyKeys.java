@@ -1,20 +1,21 @@
 package io.millrace.proxy.config.cache;
 
-import static io.millrace.proxy.config.key.ConfigKey.builder;
-
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ValueType;
 import java.util.List;
 
-/** The catalogue's entries for what cache keys hold, all of them also for single remap rules. By default it is the client's URL. */
+/**
+ * The catalogue's keys for the content of cache keys, which is the client's URL by default. Remap rules can override
+ * all of them.
+ */
 public final class CacheKeyKeys {
-    public static final ConfigKey<Boolean> IGNORE_QUERY = builder("cache.key.ignore_query", ValueType.BOOLEAN)
+    public static final ConfigKey<Boolean> IGNORE_QUERY = ConfigKey.builder("cache.key.ignore_query", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()
             .atsName("proxy.config.http.cache.ignore_query")
             .description(
                     "Whether keys are made without the query. GET and HEAD are then sent to the origin without it too.");
-    public static final ConfigKey<List<String>> INCLUDED_PARAMS = builder(
+    public static final ConfigKey<List<String>> INCLUDED_PARAMS = ConfigKey.builder(
                     "cache.key.included_params", ValueType.PARAMETERS)
             .defaultsTo(List.of())
             .perRule()
@@ -22,42 +23,44 @@ public final class CacheKeyKeys {
             .description(
                     "Names of the only query parameters in keys and origin requests; * at the end matches any rest;"
                             + " empty means all.");
-    public static final ConfigKey<List<String>> EXCLUDED_PARAMS = builder(
+    public static final ConfigKey<List<String>> EXCLUDED_PARAMS = ConfigKey.builder(
                     "cache.key.excluded_params", ValueType.PARAMETERS)
             .defaultsTo(List.of())
             .perRule()
             .atsName("cachekey.so --exclude-params")
             .description("Names of query parameters that are left out of keys and origin requests, such as utm_*.");
-    public static final ConfigKey<Boolean> SORTED_PARAMS = builder("cache.key.sorted_params", ValueType.BOOLEAN)
+    public static final ConfigKey<Boolean> SORTED_PARAMS = ConfigKey.builder(
+                    "cache.key.sorted_params", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()
             .atsName("cachekey.so --sort-params")
             .description(
                     "Whether query parameters are sorted by name, in keys and origin requests; those with equal names"
                             + " keep their order.");
-    public static final ConfigKey<Boolean> SEND_WHOLE_QUERY = builder("cache.key.send_whole_query", ValueType.BOOLEAN)
+    public static final ConfigKey<Boolean> SEND_WHOLE_QUERY = ConfigKey.builder(
+                    "cache.key.send_whole_query", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()
             .description("Whether origins get the whole query of the client. One client's query can then change the"
                     + " response for all others: use it only for origins whose responses do not depend on the"
                     + " other parameters.");
-    public static final ConfigKey<String> HOST = builder("cache.key.host", ValueType.HOST)
+    public static final ConfigKey<String> HOST = ConfigKey.builder("cache.key.host", ValueType.HOST)
             .perRule()
             .atsName("cachekey.so --static-prefix")
             .description(
                     "Host that stands in keys for the client's, so that the hosts of a rule, or of rules with the same"
                             + " to and path, share stored responses; origins get only this host.");
-    public static final ConfigKey<List<String>> FIELDS = builder("cache.key.fields", ValueType.FIELD_NAMES)
+    public static final ConfigKey<List<String>> FIELDS = ConfigKey.builder("cache.key.fields", ValueType.FIELD_NAMES)
             .defaultsTo(List.of())
             .perRule()
             .atsName("cachekey.so --include-headers")
             .description("Request fields that select variants, as though every response named them in Vary.");
-    public static final ConfigKey<List<String>> COOKIES = builder("cache.key.cookies", ValueType.COOKIES)
+    public static final ConfigKey<List<String>> COOKIES = ConfigKey.builder("cache.key.cookies", ValueType.COOKIES)
             .defaultsTo(List.of())
             .perRule()
             .atsName("cachekey.so --include-cookies")
             .description("Cookies whose values select variants, in the same way.");
-    public static final ConfigKey<Integer> GENERATION = builder("cache.key.generation", ValueType.INTEGER)
+    public static final ConfigKey<Integer> GENERATION = ConfigKey.builder("cache.key.generation", ValueType.INTEGER)
             .within(-1, Integer.MAX_VALUE)
             .defaultsTo(-1)
             .perRule()

@@ -13,29 +13,30 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One rule of {@code cache_rules}: for which requests, and what is then different. Immutable.
+ * A rule of {@code cache_rules}: conditions on a request and the resulting cache settings. Immutable.
  *
- * @param index place in the file, from 0
- * @param when what a request must be, all of it
- * @param then what holds for it
- * @param location where it stands, as {@code millrace.yaml:12:5}; null when it comes from code
+ * @param index index in the file, from 0
+ * @param when conditions, which must all be true
+ * @param then settings for matching requests
+ * @param location file position, such as {@code millrace.yaml:12:5}; null for a rule set in code
  */
 public record CacheRuleConfig(
         int index, Conditions when, Actions then, @Nullable String location) {
     /**
-     * What a request must be; null and empty lists ask for nothing.
+     * The conditions on a request; null and empty lists match every request.
      *
-     * @param domain the host, or one below it; without a dot before it, {@code .} for every host
+     * @param domain the host or a parent domain, without a leading dot; {@code .} for every host
      * @param host the host in lower case
-     * @param hostRegex found in the host
-     * @param urlRegex found in the URL that cache keys have: in their normal form and without what they leave out
-     * @param prefix begins the path, in normal form
-     * @param suffix ends the path, in normal form
-     * @param methods of which the request has one
-     * @param secure whether its scheme is https
-     * @param port of the URL
-     * @param sources have the client's address
-     * @param time of the day, where this machine is
+     * @param hostRegex expression that is searched in the host
+     * @param urlRegex expression that is searched in the URL of the cache key: normalized, without the parts that cache
+     *     keys omit
+     * @param prefix beginning of the normalized path
+     * @param suffix end of the normalized path
+     * @param methods permitted request methods
+     * @param secure whether the scheme is https
+     * @param port port of the URL
+     * @param sources addresses of clients
+     * @param time local time of day of this machine
      */
     public record Conditions(
             @Nullable String domain,
@@ -51,13 +52,13 @@ public record CacheRuleConfig(
             @Nullable DayTime time) {}
 
     /**
-     * What holds for it; null leaves it to the other settings.
+     * The settings for matching requests; null leaves a setting unchanged.
      *
-     * @param action one of Traffic Server's
-     * @param cookies which answers that have to do with cookies are stored
-     * @param revalidate age from which a response is validated, whatever its lifetime
-     * @param pinInCache how long the disk keeps what is stored, asked for or not
-     * @param ttlInCache how long a response is fresh from its receipt on, whatever it says
+     * @param action an action of Traffic Server
+     * @param cookies which responses that involve cookies are stored
+     * @param revalidate age from which a response is validated, regardless of its lifetime
+     * @param pinInCache how long the disk keeps a stored response, even if it is not requested
+     * @param ttlInCache how long a response is fresh after its receipt, regardless of its fields
      */
     public record Actions(
             @Nullable Action action,
@@ -66,19 +67,19 @@ public record CacheRuleConfig(
             @Nullable Duration revalidate,
             @Nullable Duration ttlInCache) {}
 
-    /** What Traffic Server calls actions. */
+    /** The actions of Traffic Server. */
     public enum Action {
-        /** Nothing is stored or looked up. */
+        /** Neither store nor look up a response. */
         NEVER_CACHE,
-        /** Both of the next two. */
+        /** Both {@link #IGNORE_CLIENT_NO_CACHE} and {@link #IGNORE_SERVER_NO_CACHE}. */
         IGNORE_NO_CACHE,
-        /** As {@code cache.ignore_client_no_cache}. */
+        /** Same effect as {@code cache.ignore_client_no_cache}. */
         IGNORE_CLIENT_NO_CACHE,
-        /** As {@code cache.ignore_server_no_cache}. */
+        /** Same effect as {@code cache.ignore_server_no_cache}. */
         IGNORE_SERVER_NO_CACHE
     }
 
-    /** The expressions of a rule. */
+    /** Returns the regular expressions of a rule. */
     public static List<String> expressions(ConfigValues element) {
         List<String> expressions = new ArrayList<>();
         for (ConfigKey<String> key : List.of(CacheRulesKeys.HOST_REGEX, CacheRulesKeys.URL_REGEX)) {
@@ -124,7 +125,7 @@ public record CacheRuleConfig(
         }
     }
 
-    /** As logs and answers name it: {@code cache_rules[2]}. */
+    /** Name in logs and responses: {@code cache_rules[2]}. */
     @Override
     public String toString() {
         return "cache_rules[" + index + "]";

@@ -1,7 +1,5 @@
 package io.millrace.proxy.config.cache;
 
-import static io.millrace.proxy.config.key.ConfigKey.builder;
-
 import io.millrace.proxy.caching.LifetimeRules;
 import io.millrace.proxy.caching.settings.RequestRules;
 import io.millrace.proxy.caching.settings.StoringRules;
@@ -12,20 +10,21 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * The catalogue's entries for what an operator may decide about caching beyond RFC 9111, all of them also for single
- * remap rules. Their defaults are the RFC's.
+ * The catalogue's keys for cache settings that extend or override RFC 9111. Remap rules can override all of them. The
+ * defaults follow the RFC.
  */
 public final class CacheRuleKeys {
     private static final Duration YEARS = Duration.ofDays(3650);
 
-    public static final ConfigKey<Double> OBJECT_SHARE_MAX = builder("cache.object_share_max", ValueType.PERCENT)
+    public static final ConfigKey<Double> OBJECT_SHARE_MAX = ConfigKey.builder(
+                    "cache.object_share_max", ValueType.PERCENT)
             .within(0.0001, 0.5)
             .defaultsTo(0.25)
             .perRule()
             .description(
                     "Share of its storage path or volume that one response may take; longer ones are forwarded and not"
                             + " stored.");
-    public static final ConfigKey<List<String>> TARGETED_CACHE_CONTROL = builder(
+    public static final ConfigKey<List<String>> TARGETED_CACHE_CONTROL = ConfigKey.builder(
                     "cache.targeted_cache_control", ValueType.FIELD_NAMES)
             .defaultsTo(List.of("CDN-Cache-Control"))
             .perRule()
@@ -33,7 +32,7 @@ public final class CacheRuleKeys {
             .description(
                     "Response fields with directives for this cache (RFC 9213): the first one that is present and well"
                             + " formed replaces Cache-Control and Expires.");
-    public static final ConfigKey<LifetimeRules.WhenToRevalidate> WHEN_TO_REVALIDATE = builder(
+    public static final ConfigKey<LifetimeRules.WhenToRevalidate> WHEN_TO_REVALIDATE = ConfigKey.builder(
                     "cache.when_to_revalidate", ValueType.word(LifetimeRules.WhenToRevalidate.class, true))
             .defaultsTo(LifetimeRules.WhenToRevalidate.DIRECTIVES)
             .perRule()
@@ -48,26 +47,26 @@ public final class CacheRuleKeys {
             .atsName("proxy.config.http.cache.guaranteed_max_lifetime")
             .description(
                     "Longest freshness lifetime of any stored response, whatever its fields say; 0 sets no limit.");
-    public static final ConfigKey<Boolean> IMS_ON_CLIENT_NO_CACHE = builder(
+    public static final ConfigKey<Boolean> IMS_ON_CLIENT_NO_CACHE = ConfigKey.builder(
                     "cache.ims_on_client_no_cache", ValueType.BOOLEAN)
             .defaultsTo(true)
             .perRule()
             .atsName("proxy.config.http.cache.ims_on_client_no_cache")
             .description("Whether a client's no-cache causes a validation of the stored response; false fetches the"
                     + " response again.");
-    public static final ConfigKey<Boolean> IGNORE_SERVER_NO_CACHE = builder(
+    public static final ConfigKey<Boolean> IGNORE_SERVER_NO_CACHE = ConfigKey.builder(
                     "cache.ignore_server_no_cache", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()
             .atsName("proxy.config.http.cache.ignore_server_no_cache")
             .description("Whether no-cache and no-store in responses are ignored; private is not.");
-    public static final ConfigKey<Boolean> IGNORE_AUTHENTICATION = builder(
+    public static final ConfigKey<Boolean> IGNORE_AUTHENTICATION = ConfigKey.builder(
                     "cache.ignore_authentication", ValueType.BOOLEAN)
             .defaultsTo(true)
             .perRule()
             .atsName("proxy.config.http.cache.ignore_authentication")
             .description("Whether a response with WWW-Authenticate is stored like any other; false never stores one.");
-    public static final ConfigKey<RequestRules.AuthorizedReuse> REUSE_WITH_AUTHORIZATION = builder(
+    public static final ConfigKey<RequestRules.AuthorizedReuse> REUSE_WITH_AUTHORIZATION = ConfigKey.builder(
                     "cache.reuse_with_authorization", ValueType.word(RequestRules.AuthorizedReuse.class, true))
             .defaultsTo(RequestRules.AuthorizedReuse.ALWAYS)
             .perRule()
@@ -76,7 +75,7 @@ public final class CacheRuleKeys {
                     "Which stored responses answer a request with Authorization: those with public or s-maxage, while"
                             + " those with must-revalidate or proxy-revalidate are validated each time and all others are not"
                             + " used; or all, as RFC 9111 s3.5 allows.");
-    public static final ConfigKey<LifetimeRules.GuessedWithCookies> GUESSED_LIFETIME_WITH_COOKIES = builder(
+    public static final ConfigKey<LifetimeRules.GuessedWithCookies> GUESSED_LIFETIME_WITH_COOKIES = ConfigKey.builder(
                     "cache.guessed_lifetime_with_cookies",
                     ValueType.word(LifetimeRules.GuessedWithCookies.class, false))
             .defaultsTo(LifetimeRules.GuessedWithCookies.NOT_TEXT)
@@ -84,13 +83,13 @@ public final class CacheRuleKeys {
             .description("Responses with Set-Cookie, or to a request with Cookie or Authorization, that get a heuristic"
                     + " lifetime: none; only responses to a request with Cookie that are not text, JSON or"
                     + " XML; all.");
-    public static final ConfigKey<List<String>> UNSHARED_FIELDS = builder(
+    public static final ConfigKey<List<String>> UNSHARED_FIELDS = ConfigKey.builder(
                     "cache.unshared_fields", ValueType.FIELD_NAMES)
             .defaultsTo(List.of())
             .perRule()
             .description("Response fields for the requesting client only, as though every response named them in"
                     + " private=\"...\": they are neither stored nor shared.");
-    public static final ConfigKey<StoringRules.CookiePolicy> RESPONSES_TO_COOKIES = builder(
+    public static final ConfigKey<StoringRules.CookiePolicy> RESPONSES_TO_COOKIES = ConfigKey.builder(
                     "cache.cache_responses_to_cookies", ValueType.word(StoringRules.CookiePolicy.class, true))
             .defaultsTo(StoringRules.CookiePolicy.ALL)
             .perRule()
@@ -99,38 +98,39 @@ public final class CacheRuleKeys {
                     "Content types that are stored and reused if the request has Cookie or the response Set-Cookie:"
                             + " none; all; images; all but text; all but text, and text without Set-Cookie or with"
                             + " public.");
-    public static final ConfigKey<Boolean> DYNAMIC_URLS = builder(
+    public static final ConfigKey<Boolean> DYNAMIC_URLS = ConfigKey.builder(
                     "cache.cache_urls_that_look_dynamic", ValueType.BOOLEAN)
             .defaultsTo(true)
             .perRule()
             .atsName("proxy.config.http.cache.cache_urls_that_look_dynamic")
             .description(
                     "Whether URLs with a query or a semicolon, with cgi in the path or .asp at its end are cached.");
-    public static final ConfigKey<Integer> VARIANTS_MAX = builder("cache.variants_max", ValueType.INTEGER)
+    public static final ConfigKey<Integer> VARIANTS_MAX = ConfigKey.builder("cache.variants_max", ValueType.INTEGER)
             .within(0, 10_000)
             .defaultsTo(16)
             .perRule()
             .atsName("proxy.config.cache.limits.http.max_alts")
             .description("Maximum of stored variants of one URL (Vary); a new variant replaces the oldest; 0 sets no"
                     + " limit.");
-    public static final ConfigKey<Boolean> POST_METHOD = builder("cache.post_method", ValueType.BOOLEAN)
+    public static final ConfigKey<Boolean> POST_METHOD = ConfigKey.builder("cache.post_method", ValueType.BOOLEAN)
             .defaultsTo(true)
             .perRule()
             .atsName("proxy.config.http.cache.post_method")
             .description(
                     "Whether a response to POST is stored for later GETs if it has an explicit lifetime, and the URL"
                             + " of the request in Content-Location.");
-    public static final ConfigKey<List<String>> TAGS_FIELDS = builder("cache.tags.fields", ValueType.FIELD_NAMES)
+    public static final ConfigKey<List<String>> TAGS_FIELDS = ConfigKey.builder(
+                    "cache.tags.fields", ValueType.FIELD_NAMES)
             .defaultsTo(TagRules.DEFAULT_FIELDS)
             .perRule()
             .description(
                     "Response fields that name the tags by which a response is purged: Surrogate-Key and xkey separate tags"
                             + " by spaces, Cache-Tag and Edge-Cache-Tag by commas, other fields by either; empty for no tags.");
-    public static final ConfigKey<Boolean> TAGS_KEEP = builder("cache.tags.keep", ValueType.BOOLEAN)
+    public static final ConfigKey<Boolean> TAGS_KEEP = ConfigKey.builder("cache.tags.keep", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()
             .description("Whether clients get these fields. Cache-Groups is always sent on.");
-    public static final ConfigKey<Boolean> NEGATIVE_CACHING_ENABLED = builder(
+    public static final ConfigKey<Boolean> NEGATIVE_CACHING_ENABLED = ConfigKey.builder(
                     "cache.negative_caching.enabled", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()
@@ -140,13 +140,13 @@ public final class CacheRuleKeys {
             .defaultsTo(Duration.ofMinutes(30))
             .atsName("proxy.config.http.negative_caching_lifetime")
             .description("Freshness lifetime of responses stored by negative_caching.");
-    public static final ConfigKey<List<String>> NEGATIVE_CACHING_LIST = builder(
+    public static final ConfigKey<List<String>> NEGATIVE_CACHING_LIST = ConfigKey.builder(
                     "cache.negative_caching.list", ValueType.STATUSES)
             .defaultsTo(List.of("204", "305", "403", "404", "414", "500", "501", "502", "503", "504"))
             .perRule()
             .atsName("proxy.config.http.negative_caching_list")
             .description("Status codes for negative_caching.");
-    public static final ConfigKey<Boolean> NEGATIVE_REVALIDATING_ENABLED = builder(
+    public static final ConfigKey<Boolean> NEGATIVE_REVALIDATING_ENABLED = ConfigKey.builder(
                     "cache.negative_revalidating.enabled", ValueType.BOOLEAN)
             .defaultsTo(true)
             .perRule()
@@ -160,7 +160,7 @@ public final class CacheRuleKeys {
             .description(
                     "If a response is served stale because the origin fails, its Expires is set to this time from now;"
                             + " 0 leaves Expires unchanged.");
-    public static final ConfigKey<List<String>> NEGATIVE_REVALIDATING_LIST = builder(
+    public static final ConfigKey<List<String>> NEGATIVE_REVALIDATING_LIST = ConfigKey.builder(
                     "cache.negative_revalidating.list", ValueType.STATUSES)
             .defaultsTo(List.of("500", "502", "503", "504"))
             .perRule()
@@ -178,7 +178,7 @@ public final class CacheRuleKeys {
     public static final ConfigKey<Duration> FORCE_STALE_IF_ERROR = seconds("cache.force_stale_if_error")
             .atsName("stale_response.so --force-stale-if-error")
             .description("Replaces stale-if-error of every response; 0 turns this off.");
-    public static final ConfigKey<Boolean> STALE_DESPITE_S_MAXAGE = builder(
+    public static final ConfigKey<Boolean> STALE_DESPITE_S_MAXAGE = ConfigKey.builder(
                     "cache.stale_despite_s_maxage", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()
@@ -188,7 +188,7 @@ public final class CacheRuleKeys {
     private CacheRuleKeys() {}
 
     private static ConfigKey.Builder<Duration> seconds(String path) {
-        return builder(path, ValueType.DURATION)
+        return ConfigKey.builder(path, ValueType.DURATION)
                 .within(Duration.ZERO, YEARS)
                 .defaultsTo(Duration.ZERO)
                 .wholeSeconds()

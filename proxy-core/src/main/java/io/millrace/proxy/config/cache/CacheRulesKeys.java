@@ -1,7 +1,5 @@
 package io.millrace.proxy.config.cache;
 
-import static io.millrace.proxy.config.key.ConfigKey.builder;
-
 import io.millrace.proxy.caching.settings.StoringRules;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigValues;
@@ -10,7 +8,7 @@ import io.millrace.proxy.config.value.DayTime;
 import java.time.Duration;
 import java.util.List;
 
-/** The catalogue's entries for rules that decide about caching by site, path, client and time of day. */
+/** The catalogue's keys for cache rules, which select requests by site, path, client and time of day. */
 public final class CacheRulesKeys {
     private static final Duration YEARS = Duration.ofDays(3650);
 
@@ -20,79 +18,83 @@ public final class CacheRulesKeys {
         HTTPS
     }
 
-    public static final ConfigKey<List<ConfigValues>> CACHE_RULES = builder("cache_rules", ValueType.LIST)
+    public static final ConfigKey<List<ConfigValues>> CACHE_RULES = ConfigKey.builder("cache_rules", ValueType.LIST)
             .atsName("cache.config")
             .description(
                     "Settings for the requests that they match. All matching rules apply; later ones override earlier"
                             + " ones, and all override cache.");
-    public static final ConfigKey<String> DEST_DOMAIN = builder("cache_rules[].dest_domain", ValueType.DOMAIN)
+    public static final ConfigKey<String> DEST_DOMAIN = ConfigKey.builder("cache_rules[].dest_domain", ValueType.DOMAIN)
             .atsName("dest_domain")
             .description("The client's host is this one or one below it; a dot alone means every host.");
-    public static final ConfigKey<String> DEST_HOST = builder("cache_rules[].dest_host", ValueType.HOST)
+    public static final ConfigKey<String> DEST_HOST = ConfigKey.builder("cache_rules[].dest_host", ValueType.HOST)
             .atsName("dest_host")
             .description("The client's host is this one.");
-    public static final ConfigKey<String> HOST_REGEX = builder("cache_rules[].host_regex", ValueType.REGEX)
+    public static final ConfigKey<String> HOST_REGEX = ConfigKey.builder("cache_rules[].host_regex", ValueType.REGEX)
             .atsName("host_regex")
             .description("The expression is found in the client's host, which is in lower case.");
-    public static final ConfigKey<String> URL_REGEX = builder("cache_rules[].url_regex", ValueType.REGEX)
+    public static final ConfigKey<String> URL_REGEX = ConfigKey.builder("cache_rules[].url_regex", ValueType.REGEX)
             .atsName("url_regex")
             .description(
                     "The expression is found in the URL that the cache key has, http://host/path?query: without what"
                             + " cache.key leaves out, and in its normal form.");
-    public static final ConfigKey<String> PREFIX = builder("cache_rules[].prefix", ValueType.PATH_PREFIX)
+    public static final ConfigKey<String> PREFIX = ConfigKey.builder("cache_rules[].prefix", ValueType.PATH_PREFIX)
             .atsName("prefix")
             .description("The path begins with this, after unnecessary percent-encodings are decoded.");
-    public static final ConfigKey<String> SUFFIX = builder("cache_rules[].suffix", ValueType.STRING)
+    public static final ConfigKey<String> SUFFIX = ConfigKey.builder("cache_rules[].suffix", ValueType.STRING)
             .atsName("suffix")
             .description("The path ends with this, such as .mp4.");
-    public static final ConfigKey<List<String>> METHOD = builder("cache_rules[].method", ValueType.NAMES)
+    public static final ConfigKey<List<String>> METHOD = ConfigKey.builder("cache_rules[].method", ValueType.NAMES)
             .atsName("method")
             .description("The method is one of these.");
-    public static final ConfigKey<Scheme> SCHEME = builder("cache_rules[].scheme", ValueType.word(Scheme.class, false))
+    public static final ConfigKey<Scheme> SCHEME = ConfigKey.builder(
+                    "cache_rules[].scheme", ValueType.word(Scheme.class, false))
             .atsName("scheme")
             .description("The scheme of the client's URL is this one.");
-    public static final ConfigKey<Integer> PORT = builder("cache_rules[].port", ValueType.INTEGER)
+    public static final ConfigKey<Integer> PORT = ConfigKey.builder("cache_rules[].port", ValueType.INTEGER)
             .within(1, 65535)
             .atsName("port")
             .description("The port of the client's URL is this one, written or the scheme's own.");
-    public static final ConfigKey<List<String>> SRC_IP = builder("cache_rules[].src_ip", ValueType.NAMES)
+    public static final ConfigKey<List<String>> SRC_IP = ConfigKey.builder("cache_rules[].src_ip", ValueType.NAMES)
             .atsName("src_ip")
             .description("The client's address is among these addresses and ranges, such as 10.0.0.0/8.");
-    public static final ConfigKey<DayTime> TIME = builder("cache_rules[].time", ValueType.DAY_TIME)
+    public static final ConfigKey<DayTime> TIME = ConfigKey.builder("cache_rules[].time", ValueType.DAY_TIME)
             .atsName("time")
             .description("The time of day, where this machine is, lies in this part of the day.");
-    public static final ConfigKey<CacheRuleConfig.Action> ACTION = builder(
+    public static final ConfigKey<CacheRuleConfig.Action> ACTION = ConfigKey.builder(
                     "cache_rules[].action", ValueType.word(CacheRuleConfig.Action.class, false))
             .atsName("action")
             .description("never_cache bypasses the cache; the others ignore no-cache and no-store of both sides, of"
                     + " clients, or of origins.");
-    public static final ConfigKey<StoringRules.CookiePolicy> COOKIES = builder(
+    public static final ConfigKey<StoringRules.CookiePolicy> COOKIES = ConfigKey.builder(
                     "cache_rules[].cache_responses_to_cookies", ValueType.word(StoringRules.CookiePolicy.class, true))
             .atsName("cache-responses-to-cookies")
             .description("As cache.cache_responses_to_cookies.");
-    public static final ConfigKey<Duration> PIN_IN_CACHE = builder("cache_rules[].pin_in_cache", ValueType.DURATION)
+    public static final ConfigKey<Duration> PIN_IN_CACHE = ConfigKey.builder(
+                    "cache_rules[].pin_in_cache", ValueType.DURATION)
             .within(Duration.ofSeconds(1), YEARS)
             .wholeSeconds()
             .atsName("pin-in-cache")
             .description("Responses stay on disk for this time after their receipt or last validation, even if they are"
                     + " stale or not requested; see cache.permit_pinning.");
-    public static final ConfigKey<Duration> REVALIDATE = builder("cache_rules[].revalidate", ValueType.DURATION)
+    public static final ConfigKey<Duration> REVALIDATE = ConfigKey.builder(
+                    "cache_rules[].revalidate", ValueType.DURATION)
             .within(Duration.ZERO, YEARS)
             .wholeSeconds()
             .atsName("revalidate")
             .description("Age up to which a response is fresh, instead of its explicit or heuristic lifetime.");
-    public static final ConfigKey<Duration> TTL_IN_CACHE = builder("cache_rules[].ttl_in_cache", ValueType.DURATION)
+    public static final ConfigKey<Duration> TTL_IN_CACHE = ConfigKey.builder(
+                    "cache_rules[].ttl_in_cache", ValueType.DURATION)
             .within(Duration.ofSeconds(1), YEARS)
             .wholeSeconds()
             .atsName("ttl-in-cache")
             .description("Responses are stored, and are fresh for this time after their receipt, whatever their"
                     + " Cache-Control says except private; the key overrides never_cache and revalidate.");
 
-    /** What a rule may ask of a request. */
+    /** Keys of a rule that are conditions on the request. */
     public static final List<ConfigKey<?>> CONDITIONS =
             List.of(DEST_DOMAIN, DEST_HOST, HOST_REGEX, URL_REGEX, PREFIX, SUFFIX, METHOD, SCHEME, PORT, SRC_IP, TIME);
 
-    /** What a rule may decide. */
+    /** Keys of a rule that set how to cache. */
     public static final List<ConfigKey<?>> ACTIONS = List.of(ACTION, COOKIES, PIN_IN_CACHE, REVALIDATE, TTL_IN_CACHE);
 
     private CacheRulesKeys() {}

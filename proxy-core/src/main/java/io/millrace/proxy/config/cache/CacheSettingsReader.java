@@ -15,12 +15,16 @@ import io.millrace.proxy.http.FieldName;
 import java.time.Duration;
 import java.util.List;
 
-/** From configured values to the settings that caching decisions need. No state. */
+/** Converts configured values to the settings of caching decisions. Stateless. */
 final class CacheSettingsReader {
 
     private CacheSettingsReader() {}
 
-    /** The general settings, or those of one rule, given its values over the general ones. */
+    /**
+     * Returns the settings.
+     *
+     * @param values the general values, or those of a rule over the general ones
+     */
     static CacheSettings read(ConfigValues values) {
         CacheSettings.Builder settings = CacheSettings.builder()
                 .enabled(values.get(ConfigKeys.CACHE_ENABLED))

@@ -6,18 +6,18 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When a rule is in overload, and what is served then. Immutable.
+ * Conditions of overload for a rule, and the responses that may be served during it. Immutable.
  *
- * @param latencyNanos the origin's mean time to answer above which it is; 0 for no such limit
- * @param errorShare the share of errors and failures above which it is, 0 to 1; 0 for no such limit
- * @param cpuShare the share of all processors' time above which it is, 0 to 1; 0 for no such limit
- * @param holdNanos how long it must be calm before it is over
- * @param served how stale what is served may be then
+ * @param latencyNanos limit of the origin's mean response time; 0 for no limit
+ * @param errorShare limit of the fraction of errors and failures, 0 to 1; 0 for no limit
+ * @param cpuShare limit of the fraction of total CPU time, 0 to 1; 0 for no limit
+ * @param holdNanos how long all values must stay below the limits until overload ends
+ * @param served how stale a response may be during overload
  */
 public record OverloadConfig(
         long latencyNanos, double errorShare, double cpuShare, long holdNanos, StaleRules.UnderLoad served) {
 
-    /** Null when there is no limit. */
+    /** Returns null if no limit is set. */
     static @Nullable OverloadConfig from(ConfigValues values) {
         Duration latency = values.find(OverloadKeys.LATENCY);
         Double errors = values.find(OverloadKeys.ERRORS);

@@ -1,28 +1,26 @@
 package io.millrace.proxy.config.cache;
 
-import static io.millrace.proxy.config.key.ConfigKey.builder;
-
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ValueType;
 import java.time.Duration;
 
-/** The catalogue's entries for what is served longer while an origin, or this proxy, has more to do than it can. */
+/** The catalogue's keys for overload of an origin or this proxy. During overload, responses are served for longer. */
 public final class OverloadKeys {
-    public static final ConfigKey<Duration> LATENCY = builder("cache.overload.latency", ValueType.DURATION)
+    public static final ConfigKey<Duration> LATENCY = ConfigKey.builder("cache.overload.latency", ValueType.DURATION)
             .within(Duration.ofMillis(1), Duration.ofMinutes(10))
             .perRule()
             .description("Overload begins when the rule's origin takes longer than this to answer, on average over two"
                     + " seconds; without this key the latency is ignored.");
-    public static final ConfigKey<Double> ERRORS = builder("cache.overload.errors", ValueType.PERCENT)
+    public static final ConfigKey<Double> ERRORS = ConfigKey.builder("cache.overload.errors", ValueType.PERCENT)
             .perRule()
             .description("Overload begins when more than this share of the rule's requests to the origin fail or are"
                     + " answered with 5xx; without this key errors are ignored.");
-    public static final ConfigKey<Double> CPU = builder("cache.overload.cpu", ValueType.PERCENT)
+    public static final ConfigKey<Double> CPU = ConfigKey.builder("cache.overload.cpu", ValueType.PERCENT)
             .perRule()
             .description(
                     "Overload begins when this process uses more than this share of all processors' time; without this"
                             + " key the CPU is ignored.");
-    public static final ConfigKey<Duration> MICRO_LIFETIME = builder(
+    public static final ConfigKey<Duration> MICRO_LIFETIME = ConfigKey.builder(
                     "cache.overload.micro_lifetime", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofMinutes(10))
             .defaultsTo(Duration.ofSeconds(1))
@@ -30,17 +28,18 @@ public final class OverloadKeys {
             .description(
                     "In overload: minimum time for which a storable response is used after the end of its lifetime, or"
                             + " after its receipt if it has none; 0 turns this off. In whole seconds.");
-    public static final ConfigKey<Double> STRETCH = builder("cache.overload.stretch", ValueType.DECIMAL)
+    public static final ConfigKey<Double> STRETCH = ConfigKey.builder("cache.overload.stretch", ValueType.DECIMAL)
             .within(1.0, 1000.0)
             .defaultsTo(2.0)
             .perRule()
             .description("In overload: responses are used for their lifetime multiplied by this factor.");
-    public static final ConfigKey<Duration> STRETCH_MAX = builder("cache.overload.stretch_max", ValueType.DURATION)
+    public static final ConfigKey<Duration> STRETCH_MAX = ConfigKey.builder(
+                    "cache.overload.stretch_max", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofDays(7))
             .defaultsTo(Duration.ofMinutes(10))
             .perRule()
             .description("In overload: longest time for which responses are used after the end of their lifetime.");
-    public static final ConfigKey<Duration> HOLD = builder("cache.overload.hold", ValueType.DURATION)
+    public static final ConfigKey<Duration> HOLD = ConfigKey.builder("cache.overload.hold", ValueType.DURATION)
             .within(Duration.ofSeconds(1), Duration.ofHours(1))
             .defaultsTo(Duration.ofSeconds(10))
             .perRule()

@@ -11,7 +11,7 @@ import io.millrace.proxy.config.value.InvalidValueException;
 import java.util.List;
 import java.util.Locale;
 
-/** Methods, addresses and fields of the access rules, and the proxy's name. */
+/** Checks methods, addresses and fields of the access rules, and the proxy's name. */
 final class AccessChecks {
     private static final String TOKEN_BYTES = "!#$%&'*+-.^_`|~";
 
@@ -52,7 +52,9 @@ final class AccessChecks {
         }
     }
 
-    /** The name stands in Via and Cache-Status, where a token needs no quotes (RFC 9110 s7.6.3, RFC 9211 s2). */
+    /**
+     * Checks that the name is a token, since Via and Cache-Status then need no quotes (RFC 9110 s7.6.3, RFC 9211 s2).
+     */
     private void checkName(ConfigValues values) {
         String name = values.get(ConfigKeys.VIA_NAME);
         if (!isToken(name)) {
@@ -70,7 +72,7 @@ final class AccessChecks {
         }
     }
 
-    /** Methods that there are, in their own case. */
+    /** Checks that each method is a token in upper case. */
     void checkMethods(ConfigValues values, ConfigKey<List<String>> key, String path) {
         for (String method : AccessConfig.list(values, key)) {
             if (method.equals("CONNECT") && key == ConfigKeys.METHODS) {

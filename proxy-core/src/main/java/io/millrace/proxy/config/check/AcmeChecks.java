@@ -12,7 +12,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Checks which ACME keys need or exclude each other. */
+/** Checks which ACME keys require or exclude each other. */
 final class AcmeChecks {
     private final ConfigProblems problems;
     private final Place whole;

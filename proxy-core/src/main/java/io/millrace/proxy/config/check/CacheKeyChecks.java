@@ -12,7 +12,10 @@ import io.millrace.proxy.config.problem.ConfigProblems.Place;
 import io.millrace.proxy.config.remap.RemapRuleConfig;
 import java.util.List;
 
-/** Warns of settings of cache keys that do nothing, or that let one client decide what others get; more selectors than heads hold are an error. */
+/**
+ * Checks settings of cache keys. Warns of settings without effect, and of settings with which one client decides the
+ * responses of others. More selectors than a stored head can contain are an error.
+ */
 public final class CacheKeyChecks {
     private static final List<ConfigKey<?>> KEYS = List.of(
             CacheKeyKeys.IGNORE_QUERY,
@@ -39,7 +42,7 @@ public final class CacheKeyChecks {
 
     private void check(ConfigValues own, KeyRules effective, String prefix) {
         checkSelectors(own, effective.selectors(), prefix);
-        // What a rule has from the general settings is told of there.
+        // Settings that a rule inherits are reported at the general settings.
         if (KEYS.stream().noneMatch(own::isSet)) {
             return;
         }
@@ -61,7 +64,7 @@ public final class CacheKeyChecks {
                         : "lets one client change the response for other clients, if a response depends on the part of the query that keys omit");
     }
 
-    /** A stored head names at most this many: one with more would never be found again. */
+    /** Checks the limit of selector names in a stored head. A response with more would never be found again. */
     private void checkSelectors(ConfigValues own, Variance selectors, String prefix) {
         int count = selectors.selectors().size();
         boolean cookies = own.isSet(CacheKeyKeys.COOKIES);

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
-/** What is wrong with rules of {@code cache_rules}, and which of them can never match. */
+/** Checks the rules of {@code cache_rules} for errors, and warns of rules that can never match. */
 public final class CacheRulesChecks {
     private static final List<String> CACHED_METHODS = List.of("GET", "HEAD", "POST");
 
@@ -26,7 +26,7 @@ public final class CacheRulesChecks {
         this.whole = whole;
     }
 
-    /** What keeps a configuration from being used. */
+    /** Checks all cache rules for errors, which prevent the use of the configuration. */
     void check(ConfigValues values) {
         List<ConfigValues> rules = values.elements(CacheRulesKeys.CACHE_RULES);
         for (int i = 0; i < rules.size(); i++) {
@@ -34,7 +34,7 @@ public final class CacheRulesChecks {
             String path = "cache_rules[" + i + "]";
             checkSources(rule, path + ".src_ip");
             checkMethods(rule, path + ".method");
-            // A misspelt or invalid key is one problem, not also a missing one.
+            // A misspelt or invalid key is reported once, not also as a missing key.
             if (!problems.isAnyBrokenBelow(path)) {
                 require(rule, path, CacheRulesKeys.CONDITIONS, "has no condition; dest_domain: . matches all requests");
                 require(
@@ -74,9 +74,9 @@ public final class CacheRulesChecks {
         }
     }
 
-    /** Warns of rules that match no request, as far as the other rules tell. */
+    /** Warns of rules that match no request, as far as the remap rules show. */
     public void checkReach(ProxyConfig config) {
-        // Clients name hosts then that no rule maps.
+        // A forward proxy also gets requests for hosts that no rule maps.
         boolean forwards = config.forwardProxy().enabled();
         MappedUrls mapped = mapped(config);
         for (CacheRuleConfig rule : config.cacheRules()) {

@@ -26,7 +26,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What no key can know alone: keys that need, exclude or bound each other, and files that must be there. */
+/** Checks that involve several keys. Keys may require, exclude or bound each other, and some files must exist. */
 public final class ConfigChecks {
     private final ConfigProblems problems;
     private final Place whole;
@@ -36,7 +36,7 @@ public final class ConfigChecks {
         this.whole = whole;
     }
 
-    /** Looks only at what could be read: a misspelt or invalid key is one problem and not two. */
+    /** Checks only values that could be read, so that a misspelt or invalid key is reported once. */
     public void check(ConfigValues values) {
         List<ConfigValues> listeners = values.elements(ConfigKeys.LISTEN);
         if (listeners.isEmpty() && !problems.isBroken("listen")) {
@@ -73,7 +73,7 @@ public final class ConfigChecks {
         warnOfOpenFiles(values);
     }
 
-    /** A warning: the service may run under another limit. */
+    /** Only a warning, since the service may run with another limit. */
     private void warnOfOpenFiles(ConfigValues values) {
         String warning = values.isSet(ConfigKeys.LIMITS_CONNECTIONS) && !broken(ConfigKeys.LIMITS_CONNECTIONS)
                 ? OpenFilesLimit.warning(values.get(ConfigKeys.LIMITS_CONNECTIONS))
@@ -83,7 +83,7 @@ public final class ConfigChecks {
         }
     }
 
-    /** A warning: the configuration may be for another machine. */
+    /** Only a warning, since the configuration may be intended for another machine. */
     private void warnOfMemory(ConfigValues values) {
         long wanted = values.get(ConfigKeys.CACHE_RAM_SIZE);
         long there = SystemMemory.totalBytes();
@@ -182,7 +182,7 @@ public final class ConfigChecks {
         }
     }
 
-    /** All expressions together: each alone is bounded where it is read. */
+    /** Checks the total size of all regular expressions. The size of each is checked when it is read. */
     private void checkExpressions(ConfigValues values) {
         long steps = 0;
         List<ConfigValues> rules = values.elements(ConfigKeys.REMAP);
@@ -195,7 +195,7 @@ public final class ConfigChecks {
         }
     }
 
-    /** Reports the first rule that passes the limit. */
+    /** Adds the steps of one rule, and reports the first rule that exceeds the limit. */
     private long addSteps(long before, List<String> expressions, String path) {
         if (expressions.isEmpty()) {
             return before;

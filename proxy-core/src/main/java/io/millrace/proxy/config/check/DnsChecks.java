@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What is wrong with name servers and domains. */
+/** Checks name servers and domains. */
 final class DnsChecks {
     private final ConfigProblems problems;
     private final Place whole;

@@ -17,9 +17,9 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Checks who else can read secrets, the cache and the logs. Confined to one thread. */
+/** Checks the permissions of secrets, the cache and the logs. Confined to one thread. */
 public final class FilePermissionChecks {
-    /** The shortest token of the admin API. */
+    /** Minimum length of the token of the admin API. */
     public static final int TOKEN_LENGTH_MIN = 16;
 
     private static final int TOKEN_FILE_BYTES_MAX = 1024;
@@ -32,7 +32,7 @@ public final class FilePermissionChecks {
         this.whole = whole;
     }
 
-    /** Finds what the launcher would refuse. */
+    /** Checks the token file of the admin API for errors that would prevent the start of the launcher. */
     public void check(ConfigValues values) {
         Path token = values.find(ConfigKeys.ADMIN_TOKEN_FILE);
         if (token != null && values.find(ConfigKeys.ADMIN_LISTEN) != null) {
@@ -44,7 +44,7 @@ public final class FilePermissionChecks {
         }
     }
 
-    /** Warns of what others can read. */
+    /** Warns of files that other users can read. */
     public void warn(ConfigValues values) {
         List<ConfigValues> listeners = values.elements(ConfigKeys.LISTEN);
         for (int i = 0; i < listeners.size(); i++) {
@@ -78,7 +78,7 @@ public final class FilePermissionChecks {
         }
     }
 
-    /** What is wrong with the mode of a file or directory that is there; null when file_mode allows as much. */
+    /** Returns the problem of an existing file or directory whose mode exceeds file_mode; null if there is none. */
     public static @Nullable String wider(Path file, FileMode mode) {
         boolean directory = Files.isDirectory(file);
         if (!directory && !Files.isRegularFile(file)) {
@@ -93,7 +93,7 @@ public final class FilePermissionChecks {
                 + "): run 'chmod " + FileMode.text(bits & (allowed | 0700)) + " " + file + "', or set file_mode";
     }
 
-    /** Why the launcher would refuse this token file, without what is in it; null when it would not. */
+    /** Returns why the launcher would refuse this token file, without its content; null if it would not. */
     public static @Nullable String tokenFault(Path file) {
         if (!Files.exists(file)) {
             return file + ": the token file cannot be read, no such file";
@@ -123,7 +123,7 @@ public final class FilePermissionChecks {
         }
     }
 
-    /** The first line of a token file. */
+    /** Returns the first line of a token file. */
     public static String token(Path file) throws IOException {
         return Files.readString(file, StandardCharsets.ISO_8859_1)
                 .lines()
@@ -132,7 +132,7 @@ public final class FilePermissionChecks {
                 .strip();
     }
 
-    /** The permissions as in {@code chmod}; -1 where the file is not there or has none. */
+    /** Returns the permissions as in {@code chmod}; -1 if the file is missing or has no POSIX permissions. */
     private static int bits(Path file) {
         try {
             PosixFileAttributeView view = Files.getFileAttributeView(file, PosixFileAttributeView.class);

@@ -21,12 +21,12 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** What is wrong with filters, and which of them decide nothing. */
+/** Checks access filters for errors, and warns of filters that never decide a request. */
 public final class FilterChecks {
     private static final List<ConfigKey<?>> OWN =
             List.of(FilterKeys.ACTION, FilterKeys.SRC_IP, FilterKeys.IN_IP, FilterKeys.METHODS);
 
-    /** Pairs of filters beyond which none is held against those before it. */
+    /** Limit of pairs of filters that are compared; beyond it no filter is compared with earlier ones. */
     private static final long PAIRS_MAX = 1_000_000;
 
     private final ConfigProblems problems;
@@ -40,7 +40,7 @@ public final class FilterChecks {
         methods = new AccessChecks(problems, whole);
     }
 
-    /** What keeps a configuration from being used. */
+    /** Checks all filters for errors, which prevent the use of the configuration. */
     void check(ConfigValues values) {
         Map<String, Integer> names = new HashMap<>();
         List<ConfigValues> filters = values.elements(FilterKeys.FILTERS);
@@ -68,7 +68,7 @@ public final class FilterChecks {
         checkOwn(filter, path);
     }
 
-    /** A misspelt or invalid key is one problem, not also a missing one. */
+    /** Whether the filter has an error already; a misspelt or invalid key is not also reported as missing. */
     private boolean isBroken(String path) {
         return problems.isBroken(path) || problems.isAnyBrokenBelow(path);
     }
@@ -102,7 +102,7 @@ public final class FilterChecks {
         }
     }
 
-    /** Warns of filters that decide nothing. */
+    /** Warns of filters that never decide a request. */
     public void checkReach(ProxyConfig config) {
         FilterRules rules = config.filters();
         Set<String> used = new HashSet<>();
@@ -188,7 +188,7 @@ public final class FilterChecks {
         problems.warning(place(path), path, message);
     }
 
-    /** Where the key stands, or the element or section that it belongs to. */
+    /** Returns the place of the key, or of its element or section if the key was not set. */
     private Place place(String path) {
         int dot = path.lastIndexOf('.');
         return problems.placeOf(path, dot < 0 ? whole : problems.placeOf(path.substring(0, dot), whole));

@@ -14,11 +14,11 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The hosts and paths that rules of {@code remap} map, for questions that cost the same however many rules there are. Paths are
- * in normal form. Confined to one thread.
+ * An index of the hosts and paths that the rules of {@code remap} map. The cost of a lookup does not grow with the
+ * number of rules. Paths are normalized. Confined to one thread.
  */
 final class MappedUrls {
-    /** Expressions that are tried on hosts, all questions together; beyond it every host counts as mapped. */
+    /** Limit of host expressions matched in all lookups together; beyond it every host counts as mapped. */
     static final int TRIES_MAX = 1_000_000;
 
     private record Expression(Pattern host, String path) {}
@@ -28,10 +28,10 @@ final class MappedUrls {
     private final Map<String, NavigableSet<String>> byHost = new HashMap<>();
     private final Map<String, NavigableSet<String>> byDomain = new HashMap<>();
     private final List<Expression> expressions = new ArrayList<>();
-    private final NavigableSet<String> ofExpressions = new TreeSet<>();
+    private final NavigableSet<String> pathsOfExpressions = new TreeSet<>();
     private long tries;
 
-    /** @param domains those that will be asked for, without a dot in front */
+    /** @param domains the domains that lookups will pass, without a leading dot */
     MappedUrls(List<RemapRuleConfig> rules, Set<String> domains) {
         for (RemapRuleConfig rule : rules) {
             if (rule.verb().isForward()) {
@@ -45,7 +45,7 @@ final class MappedUrls {
         everywhere.add(path);
         if (rule.verb().isRegex()) {
             expressions.add(new Expression(rule.hostPattern(), path));
-            ofExpressions.add(path);
+            pathsOfExpressions.add(path);
         } else if (host == null) {
             withoutHost.add(path);
         } else {
@@ -60,24 +60,26 @@ final class MappedUrls {
     }
 
     /**
-     * Whether a rule maps a host, as far as the rules tell: which hosts of a domain an expression matches is not known.
+     * Whether a rule may map a host. For a domain, every host expression counts as a match.
      *
      * @param host null for any
-     * @param domain of which the host is; null for any, {@code .} too
+     * @param domain domain of the host; null or {@code .} for any
      */
     boolean isMapped(@Nullable String host, @Nullable String domain) {
         return isMapped(host, domain, null);
     }
 
-    /** The same for hosts with a path that begins with {@code prefix}, which null leaves open. */
+    /** Like {@link #isMapped(String, String)}, for paths that begin with {@code prefix}; null for any path. */
     boolean isMapped(@Nullable String host, @Nullable String domain, @Nullable String prefix) {
         if (host != null) {
-            return meets(byHost.get(host), prefix) || meets(withoutHost, prefix) || isMatched(host, prefix);
+            return overlaps(byHost.get(host), prefix) || overlaps(withoutHost, prefix) || isMatched(host, prefix);
         }
         if (domain == null || domain.equals(".")) {
-            return meets(everywhere, prefix);
+            return overlaps(everywhere, prefix);
         }
-        return meets(byDomain.get(domain), prefix) || meets(withoutHost, prefix) || meets(ofExpressions, prefix);
+        return overlaps(byDomain.get(domain), prefix)
+                || overlaps(withoutHost, prefix)
+                || overlaps(pathsOfExpressions, prefix);
     }
 
     private boolean isMatched(String host, @Nullable String prefix) {
@@ -85,24 +87,25 @@ final class MappedUrls {
             if (++tries > TRIES_MAX) {
                 return true;
             }
-            if (meets(expression.path, prefix) && expression.host.matcher(host).matches()) {
+            if (overlaps(expression.path, prefix)
+                    && expression.host.matcher(host).matches()) {
                 return true;
             }
         }
         return false;
     }
 
-    /** Expressions tried on hosts so far. */
+    /** The number of host expressions matched so far. */
     long tries() {
         return tries;
     }
 
-    private static boolean meets(String path, @Nullable String prefix) {
+    private static boolean overlaps(String path, @Nullable String prefix) {
         return prefix == null || path.startsWith(prefix) || prefix.startsWith(path);
     }
 
-    /** Whether one of the paths begins with the prefix, or the prefix with one of them. */
-    private static boolean meets(@Nullable NavigableSet<String> paths, @Nullable String prefix) {
+    /** Whether one of the paths begins with the prefix, or is itself the beginning of the prefix. */
+    private static boolean overlaps(@Nullable NavigableSet<String> paths, @Nullable String prefix) {
         if (paths == null || paths.isEmpty()) {
             return false;
         }
@@ -113,7 +116,8 @@ final class MappedUrls {
         if (next != null && next.startsWith(prefix)) {
             return true;
         }
-        // Each shorter path that the prefix may begin with is at most what it has in common with the one before it.
+        // A path that is the beginning of the prefix cannot be longer than the common part of the prefix and the next
+        // lower path. So the search skips down to that length.
         String before = paths.lower(prefix);
         while (before != null && !prefix.startsWith(before)) {
             int common = common(before, prefix);
@@ -130,7 +134,7 @@ final class MappedUrls {
         return length;
     }
 
-    /** As rules are matched: the path in the normal form of cache keys. */
+    /** Normalizes a path as rule matching and cache keys do. */
     static String normal(String path) {
         byte[] bytes = path.getBytes(StandardCharsets.ISO_8859_1);
         byte[] normal = new byte[bytes.length];

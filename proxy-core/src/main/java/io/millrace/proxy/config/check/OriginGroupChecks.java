@@ -21,11 +21,11 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** What is wrong with groups of origins, with the rules that name them, and which of them no rule names. */
+/** Checks origin groups and the rules that use them; warns of groups that no rule uses. */
 public final class OriginGroupChecks {
     private static final int NAME_MAX = 64;
 
-    /** More would be more metrics and longer choices than anybody means. */
+    /** Limit of hosts in one group, since each host adds metrics and makes the selection slower. */
     private static final int HOSTS_MAX = 256;
 
     private final ConfigProblems problems;
@@ -57,7 +57,10 @@ public final class OriginGroupChecks {
         checkForwarding(values, groups, names);
     }
 
-    /** Hosts that are no proxies could not know which host a client has named. */
+    /**
+     * Refuses a group for forwarding if its hosts are not proxies, since other servers could not determine which host
+     * the client has requested.
+     */
     private void checkForwarding(ConfigValues values, List<ConfigValues> groups, Map<String, Integer> names) {
         String path = ForwardProxyKeys.ORIGINS.path();
         String name = values.find(ForwardProxyKeys.ORIGINS);
@@ -165,10 +168,14 @@ public final class OriginGroupChecks {
         }
     }
 
-    /** What is wrong, and where below the group. */
+    /**
+     * A problem of a group.
+     *
+     * @param path path below the group
+     */
     private record Fault(String path, String message) {}
 
-    /** @param unnamed whether checks must know their name by the host */
+    /** @param unnamed whether no host name for health checks is configured, so that https hosts need names */
     private static @Nullable Fault faultOf(List<ConfigValues> hosts, boolean unnamed) {
         if (hosts.isEmpty()) {
             return new Fault(".hosts", "is empty; a group needs at least one host");
@@ -199,7 +206,7 @@ public final class OriginGroupChecks {
                 && name.chars().allMatch(c -> (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_');
     }
 
-    /** Warns of what no request uses, and of siblings that would refuse each other. */
+    /** Warns of groups that no request uses, and of sibling proxies that would refuse each other's requests. */
     public void warn(ProxyConfig config) {
         Set<String> used = new HashSet<>();
         for (RemapRuleConfig rule : config.remap()) {
@@ -229,7 +236,7 @@ public final class OriginGroupChecks {
         problems.error(at(path), path, message);
     }
 
-    /** Where it stands, or what is around it. */
+    /** Returns the place of the key, or of its section if the key was not set. */
     private Place at(String path) {
         int dot = path.lastIndexOf('.');
         return problems.placeOf(path, dot < 0 ? whole : problems.placeOf(path.substring(0, dot), whole));

@@ -13,14 +13,14 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Checks which TLS settings for origins need each other, and warns of files that are not there. */
+/** Checks which TLS settings for origins require each other, and warns of missing files. */
 final class OriginTlsChecks {
     private final ConfigProblems problems;
-    private final Place whole;
+    private final Place wholeFile;
 
-    OriginTlsChecks(ConfigProblems problems, Place whole) {
+    OriginTlsChecks(ConfigProblems problems, Place wholeFile) {
         this.problems = problems;
-        this.whole = whole;
+        this.wholeFile = wholeFile;
     }
 
     void check(ConfigValues values) {
@@ -52,7 +52,7 @@ final class OriginTlsChecks {
         if (off && own.isSet(keys.caFile())) {
             problems.warning(at(path + ".ca_file"), path + ".ca_file", "is not used: verify is off");
         }
-        // A warning: the file may come later, and connections fail until it does.
+        // Only a warning: the file may be created later; connections fail until then.
         warnUnreadable(path + ".ca_file", own.find(keys.caFile()));
         warnUnreadable(path + ".certificate", own.find(keys.certificate()));
         warnUnreadable(path + ".key", own.find(keys.key()));
@@ -65,6 +65,6 @@ final class OriginTlsChecks {
     }
 
     private Place at(String path) {
-        return problems.placeOf(path, whole);
+        return problems.placeOf(path, wholeFile);
     }
 }

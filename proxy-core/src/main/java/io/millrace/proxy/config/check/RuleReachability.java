@@ -17,16 +17,23 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Warns of rules that no request can reach. Among rules of one group for the same scheme, host and port the first one listed whose
- * path begins the request's path wins, so a rule is lost when an earlier one's path begins its own. A rule with a host
- * is tried before every rule without, and one that names a port before one that does not, so those never hide each
- * other. A redirection is lost as well when rules that map take all its requests, wherever they stand.
+ * Warns of rules that no request can reach.
+ *
+ * <p>Among rules of one group for the same scheme, host and port, the first rule with a matching path prefix is used.
+ * So a rule is unreachable if the path of an earlier rule is a prefix of its path. Rules with a host take precedence
+ * over rules without, and rules with a port over rules without; so these never make each other unreachable. A redirect
+ * is also unreachable if {@code map} rules match all of its requests, wherever they are in the file.
  */
 public final class RuleReachability {
-    /** Beyond this many pairs of an expression and a host they are not tried on each other. */
+    /** Limit of pairs of an expression and a host; further pairs are not matched. */
     private static final long PAIRS_MAX = 1_000_000;
 
-    /** Rules that compete with each other; the host is an expression, a name, or null for all; the client is that of rules for answers. */
+    /**
+     * The key of rules that compete with each other.
+     *
+     * @param host a regular expression, a name, or null for all hosts
+     * @param client scheme and host for clients in a reverse-map rule, else null
+     */
     private record Rivals(
             Group group,
             boolean regex,
@@ -37,7 +44,7 @@ public final class RuleReachability {
         static Rivals of(RemapRuleConfig rule) {
             RuleUrl from = rule.from();
             if (rule.group() == Group.REVERSE) {
-                // Those that lead to different hosts are told apart by the client's.
+                // Reverse-map rules for different client hosts do not compete.
                 String client = rule.to().scheme() + "://" + rule.to().host();
                 return new Rivals(Group.REVERSE, false, from.scheme(), from.host(), from.effectivePort(), client);
             }
@@ -57,7 +64,7 @@ public final class RuleReachability {
         }
     }
 
-    /** A rule by expression that no other hides; its path in normal form. */
+    /** A reachable rule with a regular expression; its path is normalized. */
     private record Expression(RemapRuleConfig rule, Pattern host, String path) {}
 
     private final ConfigProblems problems;
@@ -102,7 +109,7 @@ public final class RuleReachability {
         warnOfPorts(config, rest);
     }
 
-    /** Pairs of a rule and an expression that were compared. */
+    /** The number of pairs of a rule and an expression that were compared. */
     long pairs() {
         return pairs;
     }
@@ -127,7 +134,7 @@ public final class RuleReachability {
                 + " and takes its requests";
     }
 
-    /** The rule that maps all that a redirection is for. */
+    /** Returns the {@code map} rule that matches all requests of a redirect; null if there is none. */
     private @Nullable RemapRuleConfig mapping(RemapRuleConfig redirect) {
         Rivals own = Rivals.of(redirect);
         String path = MappedUrls.normal(redirect.from().path());
@@ -143,7 +150,10 @@ public final class RuleReachability {
         return found;
     }
 
-    /** The rule by expression that takes all that a rule which names a host is for. */
+    /**
+     * Returns the rule with a regular expression that matches all requests of a rule with a host name; null if there is
+     * none.
+     */
     private @Nullable RemapRuleConfig expressionBefore(RemapRuleConfig rule) {
         RuleUrl from = rule.from();
         if (from.host() == null || rule.verb().isRegex() || expressions.isEmpty()) {

@@ -21,17 +21,17 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** What can be known of the cache's places on disk before they are opened. */
+/** Checks the storage paths and volumes of the cache before they are opened. */
 final class StorageChecks {
-    /** Least that a part of a storage path may be. */
+    /** Minimum size of a volume's share of a storage path. */
     private static final long LEAST_BYTES = 1 << 20;
 
-    /** Most volumes of one store. */
+    /** Limit of volumes in one store. */
     private static final int PLACES_MAX = 64;
 
     private static final Pattern NAME = Pattern.compile("[a-z0-9_-]{1,32}");
     private static final Pattern HOST = Pattern.compile("\\.?[A-Za-z0-9_:-]+(\\.[A-Za-z0-9_-]+)*");
-    /** What a storage path holds besides directories of volumes. */
+    /** Names of other cache files in a storage path; volumes must not have these names. */
     private static final Set<String> RESERVED = Set.of("volume", "index", "lock", "owner", "inventory");
 
     private final ConfigProblems problems;
@@ -191,7 +191,7 @@ final class StorageChecks {
         }
     }
 
-    /** A device or file is one volume: there are no directories in it for the shares. */
+    /** Refuses volumes on a block device or file: it cannot contain a directory for each volume. */
     private void checkShared(List<ConfigValues> storage) {
         for (int i = 0; i < storage.size(); i++) {
             Path path = storage.get(i).find(ConfigKeys.STORAGE_PATH);
@@ -206,7 +206,7 @@ final class StorageChecks {
         }
     }
 
-    /** Whether the path is, holds or lies in one that stands before it. */
+    /** Whether the path equals, contains or is inside an earlier storage path. */
     private boolean clashes(List<ConfigValues> storage, int number, Path path) {
         Path mine = path.normalize();
         for (int i = 0; i < number; i++) {
@@ -228,7 +228,7 @@ final class StorageChecks {
         return false;
     }
 
-    /** Warns where a file system is smaller than all that shall lie on it. */
+    /** Warns if a file system is smaller than the total size of the volumes on it. */
     private void checkRoom(List<ConfigValues> storage) {
         Map<FileStore, Long> wanted = new HashMap<>();
         for (int i = 0; i < storage.size(); i++) {
@@ -250,7 +250,7 @@ final class StorageChecks {
         }
     }
 
-    /** Where the path lies, or will lie once it is made; null when that cannot be told. */
+    /** Returns the file system of the path, or of its nearest existing parent; null if it cannot be determined. */
     private static @Nullable FileStore fileSystem(Path path) {
         Path at = path.toAbsolutePath();
         while (at != null && !Files.exists(at)) {

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Checks which TLS keys need or exclude each other. Certificates themselves are read by the store, one by one. */
+/** Checks which TLS keys require or exclude each other. The certificate store reads the certificates themselves. */
 final class TlsChecks {
     private static final Pattern NAME =
             Pattern.compile("(?i)(\\*\\.)?([a-z0-9_]([a-z0-9_-]*[a-z0-9_])?\\.)*[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?\\.?");
@@ -59,7 +59,7 @@ final class TlsChecks {
         }
     }
 
-    /** Returns whether the address uses the certificates of all. */
+    /** Returns whether the address uses the shared certificates. */
     private boolean checkListener(String path, ConfigValues listener, boolean shared) {
         boolean certificate = listener.isSet(ConfigKeys.LISTEN_CERTIFICATE);
         boolean key = listener.isSet(ConfigKeys.LISTEN_KEY);
@@ -83,7 +83,11 @@ final class TlsChecks {
         return uses;
     }
 
-    /** Checks the settings of an address, or the general ones, over each other. */
+    /**
+     * Checks the settings of an address, or the general settings.
+     *
+     * @param effective the settings in force: {@code own} completed by the general ones
+     */
     private void checkSettings(String path, ConfigValues own, ServerTlsKeys.Section keys, ServerTlsConfig effective) {
         if (effective.minVersion().compareTo(effective.maxVersion()) > 0) {
             String key = path + (own.isSet(keys.minVersion()) ? ".min_version" : ".max_version");
@@ -122,7 +126,7 @@ final class TlsChecks {
         }
     }
 
-    /** Checks settings of names over those of each address, and over the general ones. */
+    /** Checks the settings of names, combined with those of each address and with the general ones. */
     private void checkNameSettings(String path, ConfigValues element, ConfigValues values) {
         if (ServerTlsKeys.NAME.all().stream().anyMatch(element::isSet)) {
             ServerTlsConfig general = ServerTlsConfig.from(values, values);
@@ -145,7 +149,7 @@ final class TlsChecks {
         } else if (directory != null && element.isSet(TlsKeys.KEY)) {
             problems.error(at(path + ".key"), path + ".key", "cannot be combined with directory, which contains the keys");
         }
-        // One bad certificate must not keep the others from being served, so these are warnings.
+        // These are warnings, since one unreadable certificate must not prevent the use of the others.
         warnUnreadable(path + ".certificate", certificate);
         warnUnreadable(path + ".key", element.find(TlsKeys.KEY));
         warnUnreadable(path + ".directory", directory);

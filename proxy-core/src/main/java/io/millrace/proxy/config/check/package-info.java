@@ -1,4 +1,4 @@
-/** Checks of settings against each other and against the machine. */
+/** Checks of settings against each other and against the machine, beyond the checks of single values. */
 @NullMarked
 package io.millrace.proxy.config.check;
 

@@ -13,21 +13,21 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How names of origins become addresses. Immutable.
+ * Settings of the name resolution of origins. Immutable.
  *
- * @param nameServers whom to ask; empty for the system's
- * @param zones domains with name servers of their own
- * @param hostsFile null for the system's, if it has one
- * @param prefer which addresses are tried first
- * @param queryTimeoutNanos how long one name server has
- * @param ttlMinNanos shortest time that an answer is good for
- * @param ttlMaxNanos longest time that an answer is good for
- * @param negativeTtlNanos how long it is remembered that there is none
- * @param staleMaxNanos how long an old answer may be used
- * @param downNanos how long an address that failed comes last
- * @param hostsMax hosts remembered
- * @param inFlightMax hosts asked for at the same time
- * @param srv whether service records are asked for
+ * @param nameServers name servers; empty for those of the system
+ * @param zones domains with separate name servers
+ * @param hostsFile hosts file; null for the file of the system, if it exists
+ * @param prefer address family that is tried first
+ * @param queryTimeoutNanos time limit of a query to one name server
+ * @param ttlMinNanos minimum lifetime of an answer
+ * @param ttlMaxNanos maximum lifetime of an answer
+ * @param negativeTtlNanos lifetime of a negative answer
+ * @param staleMaxNanos how long an expired answer may be used
+ * @param downNanos how long a failed address is tried last
+ * @param hostsMax limit of cached hosts
+ * @param inFlightMax limit of hosts that are resolved at the same time
+ * @param srv whether service records are requested
  */
 public record DnsConfig(
         List<InetSocketAddress> nameServers,
@@ -45,16 +45,16 @@ public record DnsConfig(
         boolean srv) {
     private static final int DNS_PORT = 53;
 
-    /** A family of addresses. */
+    /** An address family. */
     public enum Prefer {
         IPV4,
         IPV6
     }
 
     /**
-     * Name servers of a domain. Immutable.
+     * The name servers of a domain. Immutable.
      *
-     * @param domain in lower case, without a dot at either end
+     * @param domain in lower case, without a leading or trailing dot
      * @param nameServers at least one
      */
     public record Zone(String domain, List<InetSocketAddress> nameServers) {}
@@ -88,7 +88,9 @@ public record DnsConfig(
         }
     }
 
-    /** Addresses of name servers: an address, or one with a port after it, an IPv6 address then in brackets. */
+    /**
+     * Parses addresses of name servers: an address, optionally with a port; an IPv6 address with a port is in brackets.
+     */
     public static List<InetSocketAddress> servers(List<String> texts) throws InvalidValueException {
         List<InetSocketAddress> servers = new ArrayList<>();
         for (String text : texts) {
@@ -116,7 +118,7 @@ public record DnsConfig(
         return new InetSocketAddress(ip, address.port());
     }
 
-    /** A domain as names are compared with it. */
+    /** Normalizes a domain for comparisons: lower case, without a leading or trailing dot. */
     public static String domain(String text) throws InvalidValueException {
         String domain = text.toLowerCase(Locale.ROOT);
         domain = domain.startsWith(".") ? domain.substring(1) : domain;

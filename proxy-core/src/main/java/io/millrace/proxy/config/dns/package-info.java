@@ -1,4 +1,4 @@
-/** Keys and record of {@code dns}. */
+/** Keys and record of {@code dns}, the name resolution of origins. */
 @NullMarked
 package io.millrace.proxy.config.dns;
 

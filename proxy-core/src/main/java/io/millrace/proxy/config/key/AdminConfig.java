@@ -5,11 +5,11 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the admin API is served. Immutable.
+ * Addresses of the admin API. Immutable.
  *
- * @param socket Unix socket, absolute; null leaves the place to whoever starts the proxy
+ * @param socket Unix socket, absolute; null if the code that starts the proxy chooses it
  * @param listen TCP address besides the socket; null for none
- * @param tokenFile file with the token for {@code listen}; never null where {@code listen} is not
+ * @param tokenFile file with the token for {@code listen}; not null if {@code listen} is set
  */
 public record AdminConfig(
         @Nullable Path socket,

@@ -6,22 +6,22 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One entry of the catalogue: everything that is known about one setting. Validation, {@code config describe}, the
- * reference page and the JSON Schema are made from it. Immutable; compared by identity.
+ * A key of the catalogue, with all properties of the setting. Validation, {@code config describe}, the reference page
+ * and the JSON Schema are generated from it. Immutable; compared by identity.
  *
  * @param <T> the type of the value
  */
 public final class ConfigKey<T> {
-    /** What a change of a setting takes. None of them needs downtime. */
+    /** How a change of a setting is applied. None of the ways needs downtime. */
     public enum Apply {
-        /** The running worker takes it over at once. */
+        /** The running worker applies the change at once. */
         LIVE,
-        /** A new worker starts beside the old one, which drains. */
+        /** A new worker starts beside the old one, which then drains. */
         ROLLING,
-        /** The launcher itself must be restarted; its sockets and its worker stay. */
+        /** The launcher must be restarted; its sockets and its worker are kept. */
         RELAUNCH;
 
-        /** In lower case, as reports and the reference show it. */
+        /** Name in lower case, for reports and the reference page. */
         public String word() {
             return name().toLowerCase(Locale.ROOT);
         }
@@ -57,12 +57,12 @@ public final class ConfigKey<T> {
         trafficServerName = builder.trafficServerName;
     }
 
-    /** The full name, such as {@code cache.ram_size}; the fields of list elements as {@code storage[].path}. */
+    /** Full name, such as {@code cache.ram_size}; fields of list elements are written as {@code storage[].path}. */
     public String path() {
         return path;
     }
 
-    /** The last part of the path: {@code ram_size}. */
+    /** Last part of the path: {@code ram_size}. */
     public String name() {
         return path.substring(path.lastIndexOf('.') + 1);
     }
@@ -71,12 +71,12 @@ public final class ConfigKey<T> {
         return type;
     }
 
-    /** The smallest value, as it would be written; null when there is no bound. */
+    /** The smallest value, formatted as in a file; null if there is no bound. */
     public @Nullable String minText() {
         return min == null ? null : type.format(min);
     }
 
-    /** The largest value, as it would be written; null when there is no bound. */
+    /** The largest value, formatted as in a file; null if there is no bound. */
     public @Nullable String maxText() {
         return max == null ? null : type.format(max);
     }
@@ -89,12 +89,12 @@ public final class ConfigKey<T> {
         return max;
     }
 
-    /** The value without any setting; null when there is none, which the sentence then explains. */
+    /** The default; null if there is none, in which case the description explains why. */
     public @Nullable T defaultValue() {
         return defaultValue;
     }
 
-    /** The default as it would be written, or in words where it depends on the machine; null when there is none. */
+    /** The default, formatted as in a file, or in words if it depends on the machine; null if there is none. */
     public @Nullable String defaultText() {
         if (defaultText != null) {
             return defaultText;
@@ -106,32 +106,32 @@ public final class ConfigKey<T> {
         return apply;
     }
 
-    /** Whether a remap rule may set this key for itself. */
+    /** Whether a remap rule may override this key. */
     public boolean isPerRule() {
         return perRule;
     }
 
-    /** Whether 0 is allowed although it lies below the smallest value. */
+    /** Whether 0 is allowed although it is below the smallest value. */
     public boolean isOrZero() {
         return orZero;
     }
 
-    /** Whether an element of a list must set this key. */
+    /** Whether this key is required in an element of a list. */
     public boolean isRequired() {
         return required;
     }
 
-    /** One sentence that says what the setting does. */
+    /** One sentence that describes the effect of the setting. */
     public String sentence() {
         return sentence;
     }
 
-    /** The record of Traffic Server that does the same, or null. */
+    /** The Traffic Server record with the same effect; null if there is none. */
     public @Nullable String trafficServerName() {
         return trafficServerName;
     }
 
-    /** Whether a text, as it would be written in the file, says what the key has without any setting. */
+    /** Whether a text, written as in a file, is the default value. */
     public boolean isDefault(String text) {
         try {
             return defaultValue != null && defaultValue.equals(read(text));
@@ -140,14 +140,14 @@ public final class ConfigKey<T> {
         }
     }
 
-    /** Reads a value and holds it against the bounds. */
+    /** Parses a value and checks its bounds. */
     public T read(String text) throws InvalidValueException {
         T value = type.read(text.trim());
         check(value);
         return value;
     }
 
-    /** Holds a value against the bounds. */
+    /** Checks the bounds of a value. */
     void check(T value) throws InvalidValueException {
         boolean zero = orZero && type.format(value).equals("0");
         if (min != null && compare(value, min) < 0 && !zero) {
@@ -180,7 +180,7 @@ public final class ConfigKey<T> {
         return new Builder<>(path, type);
     }
 
-    /** Collects what a key says about itself; {@link #description} builds the key. */
+    /** Collects the properties of a key; {@link #description} builds the key. */
     public static final class Builder<T> {
         private final String path;
         private final ValueType<T> type;

@@ -7,8 +7,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Values by key: of a whole configuration, of one element of a list, or the settings that one remap rule makes for
- * itself. A key that was not set has the catalogue's default. Immutable.
+ * A map from keys to values. The values belong to a whole configuration, a list element, or a remap rule. A key that
+ * was not set has the default of the catalogue. Immutable.
  */
 public final class ConfigValues {
     private static final ConfigValues EMPTY = new ConfigValues(new LinkedHashMap<>(), null);
@@ -29,26 +29,26 @@ public final class ConfigValues {
         return new Builder();
     }
 
-    /** Whether the key was set, to whatever value. */
+    /** Whether the key was set, even if to its default. */
     public boolean isSet(ConfigKey<?> key) {
         return values.containsKey(key);
     }
 
-    /** How many keys were set. */
+    /** The number of keys that were set. */
     public int size() {
         return values.size();
     }
 
-    /** The value that was set, else the default, else null. */
+    /** Returns the value that was set, else the default, else null. */
     public <T> @Nullable T find(ConfigKey<T> key) {
         Object value = values.get(key);
         return value == null ? key.defaultValue() : key.type().cast(value);
     }
 
     /**
-     * The value that was set, else the default.
+     * Returns the value that was set, else the default.
      *
-     * @throws IllegalStateException when there is neither
+     * @throws IllegalStateException if there is neither
      */
     public <T> T get(ConfigKey<T> key) {
         T value = find(key);
@@ -58,31 +58,31 @@ public final class ConfigValues {
         return value;
     }
 
-    /** The elements of a list; none when it was not set. */
+    /** Returns the elements of a list; empty if the list was not set. */
     public List<ConfigValues> elements(ConfigKey<List<ConfigValues>> key) {
         List<ConfigValues> elements = find(key);
         return elements == null ? List.of() : elements;
     }
 
-    /** As it would be written in the file; null when there is no value. */
+    /** Returns the value, formatted as in a file; null if there is no value. */
     public @Nullable <T> String text(ConfigKey<T> key) {
         T value = find(key);
         return value == null ? null : key.type().format(value);
     }
 
-    /** Where these values stand, as {@code millrace.yaml:12:5}; null when they come from code. */
+    /** File position of these values, such as {@code millrace.yaml:12:5}; null if they were set in code. */
     public @Nullable String origin() {
         return origin;
     }
 
-    /** These values, and for what they do not set those of {@code fallback}. */
+    /** Returns these values, completed by the values of {@code fallback} for keys that are not set here. */
     public ConfigValues over(ConfigValues fallback) {
         LinkedHashMap<ConfigKey<?>, Object> merged = new LinkedHashMap<>(fallback.values);
         merged.putAll(values);
         return new ConfigValues(merged, origin);
     }
 
-    /** Those of the keys that a rule may set for itself. */
+    /** Returns only the values of keys that a remap rule may override. */
     public ConfigValues settingsOfRule() {
         LinkedHashMap<ConfigKey<?>, Object> settings = new LinkedHashMap<>();
         values.forEach((key, value) -> {
@@ -100,7 +100,7 @@ public final class ConfigValues {
         return builder;
     }
 
-    /** Equal values for the same keys, wherever they stand. */
+    /** Equal if the same keys have equal values; the file positions are not compared. */
     @Override
     public boolean equals(@Nullable Object other) {
         if (!(other instanceof ConfigValues that) || values.size() != that.values.size()) {
@@ -123,13 +123,13 @@ public final class ConfigValues {
         return hash;
     }
 
-    /** As {@link #toString(Iterable)} in the order in which the keys were set. */
+    /** Like {@link #toString(Iterable)}, in the order in which the keys were set. */
     @Override
     public String toString() {
         return toString(values.keySet());
     }
 
-    /** In the order of the given keys: {@code {cache.enabled=false, cache.ram_size=1GiB}}. */
+    /** Formats the values in the order of the given keys: {@code {cache.enabled=false, cache.ram_size=1GiB}}. */
     public String toString(Iterable<? extends ConfigKey<?>> order) {
         StringBuilder text = new StringBuilder("{");
         for (ConfigKey<?> key : order) {
@@ -154,7 +154,7 @@ public final class ConfigValues {
         /**
          * Sets a value.
          *
-         * @throws IllegalArgumentException when it is out of bounds; the message names key and limit
+         * @throws IllegalArgumentException if the value is out of bounds; the message contains key and limit
          */
         public <T> Builder set(ConfigKey<T> key, T value) {
             try {
@@ -166,7 +166,7 @@ public final class ConfigValues {
             return this;
         }
 
-        /** Puts a value that the key has read itself. */
+        /** Sets a value that the key itself has parsed, without another check. */
         public void put(ConfigKey<?> key, Object value) {
             values.put(key, value);
         }
@@ -179,13 +179,13 @@ public final class ConfigValues {
             return values.containsKey(key);
         }
 
-        /** What was set so far; null when nothing was. */
+        /** Returns the value that was set so far; null if there is none. */
         public <T> @Nullable T find(ConfigKey<T> key) {
             Object value = values.get(key);
             return value == null ? null : key.type().cast(value);
         }
 
-        /** The elements of a list so far. */
+        /** Returns the elements of a list that were set so far. */
         public List<ConfigValues> elements(ConfigKey<?> list) {
             Object value = values.get(list);
             return value == null ? List.of() : ValueType.LIST.cast(value);

@@ -1,25 +1,23 @@
 package io.millrace.proxy.config.key;
 
-import static io.millrace.proxy.config.key.ConfigKey.builder;
-
 import io.millrace.proxy.config.value.FileMode;
 import java.util.List;
 
-/** The catalogue's entries of the configuration itself: what it includes, and what is kept of it. */
+/** The catalogue's keys for configuration files: included files, history and file mode. */
 public final class FileKeys {
-    public static final ConfigKey<List<String>> INCLUDE = builder("include", ValueType.NAMES)
+    public static final ConfigKey<List<String>> INCLUDE = ConfigKey.builder("include", ValueType.NAMES)
             .atsName("remap.config (.include)")
             .description(
                     "Files whose lists remap, origins, filters and cache_rules are appended: paths, directories (their"
                             + " *.yaml and *.yml files) and patterns such as rules.d/*.yaml, each in the order of the"
                             + " names. They contain nothing else, and include no other files.");
-    public static final ConfigKey<Integer> HISTORY = builder("admin.config_history", ValueType.INTEGER)
+    public static final ConfigKey<Integer> HISTORY = ConfigKey.builder("admin.config_history", ValueType.INTEGER)
             .within(1, 1000)
             .defaultsTo(20)
             .atsName("proxy.config.admin.number_config_bak")
             .description("Applied configurations that the launcher keeps, for config history and config rollback.");
 
-    public static final ConfigKey<FileMode> MODE = builder("file_mode", ValueType.FILE_MODE)
+    public static final ConfigKey<FileMode> MODE = ConfigKey.builder("file_mode", ValueType.FILE_MODE)
             .defaultsTo(FileMode.STANDARD)
             .rolling()
             .description(

@@ -1,14 +1,14 @@
 package io.millrace.proxy.config.key;
 
 /**
- * What is fetched beyond what a client waits for. Immutable.
+ * Settings of fetches: ranges, fetches without waiting clients, and requests that follow a fetch. Immutable.
  *
  * @param rangeLookup whether requests with Range use the cache
- * @param rangeWrite whether a range that is not stored makes the whole be fetched
- * @param activeTimeoutNanos how long a fill goes on without clients; 0 without limit
- * @param completedThreshold share of the body that must have come for it to go on
- * @param readWhileWriting which requests read what another one fetches
- * @param uncacheableSeconds how long a key is remembered whose response could not be stored; 0 not at all
+ * @param rangeWrite whether a request for a range that is not stored fetches the whole response
+ * @param activeTimeoutNanos how long a fetch continues without clients; 0 for no limit
+ * @param completedThreshold fraction of the body that must have arrived for a fetch without clients to continue
+ * @param readWhileWriting which requests follow the fetch of another request
+ * @param uncacheableSeconds how long a key is remembered whose response could not be stored; 0 for not at all
  */
 public record FillConfig(
         boolean rangeLookup,
@@ -18,13 +18,13 @@ public record FillConfig(
         ReadWhileWriting readWhileWriting,
         long uncacheableSeconds) {
 
-    /** Which requests read what another one fetches; the ordinals are Traffic Server's numbers. */
+    /** Which requests follow the fetch of another request. The ordinals are the numbers of Traffic Server. */
     public enum ReadWhileWriting {
-        /** None: each goes to the origin until something is stored. */
+        /** None: each request is sent to the origin until a response is stored. */
         NEVER,
-        /** All that it may answer. */
+        /** All requests that the fetched response can answer. */
         ALWAYS,
-        /** Those without Range. */
+        /** Requests without Range. */
         NOT_FOR_RANGES
     }
 

@@ -5,14 +5,14 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The access log. Immutable.
+ * Settings of the access log. Immutable.
  *
- * @param accessEnabled whether one is written
- * @param accessPath the file, absolute; null leaves the place to whoever starts the proxy
- * @param accessFormat how a line looks
- * @param rotateBytes size at which the file is rotated; 0 never
- * @param rotateIntervalSeconds age at which the file is rotated; 0 never
- * @param rotateKeep rotated files that are kept; 0 keeps all
+ * @param accessEnabled whether an access log is written
+ * @param accessPath the file, absolute; null if the code that starts the proxy chooses it
+ * @param accessFormat format of a line
+ * @param rotateBytes size at which the file is rotated; 0 for never
+ * @param rotateIntervalSeconds age at which the file is rotated; 0 for never
+ * @param rotateKeep number of rotated files that are kept; 0 for all
  */
 public record LogConfig(
         boolean accessEnabled,

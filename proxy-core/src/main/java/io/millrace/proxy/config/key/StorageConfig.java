@@ -6,19 +6,19 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One volume of the cache on disk. Immutable.
+ * A cache volume on disk. Immutable.
  *
  * @param path absolute directory, block device or file
- * @param sizeBytes disk space that it takes, 0 for a whole block device
- * @param indexPath directory of the index of a block device or file, null for a directory
- * @param format whether a block device or file that holds something else may be written over, once
+ * @param sizeBytes disk space of the volume; 0 for a whole block device
+ * @param indexPath directory of the index of a block device or file; null for a directory
+ * @param format whether foreign data on a block device or in a file may be overwritten, once
  */
 public record StorageConfig(
         Path path, long sizeBytes, @Nullable Path indexPath, boolean format) {
     private static final Path DEVICES = Path.of("/dev");
     private static final Path MEMORY_FILES = Path.of("/dev/shm");
 
-    /** A directory. */
+    /** Creates a volume in a directory. */
     public StorageConfig(Path path, long sizeBytes) {
         this(path, sizeBytes, null, false);
     }
@@ -32,7 +32,7 @@ public record StorageConfig(
                 element.get(ConfigKeys.STORAGE_FORMAT));
     }
 
-    /** Whether the path is a block device or a file, as far as can be seen: also one below /dev that is not there now. */
+    /** Whether the path is a block device or a file. A missing path below /dev counts as a device. */
     public boolean isDeviceOrFile() {
         return indexPath != null || isDeviceOrFile(path);
     }
@@ -41,7 +41,7 @@ public record StorageConfig(
         return Files.exists(path) ? !Files.isDirectory(path) : isBelowDevices(path);
     }
 
-    /** Whether it needs no size. */
+    /** Whether the path is a block device, which needs no size. */
     public static boolean isDevice(Path path) {
         return Files.exists(path) ? !Files.isDirectory(path) && !Files.isRegularFile(path) : isBelowDevices(path);
     }
@@ -52,8 +52,8 @@ public record StorageConfig(
     }
 
     /**
-     * The element with a directory for its index below this one, if it needs one and has none. A path that had one
-     * before is a file still, though the file be missing now.
+     * Returns the element with an index directory below {@code directory}, if it needs one and has none. A missing path
+     * counts as a file if the index directory of that file exists.
      */
     public static ConfigValues withIndexBelow(ConfigValues element, Path directory) {
         Path path = element.get(ConfigKeys.STORAGE_PATH);
@@ -65,7 +65,10 @@ public record StorageConfig(
         return element.toBuilder().set(ConfigKeys.STORAGE_INDEX_PATH, index).build();
     }
 
-    /** The path in one name that no other path has: dashes for slashes, and all but the plainest signs as %xx. */
+    /**
+     * Returns a unique file name for the path: a dash for each slash, and %xx for each character except letters,
+     * digits, dots and underscores.
+     */
     private static String nameOf(Path path) {
         StringBuilder name = new StringBuilder();
         byte[] bytes = path.normalize().toString().getBytes(StandardCharsets.UTF_8);

@@ -1,14 +1,14 @@
 package io.millrace.proxy.config.key;
 
 /**
- * How the cache on disk is written and opened. Immutable.
+ * Settings of the disk cache. Immutable.
  *
  * @param syncIntervalMillis longest time that written objects stay unsynced
- * @param segmentBytes the piece of a volume that is written and reclaimed as a whole
- * @param openWaitMillis how long a request waits for a volume's index at the start
- * @param scrubBytesPerSecond what is verified in the background, 0 for nothing
- * @param diskAdmission which new responses a full volume takes
- * @param permitPinning whether pinned responses are taken and kept for that
+ * @param segmentBytes size of a segment, the part of a volume that is written and reclaimed as a whole
+ * @param openWaitMillis how long a request waits at the start for a volume's index
+ * @param scrubBytesPerSecond rate of the background verification; 0 for none
+ * @param diskAdmission which new responses a full volume admits
+ * @param permitPinning whether responses are pinned
  */
 public record StoreSettings(
         long syncIntervalMillis,
@@ -17,13 +17,13 @@ public record StoreSettings(
         long scrubBytesPerSecond,
         DiskAdmission diskAdmission,
         boolean permitPinning) {
-    /** Which new responses a full volume takes. */
+    /** Which new responses a full volume admits. */
     public enum DiskAdmission {
-        /** All. */
+        /** All responses. */
         ALWAYS,
-        /** Those asked for before. */
+        /** Responses that were requested before. */
         SECOND_HIT,
-        /** Those asked for so often that the like of them were of use. */
+        /** Responses requested so often that similar ones have been hit. */
         FREQUENCY
     }
 

@@ -31,12 +31,12 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The type of a setting's value: how it is read from text, written as text, and described to an operator. Immutable.
+ * The type of a setting's value: its parser, its formatter and its description for operators. Immutable.
  *
- * @param <T> what the value is once read; sizes are {@link Long} bytes, durations {@link Duration}
+ * @param <T> class of the parsed value; sizes are {@link Long} bytes, durations {@link Duration}
  */
 public final class ValueType<T> {
-    /** Reads a value; refuses with the reason an operator needs. */
+    /** Parses a value. An invalid value is refused with a reason for the operator. */
     interface Reader<T> {
         T read(String text) throws InvalidValueException;
     }
@@ -89,7 +89,7 @@ public final class ValueType<T> {
             false);
     static final ValueType<String> URL = new ValueType<>(
             "URL", "http://host[:port]/path", String.class, ValueType::readUrl, Function.identity(), null, false);
-    /** As {@link #NAMES}, of expressions, which have commas in them: as one text they stand between spaces. */
+    /** Like {@link #NAMES}, for expressions. They may contain commas, so spaces separate them in a single text. */
     public static final ValueType<List<String>> REFERERS = new ValueType<>(
             "expressions",
             "a list of expressions in RE2's syntax, each of which may begin with ~; * and ~*",
@@ -129,7 +129,7 @@ public final class ValueType<T> {
             "percent", "such as 30%", Double.class, ValueType::readPercent, ValueType::formatPercent, null, false);
     public static final ValueType<List<String>> NAMES = new ValueType<>(
             "names", "a list of words", namesClass(), ValueType::readNames, ValueType::formatNames, null, false);
-    /** As {@link #NAMES}, of field names; it may be empty. */
+    /** Like {@link #NAMES}, for field names; the list may be empty. */
     public static final ValueType<List<String>> FIELD_NAMES = new ValueType<>(
             "field names",
             "a list of field names, which may be empty",
@@ -148,7 +148,7 @@ public final class ValueType<T> {
             null,
             false);
 
-    /** As {@link #NAMES}, of protocols that a connection may switch to; it may be empty. */
+    /** Like {@link #NAMES}, for protocols that a connection may switch to; the list may be empty. */
     public static final ValueType<List<String>> PROTOCOLS = new ValueType<>(
             "protocol names",
             "a list of protocols without versions, which may be empty",
@@ -158,7 +158,7 @@ public final class ValueType<T> {
             null,
             false);
 
-    /** As {@link #NAMES}, of ports; it may be empty. */
+    /** Like {@link #NAMES}, for ports; the list may be empty. */
     public static final ValueType<List<String>> PORTS = new ValueType<>(
             "ports",
             "a list of ports, which may be empty",
@@ -168,7 +168,7 @@ public final class ValueType<T> {
             null,
             false);
 
-    /** As {@link #NAMES}, of cookies; it may be empty. */
+    /** Like {@link #NAMES}, for cookies; the list may be empty. */
     public static final ValueType<List<String>> COOKIES = new ValueType<>(
             "cookie names",
             "a list of cookie names, which may be empty",
@@ -178,7 +178,7 @@ public final class ValueType<T> {
             null,
             false);
 
-    /** As {@link #NAMES}, of query parameters; it may be empty. */
+    /** Like {@link #NAMES}, for query parameters; the list may be empty. */
     public static final ValueType<List<String>> PARAMETERS = new ValueType<>(
             "parameter names",
             "a list of names of query parameters, not percent-encoded, * at the end for any rest; it may be empty",
@@ -188,7 +188,7 @@ public final class ValueType<T> {
             null,
             false);
 
-    /** Addresses and ranges, made ready; written as a list or with commas between. */
+    /** Addresses and ranges, compiled for lookups; written as a list or separated by commas. */
     public static final ValueType<AddressSet> ADDRESSES = new ValueType<>(
             "addresses",
             "a list of addresses and ranges: 192.0.2.7, 10.0.0.0/8, 10.0.0.1-10.0.0.9, ~ before one takes it out; or all",
@@ -207,7 +207,7 @@ public final class ValueType<T> {
             null,
             false);
 
-    /** A host and all below it; a dot for all. */
+    /** A host and all of its subdomains; a dot for all hosts. */
     public static final ValueType<String> DOMAIN = new ValueType<>(
             "domain",
             "a domain such as example.com, or . for all",
@@ -241,7 +241,7 @@ public final class ValueType<T> {
             null,
             false);
 
-    /** As {@link #NAMES}, of status codes of final responses; it may be empty. */
+    /** Like {@link #NAMES}, for status codes of final responses; the list may be empty. */
     public static final ValueType<List<String>> STATUSES = new ValueType<>(
             "status codes",
             "a list of numbers from 200 to 599, which may be empty",
@@ -260,7 +260,9 @@ public final class ValueType<T> {
             null,
             false);
 
-    /** Protocols that carry requests, or hide them: what rules refuse would go past them. */
+    /**
+     * Protocols that carry or hide requests. They cannot be switched to, since their requests would bypass every rule.
+     */
     private static final List<String> REFUSED_PROTOCOLS = List.of("h2c", "h2", "http", "tls");
 
     private final String name;
@@ -288,12 +290,15 @@ public final class ValueType<T> {
         this.numbered = numbered;
     }
 
-    /** One of the constants of {@code enumClass}, written in lower case, with {@code _} or {@code -}, or as Traffic Server's number: the ordinal. */
+    /**
+     * Returns the type of the constants of {@code enumClass}. A value is a constant's name in lower case, with
+     * {@code _} or {@code -}, or the number of Traffic Server, which is the ordinal.
+     */
     public static <E extends Enum<E>> ValueType<E> word(Class<E> enumClass, boolean numbered) {
         return word(enumClass, numbered, Map.of());
     }
 
-    /** The same without numbers, and with other words for some of them. */
+    /** Like {@link #word(Class, boolean)} without numbers, with synonyms for some words. */
     public static <E extends Enum<E>> ValueType<E> word(Class<E> enumClass, Map<String, E> synonyms) {
         return word(enumClass, false, synonyms);
     }
@@ -332,22 +337,22 @@ public final class ValueType<T> {
                 numbered);
     }
 
-    /** As the reference names it: {@code size}, {@code duration}, {@code word} and so on. */
+    /** Name of the type on the reference page: {@code size}, {@code duration}, {@code word} and so on. */
     public String name() {
         return name;
     }
 
-    /** The unit, the form or the words of a value, as the reference shows it. */
+    /** The unit, the form or the words of a value, for the reference page. */
     public String unit() {
         return unit;
     }
 
-    /** Whether the number of a word, from 0, stands for it. */
+    /** Whether a word may be replaced by its number, counted from 0. */
     public boolean isNumbered() {
         return numbered;
     }
 
-    /** The words that an enumeration takes, in the order of their numbers; null for every other type. */
+    /** The words of an enumeration in the order of their numbers; null for every other type. */
     public @Nullable List<String> words() {
         return words;
     }
@@ -396,7 +401,7 @@ public final class ValueType<T> {
                 return value;
             }
         } catch (NumberFormatException e) {
-            // Reported below, as an infinite value is.
+            // Reported below, like an infinite value.
         }
         throw new InvalidValueException("'" + text + "' is not a number such as 0.1");
     }
@@ -493,7 +498,8 @@ public final class ValueType<T> {
             Regex.compile(readString(text));
             return text;
         } catch (PatternSyntaxException e) {
-            throw new InvalidValueException("'" + Regex.shown(text) + "' is not an expression: " + e.getDescription());
+            throw new InvalidValueException(
+                    "'" + Regex.shown(text) + "' is not a regular expression: " + e.getDescription());
         }
     }
 
@@ -525,7 +531,7 @@ public final class ValueType<T> {
         return codes;
     }
 
-    /** As {@link #formatNames} writes it. */
+    /** Whether the text is an empty list in the form of {@link #formatNames}. */
     private static boolean isEmptyList(String text) {
         return text.isEmpty() || text.equals("[]");
     }
@@ -534,12 +540,12 @@ public final class ValueType<T> {
         return names.isEmpty() ? "[]" : String.join(", ", names);
     }
 
-    /** Whether a list of words may have none. */
+    /** Whether a list of words may be empty. */
     public boolean mayBeEmpty() {
         return isWords() && this != NAMES && this != REFERERS && this != ADDRESSES;
     }
 
-    /** Whether a value is a list of words, which may be written as a list or with commas between. */
+    /** Whether a value is a list of words, written as a list or separated by commas. */
     public boolean isWords() {
         return (valueClass == namesClass() && this != LIST) || this == ADDRESSES;
     }

@@ -1,37 +1,37 @@
 package io.millrace.proxy.config.key;
 
 /**
- * What requests and answers say of this proxy. Immutable.
+ * Settings of the fields that identify this proxy in requests and responses. Immutable.
  *
- * @param name this proxy's name in Via and Cache-Status
- * @param response how much Via says in answers
- * @param request how much Via says in requests to origins
- * @param server what answers say in Server
+ * @param name name of this proxy in Via and Cache-Status
+ * @param response detail of Via in responses
+ * @param request detail of Via in requests to origins
+ * @param server content of the Server field in responses
  */
 public record ViaConfig(String name, Level response, Level request, ServerField server) {
-    /** How much Via says; the numbers are Traffic Server's. */
+    /** Detail of Via; the numbers are those of Traffic Server. */
     public enum Level {
-        /** There is none of this proxy's own. */
+        /** No Via entry of this proxy. */
         NONE,
         /** Version and name. */
         NAME,
-        /** Six letters of the outcome too. */
+        /** Also six letters that describe the outcome. */
         SHORT,
-        /** All letters of the outcome. */
+        /** All letters that describe the outcome. */
         FULL,
-        /** The protocols of the client's connection too. */
+        /** Also the protocols of the client's connection. */
         STACK
     }
 
-    /** What the Server field of an answer says. */
+    /** Content of the Server field of a response. */
     public enum ServerField {
-        /** What the origin said. */
+        /** The value from the origin. */
         PASS,
-        /** What the origin said, else this proxy's name. */
+        /** The value from the origin; this proxy's name if there is none. */
         MISSING,
         /** This proxy's name. */
         OWN,
-        /** There is none. */
+        /** No Server field. */
         OFF
     }
 

@@ -3,14 +3,15 @@ package io.millrace.proxy.config.key;
 import java.util.List;
 
 /**
- * A share of every storage path for some hosts or rules. Immutable.
+ * A volume with a share of every storage path, for some hosts or rules. Immutable.
  *
  * @param name lower-case letters, digits, {@code -} and {@code _}
- * @param share its part of each storage path, 0 to 1
- * @param hosts client hosts whose responses go there: names, and {@code .example.com} or {@code *.example.com} for all below
+ * @param share fraction of each storage path, 0 to 1
+ * @param hosts client hosts whose responses are stored there: names; {@code .example.com} or {@code *.example.com} for
+ *     all subdomains
  */
 public record VolumeShareConfig(String name, double share, List<String> hosts) {
-    /** The volume of everything that is not for one of these. */
+    /** Name of the volume of all responses that are not assigned to another volume. */
     public static final String DEFAULT_NAME = "default";
 
     public static VolumeShareConfig from(ConfigValues element) {

@@ -5,16 +5,17 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The process that serves, as the launcher starts it; embedded, only event loops and transport count. Immutable.
+ * Settings of the worker process, which the launcher starts. An embedded proxy uses only event loops and transport.
+ * Immutable.
  *
- * @param javaHome JDK of the worker; null for the launcher's own
+ * @param javaHome JDK of the worker; null for the JDK of the launcher
  * @param eventLoops 0 for one per core
- * @param transport how sockets are polled
- * @param fastLane whether plain connections are served without channels while they ask for hits in RAM
+ * @param transport I/O mechanism of the sockets
+ * @param fastLane whether connections without TLS are served without Netty channels while they request RAM hits
  * @param heapBytes Java heap of the worker
- * @param heartbeatIntervalMillis how often the worker reports
- * @param heartbeatTimeoutMillis silence after which it is taken for hung
- * @param warmUpLimit longest time that it warms up before it takes over; zero for not at all
+ * @param heartbeatIntervalMillis interval of the worker's heartbeats
+ * @param heartbeatTimeoutMillis time without a heartbeat after which the worker is considered hung
+ * @param warmUpLimit longest time of the warm-up before the worker takes over; zero for no warm-up
  */
 public record WorkerConfig(
         @Nullable Path javaHome,
@@ -28,17 +29,20 @@ public record WorkerConfig(
     private static final long HEAP_BYTES_MIN = 512L << 20;
     private static final int HEAP_RAM_SHARE = 8;
 
-    /** How sockets are polled. */
+    /** I/O mechanism of the sockets. */
     public enum Transport {
-        /** Epoll where there is one, else NIO. */
+        /** Epoll if available, else NIO. */
         AUTO,
-        /** Linux epoll; an error where it is missing. */
+        /** Linux epoll; an error if it is not available. */
         EPOLL,
-        /** The JDK's own. */
+        /** The NIO of the JDK. */
         NIO
     }
 
-    /** A response in RAM takes some 700 bytes of heap for its key and head, and these may have half of it. */
+    /**
+     * Computes the heap size. A response in RAM needs about 700 bytes of heap for its key and head; half of the heap is
+     * reserved for these.
+     */
     private static long heapBytes(ConfigValues values) {
         long configured = values.get(ConfigKeys.WORKER_HEAP_SIZE);
         return configured > 0 ? configured : HEAP_BYTES_MIN + values.get(ConfigKeys.CACHE_RAM_SIZE) / HEAP_RAM_SHARE;

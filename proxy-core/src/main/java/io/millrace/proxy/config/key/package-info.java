@@ -1,4 +1,4 @@
-/** Keys of the configuration with type, bounds and default; values by key; the general keys and their records. */
+/** Configuration keys with type, bounds and default; values by key; the general keys and their records. */
 @NullMarked
 package io.millrace.proxy.config.key;
 

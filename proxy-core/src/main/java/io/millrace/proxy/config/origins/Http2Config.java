@@ -3,14 +3,14 @@ package io.millrace.proxy.config.origins;
 import io.millrace.proxy.config.key.ConfigValues;
 
 /**
- * Limits of HTTP/2 connections of clients. Immutable.
+ * Limits of client HTTP/2 connections. Immutable.
  *
- * @param streams requests of one connection at the same time
+ * @param streams requests on one connection at the same time
  * @param headerListBytes largest field section of a request
  * @param resets requests that a client may reset in 30 s
- * @param streamFaults streams that may end by a client's fault in 30 s
+ * @param streamFaults streams that may end by a protocol error of the client in 30 s
  * @param controlFrames frames without request or content in 30 s
- * @param streamWindowBytes content of one request that may be on its way
+ * @param streamWindowBytes flow-control window of one request: content that may be in flight
  */
 public record Http2Config(
         int streams, int headerListBytes, int resets, int streamFaults, int controlFrames, int streamWindowBytes) {

@@ -1,31 +1,29 @@
 package io.millrace.proxy.config.origins;
 
-import static io.millrace.proxy.config.key.ConfigKey.builder;
-
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ValueType;
 
-/** The catalogue's entries for HTTP/2, with clients and with origins. */
+/** The catalogue's keys for HTTP/2 with clients and with origins. */
 public final class Http2Keys {
-    public static final ConfigKey<Boolean> LISTEN = builder("listen[].http2", ValueType.BOOLEAN)
+    public static final ConfigKey<Boolean> LISTEN = ConfigKey.builder("listen[].http2", ValueType.BOOLEAN)
             .defaultsTo(true)
             .rolling()
             .atsName("proto")
             .description("Whether clients of an address with tls are offered HTTP/2 (ALPN h2) before HTTP/1.1.");
-    public static final ConfigKey<Boolean> LISTEN_CLEAR = builder("listen[].h2c", ValueType.BOOLEAN)
+    public static final ConfigKey<Boolean> LISTEN_CLEAR = ConfigKey.builder("listen[].h2c", ValueType.BOOLEAN)
             .defaultsTo(false)
             .rolling()
             .description("Whether clients of an address without tls may begin with HTTP/2 at once (prior knowledge);"
                     + " HTTP/1.1 works there too.");
-    public static final ConfigKey<OriginConfig.Http2> GROUP = builder(
+    public static final ConfigKey<OriginConfig.Http2> GROUP = ConfigKey.builder(
                     "origins[].http2", ValueType.word(OriginConfig.Http2.class, false))
             .description("As origin.http2, for the hosts of the group; without it the rule's holds.");
-    public static final ConfigKey<Integer> STREAMS = builder("http2.streams", ValueType.INTEGER)
+    public static final ConfigKey<Integer> STREAMS = ConfigKey.builder("http2.streams", ValueType.INTEGER)
             .within(1, 100_000)
             .defaultsTo(100)
             .atsName("proxy.config.http2.max_concurrent_streams_in")
             .description("Requests of one HTTP/2 connection at the same time; one more is refused (REFUSED_STREAM).");
-    public static final ConfigKey<Long> HEADER_LIST = builder("http2.header_list", ValueType.SIZE)
+    public static final ConfigKey<Long> HEADER_LIST = ConfigKey.builder("http2.header_list", ValueType.SIZE)
             .within(1024L, 1024L * 1024)
             .defaultsTo(64L * 1024)
             .atsName("proxy.config.http2.max_header_list_size")
@@ -33,20 +31,20 @@ public final class Http2Keys {
                     "Largest field section of an HTTP/2 request, with 32 bytes added for each field. A larger one is"
                             + " answered with 431; if its encoded form is more than twice this limit, the connection"
                             + " ends.");
-    public static final ConfigKey<Integer> RESETS = builder("http2.resets", ValueType.INTEGER)
+    public static final ConfigKey<Integer> RESETS = ConfigKey.builder("http2.resets", ValueType.INTEGER)
             .within(1, 1_000_000)
             .defaultsTo(200)
             .atsName("proxy.config.http2.max_rst_stream_frames_per_minute")
             .description(
                     "Requests that a client may reset before they are answered, in 30 s; one more ends the connection"
                             + " (ENHANCE_YOUR_CALM).");
-    public static final ConfigKey<Integer> STREAM_FAULTS = builder("http2.stream_faults", ValueType.INTEGER)
+    public static final ConfigKey<Integer> STREAM_FAULTS = ConfigKey.builder("http2.stream_faults", ValueType.INTEGER)
             .within(1, 1_000_000)
             .defaultsTo(200)
             .atsName("proxy.config.http2.stream_error_rate_threshold")
             .description("Streams of one connection that may end by a fault of the client, in 30 s; one more ends the"
                     + " connection (ENHANCE_YOUR_CALM).");
-    public static final ConfigKey<Integer> CONTROL_FRAMES = builder("http2.control_frames", ValueType.INTEGER)
+    public static final ConfigKey<Integer> CONTROL_FRAMES = ConfigKey.builder("http2.control_frames", ValueType.INTEGER)
             .within(10, 10_000_000)
             .defaultsTo(3000)
             .atsName("proxy.config.http2.max_settings_frames_per_minute, proxy.config.http2.max_ping_frames_per_minute,"
@@ -54,7 +52,7 @@ public final class Http2Keys {
             .description(
                     "SETTINGS, PING, PRIORITY, GOAWAY, DATA without content, unknown frames and WINDOW_UPDATE without"
                             + " a response of one connection in 30 s; one more ends it (ENHANCE_YOUR_CALM).");
-    public static final ConfigKey<Long> STREAM_WINDOW = builder("http2.stream_window", ValueType.SIZE)
+    public static final ConfigKey<Long> STREAM_WINDOW = ConfigKey.builder("http2.stream_window", ValueType.SIZE)
             .within(65_535L, 16L * 1024 * 1024)
             .defaultsTo(256L * 1024)
             .atsName("proxy.config.http2.initial_window_size_in")
@@ -62,21 +60,22 @@ public final class Http2Keys {
                     "Content of one HTTP/2 request that a client may send before the origin takes any of it; less while"
                             + " memory is scarce.");
 
-    public static final ConfigKey<OriginConfig.Http2> ORIGIN = builder(
+    public static final ConfigKey<OriginConfig.Http2> ORIGIN = ConfigKey.builder(
                     "origin.http2", ValueType.word(OriginConfig.Http2.class, false))
             .defaultsTo(OriginConfig.Http2.OFF)
             .perRule()
             .description(
                     "HTTP version for origins: off (HTTP/1.1), alpn (an https origin chooses it in the TLS handshake,"
                             + " and gets HTTP/1.1 otherwise), or prior_knowledge (always, for http origins too).");
-    public static final ConfigKey<Integer> ORIGIN_STREAMS = builder("origin.http2_streams", ValueType.INTEGER)
+    public static final ConfigKey<Integer> ORIGIN_STREAMS = ConfigKey.builder("origin.http2_streams", ValueType.INTEGER)
             .within(1, 100_000)
             .defaultsTo(100)
             .atsName("proxy.config.http2.max_concurrent_streams_out")
             .description(
                     "Requests of one HTTP/2 connection to an origin at the same time, where the origin allows as many;"
                             + " more need another connection.");
-    public static final ConfigKey<Long> ORIGIN_STREAM_WINDOW = builder("origin.http2_stream_window", ValueType.SIZE)
+    public static final ConfigKey<Long> ORIGIN_STREAM_WINDOW = ConfigKey.builder(
+                    "origin.http2_stream_window", ValueType.SIZE)
             .within(16L * 1024, 16L * 1024 * 1024)
             .defaultsTo(256L * 1024)
             .atsName("proxy.config.http2.initial_window_size_out")

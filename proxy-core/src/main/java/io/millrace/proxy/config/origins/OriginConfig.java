@@ -5,18 +5,18 @@ import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.tls.OriginTlsConfig;
 
 /**
- * Connections to origins; every figure counts for one origin on one event loop. Immutable.
+ * Settings of connections to origins. Every limit counts per origin and event loop. Immutable.
  *
  * @param connectionsMax connections at the same time
- * @param tunnelsMax tunnels at the same time, which are not counted as connections
+ * @param tunnelsMax tunnels at the same time, not counted as connections
  * @param queueMax requests that wait for a connection
- * @param queueWaitNanos how long such a request waits
- * @param keepAliveNanos how long an idle connection is kept; 0 closes it after each request
+ * @param queueWaitNanos how long a request waits for a connection
+ * @param keepAliveNanos how long an idle connection is kept; 0 closes a connection after each request
  * @param keepAliveMax idle connections that are kept
- * @param http2 whether HTTP/2 is spoken where neither a rule nor a group says so
- * @param http2StreamsMax requests of one HTTP/2 connection at the same time
- * @param http2WindowBytes content of one response over HTTP/2 that is not taken yet
- * @param tls TLS settings where neither a rule nor a group has its own
+ * @param http2 use of HTTP/2 if neither the rule nor the group sets it
+ * @param http2StreamsMax requests on one HTTP/2 connection at the same time
+ * @param http2WindowBytes received content of one HTTP/2 response that is not consumed yet
+ * @param tls TLS settings if neither the rule nor the group has its own
  */
 public record OriginConfig(
         int connectionsMax,
@@ -29,13 +29,13 @@ public record OriginConfig(
         int http2StreamsMax,
         int http2WindowBytes,
         OriginTlsConfig tls) {
-    /** When HTTP/2 is spoken with an origin. */
+    /** When HTTP/2 is used with an origin. */
     public enum Http2 {
-        /** Never: HTTP/1.1. */
+        /** Never; HTTP/1.1 is used. */
         OFF,
-        /** Where an origin of https chooses it in the TLS handshake. */
+        /** If the origin uses https and selects HTTP/2 by ALPN. */
         ALPN,
-        /** Always, without asking; over TLS nothing else is offered. */
+        /** Always, with prior knowledge; over TLS, ALPN offers only HTTP/2. */
         PRIOR_KNOWLEDGE
     }
 

@@ -9,27 +9,27 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A group of hosts that answer for the same URLs. Immutable.
+ * A group of hosts that serve the same URLs. Immutable.
  *
  * @param name lower-case letters, digits, {@code -} and {@code _}
- * @param policy who gets a request
- * @param hashKey what decides by {@link Policy#CONSISTENT_HASH}
- * @param ringMode how backups stand to the others
+ * @param policy selection of the host for a request
+ * @param hashKey input of the hash for {@link Policy#CONSISTENT_HASH}
+ * @param ringMode use of backup hosts
  * @param hosts in the order of the file, at least one
- * @param connectionsMax most connections to each host on each event loop; null for the general setting
- * @param tunnelsMax most tunnels to each host on each event loop; null for the general setting
- * @param queueMax most requests that wait for one of them; null for the general setting
- * @param parentIsProxy whether the hosts are sent whole URLs
- * @param goDirect whether the rule's own origin is asked when none of the hosts can be
- * @param whenAllDown what becomes of requests then
- * @param slowStartMillis time in which the weight of a host that was down grows to the whole; 0 for at once
+ * @param connectionsMax limit of connections to each host on each event loop; null for the general setting
+ * @param tunnelsMax limit of tunnels to each host on each event loop; null for the general setting
+ * @param queueMax limit of requests that wait for a connection to a host; null for the general setting
+ * @param parentIsProxy whether the hosts are proxies, so that requests have absolute URLs
+ * @param goDirect whether the rule's own origin is used if no host of the group is available
+ * @param whenAllDown treatment of requests while all hosts are down
+ * @param slowStartMillis time in which the weight of a host grows to its full value after it was down; 0 for at once
  * @param retry when another host is tried
  * @param markdown when a host is marked down
- * @param tls its TLS settings over the general ones
- * @param ownTls whether it has TLS settings, which then go before those of the rule
- * @param http2 whether HTTP/2 is spoken with its hosts; null for what the rule says
- * @param checkHttp2 the same for health checks, which belong to no rule
- * @param healthCheck how hosts are asked whether they are up; null for not at all
+ * @param tls TLS settings of the group over the general ones
+ * @param ownTls whether the group has TLS settings, which then override those of the rule
+ * @param http2 use of HTTP/2 with the hosts; null for the setting of the rule
+ * @param checkHttp2 use of HTTP/2 for health checks, which belong to no rule
+ * @param healthCheck settings of health checks; null for none
  */
 public record OriginGroupConfig(
         String name,
@@ -52,23 +52,26 @@ public record OriginGroupConfig(
         OriginConfig.Http2 checkHttp2,
         @Nullable HealthCheck healthCheck) {
 
-    /** Who gets a request. */
+    /** Selection of the host for a request. */
     public enum Policy {
-        /** All in turn, by weight. */
+        /** All hosts in turn, by weight. */
         ROUND_ROBIN,
-        /** The one with the fewest requests under way for its weight. */
+        /** The host with the fewest requests in progress relative to its weight. */
         LEAST_LOADED,
-        /** By the hash of the URL or the key; a host that goes or comes moves no request between the others. */
+        /**
+         * A host by the hash of the URL or the cache key. If a host is added or removed, no request moves between
+         * the other hosts.
+         */
         CONSISTENT_HASH,
-        /** The first in the order of the file. */
+        /** The first live host in the order of the file. */
         FIRST_LIVE,
-        /** By the client's address. */
+        /** A fixed host for each client address. */
         STICKY,
-        /** The one that had the last request. */
+        /** The host of the previous request, while it is live. */
         LATCHED
     }
 
-    /** What is hashed. */
+    /** The input of the hash. */
     public enum HashKey {
         PATH,
         PATH_QUERY,
@@ -77,29 +80,32 @@ public record OriginGroupConfig(
         CACHE_KEY
     }
 
-    /** How backups stand to the others. */
+    /** Use of backup hosts. */
     public enum RingMode {
-        /** They are asked when none of the others is up. */
+        /** Backups are used if all other hosts are down. */
         EXHAUST_RING,
-        /** One is asked where the URL's own host among the others does not answer, and then both in turn. */
+        /** If the primary host of a URL does not answer, a backup is tried; further tries alternate between both. */
         ALTERNATE_RING,
-        /** The others are this proxy's siblings, and it among them: each asks the backups for what is its own, and its siblings for theirs. */
+        /**
+         * The hosts that are not backups are sibling proxies, including this proxy. Each proxy sends requests for its
+         * own URLs to the backups, and other requests to the sibling that owns the URL.
+         */
         PEERING_RING
     }
 
-    /** What becomes of requests while no host is up. */
+    /** Treatment of requests while no host is up. */
     public enum WhenAllDown {
         TRY,
         FAIL
     }
 
     /**
-     * One host.
+     * A host of the group.
      *
      * @param url scheme, host and port
      * @param weight 1 to 1000
-     * @param backup whether it is for when none of the others is up
-     * @param self whether it is this proxy itself; null where that is to be found out
+     * @param backup whether the host is a backup for the other hosts
+     * @param self whether the host is this proxy; null to detect it
      */
     public record Host(
             RuleUrl url,
@@ -110,32 +116,32 @@ public record OriginGroupConfig(
     /**
      * When another host is tried.
      *
-     * @param tries how often one request may be sent, 1 or more
-     * @param responseCodes answers after which another is tried
-     * @param withinMillis time from the first try after which no other is begun
+     * @param tries limit of attempts for one request, 1 or more
+     * @param responseCodes status codes after which another host is tried
+     * @param withinMillis time from the first attempt after which no other is started
      */
     public record Retry(int tries, List<Integer> responseCodes, long withinMillis) {}
 
     /**
      * When a host is marked down.
      *
-     * @param failThreshold failures in a row; 0 for never
-     * @param retryMillis time until the first trial
-     * @param retryMillisMax longest time until one
-     * @param codes answers that are failures
+     * @param failThreshold consecutive failures; 0 for never
+     * @param retryMillis time until the first trial request
+     * @param retryMillisMax longest time until a trial request
+     * @param codes status codes that count as failures
      */
     public record Markdown(int failThreshold, long retryMillis, long retryMillisMax, List<Integer> codes) {}
 
     /**
-     * How hosts are asked whether they are up.
+     * Health checks of the hosts.
      *
-     * @param path of the request
-     * @param host what it says in Host; null for the host's own
-     * @param intervalMillis from one check to the next
-     * @param timeoutMillis how long one may take
-     * @param healthy passed in a row to be up
-     * @param unhealthy failed in a row to be down
-     * @param statuses that pass
+     * @param path path of the request
+     * @param host Host field of the request; null for the name of the host
+     * @param intervalMillis interval of the checks
+     * @param timeoutMillis time limit of a check
+     * @param healthy consecutive passed checks until a host is up
+     * @param unhealthy consecutive failed checks until a host is down
+     * @param statuses status codes with which a check passes
      */
     public record HealthCheck(
             String path,

@@ -6,19 +6,19 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * A configuration file and the files that it includes, as they were read: whoever is handed it reads the same bytes, even
- * when the files have changed since. Immutable.
+ * The text of a configuration file and of its included files. Every reader of the document gets the same text, even if
+ * the files have changed since. Immutable.
  *
- * @param name what problems are reported against, such as the file's path
- * @param directory where relative paths in it start, absolute
+ * @param name name for problems, such as the path of the file
+ * @param directory base of relative paths, absolute
  * @param text YAML
- * @param included text by name, in the order in which they are read
+ * @param included text of each included file by name, in reading order
  */
 public record ConfigDocument(String name, Path directory, String text, Map<String, String> included) {
-    /** Bytes that the file and what it includes may have together: a hundred thousand rules have half of it. */
+    /** Limit of bytes of the file and its included files together. A hundred thousand rules need half of it. */
     public static final int LENGTH_MAX = 16 << 20;
 
-    /** Copies the map, in its order. */
+    /** Copies the map; keeps its order. */
     public ConfigDocument {
         included = Collections.unmodifiableMap(new LinkedHashMap<>(included));
     }

@@ -3,15 +3,15 @@ package io.millrace.proxy.config.problem;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One thing that is wrong with a configuration, or worth a second look. Immutable.
+ * An error or a warning about a configuration. Immutable.
  *
- * @param severity an error keeps the configuration from being used
- * @param file name as it was given, or {@code --set KEY} or {@code config set KEY}, or null for settings made in code
- * @param line from 1; 0 when it has no place in a file
- * @param column from 1; 0 when it has no place in a file
- * @param path full name of the key, elements by number: {@code remap[2].to}; empty for the file as a whole
- * @param message what is wrong, with the limit where one was passed
- * @param suggestion what was probably meant, or null
+ * @param severity an error prevents the use of the configuration
+ * @param file file name as given, or {@code --set KEY} or {@code config set KEY}; null for settings made in code
+ * @param line from 1; 0 without a place in a file
+ * @param column from 1; 0 without a place in a file
+ * @param path full name of the key, elements by index: {@code remap[2].to}; empty for the file as a whole
+ * @param message description of the problem, with the limit if one was exceeded
+ * @param suggestion the value that was probably meant, or null
  */
 public record ConfigProblem(
         Severity severity,
@@ -21,17 +21,18 @@ public record ConfigProblem(
         String path,
         String message,
         @Nullable String suggestion) {
-    /** Whether a problem stops. */
+    /** Whether a problem prevents the use of the configuration. */
     public enum Severity {
         /** The configuration is not used. */
         ERROR,
-        /** The configuration works, but something in it has no effect. */
+        /** The configuration is used, but a part of it has no effect or is probably unintended. */
         WARNING
     }
 
     /**
-     * One line for people: {@code millrace.yaml:12:7: cache.ram_szie: unknown key (did you mean ram_size?)}. What a terminal would
-     * obey or not show is escaped: YAML can write every character.
+     * Formats the problem as one line: {@code millrace.yaml:12:7: cache.ram_szie: unknown key (did you mean
+     * ram_size?)}. Control and invisible characters are escaped, since YAML can contain every character and a terminal
+     * might execute them.
      */
     public String text() {
         StringBuilder text = new StringBuilder();
@@ -45,7 +46,7 @@ public record ConfigProblem(
         if (severity == Severity.WARNING) {
             text.append("warning: ");
         }
-        // An override names its key already.
+        // The place of an override contains its key already.
         if (!path.isEmpty() && !(("--set " + path).equals(file) || (SettingPlace.OVERLAY + path).equals(file))) {
             text.append(path).append(": ");
         }

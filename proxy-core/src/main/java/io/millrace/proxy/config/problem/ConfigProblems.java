@@ -12,34 +12,40 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** Collects everything that is wrong, and remembers where each key was set. Confined to one thread. */
+/** Collects the problems of a configuration, and the place where each key was set. Confined to one thread. */
 public final class ConfigProblems {
-    /** Where something stands; line 0 for what is not in a file. */
+    /** A position in a file, or another source of a value. The line is 0 for a value that is not in a file. */
     public record Place(@Nullable String file, int line, int column) {
         public String text() {
             return line > 0 ? file + ":" + line + ":" + column : file == null ? "" : file;
         }
     }
 
-    /** Problems that are kept: nobody reads more, and a file can have a million. */
+    /** Limit of problems that are kept, since a file can have a million. */
     public static final int PROBLEMS_MAX = 1000;
 
-    /** Characters of a message that are kept: values of any length are quoted in them. */
+    /** Limit of characters in a message, since messages quote values of any length. */
     private static final int LENGTH_MAX = 1000;
 
-    /** Characters and list elements with every alias unfolded. Without aliases a configuration has no more than its bytes. */
+    /**
+     * Limit of characters and list elements after alias expansion. Without aliases the count never exceeds the number
+     * of bytes.
+     */
     static final long UNFOLDED_MAX = 4L * ConfigDocument.LENGTH_MAX;
 
-    /** Characters of mistyped words, each for every candidate, that are compared: there may be 100,000 of both. */
+    /**
+     * Limit of characters compared to find suggestions: those of mistyped words, once per candidate. A file may have
+     * 100,000 of both.
+     */
     private static final long SEARCHED_MAX = 10_000_000;
 
     private final List<ConfigProblem> problems = new ArrayList<>();
     private final Map<String, Place> places = new HashMap<>();
 
-    /** Names of variables by path, those in elements of a list by the list's. */
+    /** Names of environment variables by path. For elements of a list, the path is that of the list. */
     private final Map<String, Set<String>> variables = new HashMap<>();
 
-    /** Files in the order in which they were read. */
+    /** Index of each file in reading order. */
     private final Map<String, Integer> files = new HashMap<>();
 
     private final TreeSet<String> broken = new TreeSet<>();
@@ -65,7 +71,7 @@ public final class ConfigProblems {
             ConfigProblem.Severity severity, Place place, String path, String message, @Nullable String suggestion) {
         boolean isError = severity == ConfigProblem.Severity.ERROR;
         errors += isError ? 1 : 0;
-        if (!keepsMore() && !(isError && errors == 1)) {
+        if (!hasRoom() && !(isError && errors == 1)) {
             left++;
             return;
         }
@@ -73,18 +79,21 @@ public final class ConfigProblems {
                 severity, place.file(), place.line(), place.column(), cut(path), cut(message), suggestion));
     }
 
-    /** The word nearest to a mistyped one, null where none is near, or the searches before have cost too much. */
+    /**
+     * Returns the word that is most similar to a mistyped one. Null if none is similar, or if earlier searches have
+     * used up the limit.
+     */
     public @Nullable String closest(String typed, Collection<String> candidates) {
         long cost = (long) (typed.length() + 1) * candidates.size();
-        if (!keepsMore() || searched + cost > SEARCHED_MAX) {
+        if (!hasRoom() || searched + cost > SEARCHED_MAX) {
             return null;
         }
         searched += cost;
         return Suggestions.closest(typed, candidates);
     }
 
-    /** Whether another problem would be shown, and is worth a search for what was meant. */
-    public boolean keepsMore() {
+    /** Whether another problem would be shown, so that a search for a suggestion is useful. */
+    public boolean hasRoom() {
         return problems.size() < PROBLEMS_MAX;
     }
 
@@ -94,13 +103,13 @@ public final class ConfigProblems {
                 : text.substring(0, LENGTH_MAX / 2) + " ... " + text.substring(text.length() - LENGTH_MAX / 2);
     }
 
-    /** Remembers that the key at {@code path} was set here; a later place wins. */
+    /** Records the place where the key at {@code path} was set; a later place replaces an earlier one. */
     public void setAt(String path, Place place) {
         places.put(path, place);
         variables.remove(path);
     }
 
-    /** Remembers that a value at {@code path}, or below it, came from a variable of the environment. */
+    /** Records that a value at or below {@code path} contains an environment variable. */
     public void takenFrom(String path, String variable) {
         int bracket = path.indexOf('[');
         variables
@@ -109,11 +118,11 @@ public final class ConfigProblems {
     }
 
     /**
-     * Counts what is read, each alias as often as it stands for something.
+     * Counts characters after alias expansion: an aliased value counts once for each use.
      *
-     * @return false when the limit is passed, which is then one of the problems
+     * @return false if the limit is exceeded; this is reported once
      */
-    public boolean unfolds(int characters, Place place) {
+    public boolean countExpanded(int characters, Place place) {
         boolean within = unfolded <= UNFOLDED_MAX;
         unfolded += 1L + characters;
         if (within && unfolded > UNFOLDED_MAX) {
@@ -126,12 +135,12 @@ public final class ConfigProblems {
         return unfolded <= UNFOLDED_MAX;
     }
 
-    /** Problems of this file come after those of the files before it. */
+    /** Begins a file. Its problems are sorted after those of the files before it. */
     public void begin(String file) {
         files.putIfAbsent(file, files.size());
     }
 
-    /** Where each key was set, those in elements of lists apart. */
+    /** Returns where each key was set, except keys in list elements. */
     public Map<String, SettingPlace> places() {
         Map<String, SettingPlace> settings = new HashMap<>();
         places.forEach((path, place) -> {
@@ -143,17 +152,17 @@ public final class ConfigProblems {
         return Map.copyOf(settings);
     }
 
-    /** Where the key was set, else {@code otherwise}. */
+    /** Returns the place where the key was set, else {@code otherwise}. */
     public Place placeOf(String path, Place otherwise) {
         return places.getOrDefault(path, otherwise);
     }
 
-    /** Notes that the key at {@code path} was meant to be set, though it could not be read. */
-    public void setInVain(String path) {
+    /** Records that the key at {@code path} was meant to be set but could not be read. */
+    public void markUnreadable(String path) {
         broken.add(path);
     }
 
-    /** Whether the value at {@code path} is only a default, because what the operator wrote has an error of its own. */
+    /** Whether the value at {@code path} is only a default, because the operator's value has an error. */
     public boolean isBroken(String path) {
         if (broken.contains("")) {
             return true;
@@ -166,7 +175,7 @@ public final class ConfigProblems {
         return false;
     }
 
-    /** Whether something below {@code path} could not be read. */
+    /** Whether a key below {@code path} could not be read. */
     public boolean isAnyBrokenBelow(String path) {
         return isAnyBrokenFrom(path + ".") || isAnyBrokenFrom(path + "[");
     }
@@ -180,7 +189,10 @@ public final class ConfigProblems {
         return errors > 0;
     }
 
-    /** What stands in the file first, in its order; then the rest as it was found. */
+    /**
+     * Returns the problems in order. Those with a line in a file are first, in the order of the files. The others
+     * follow in the order of their report.
+     */
     public List<ConfigProblem> sorted() {
         List<ConfigProblem> sorted = new ArrayList<>(problems);
         sorted.sort(Comparator.<ConfigProblem>comparingInt(p -> p.line() > 0 ? 0 : 1)

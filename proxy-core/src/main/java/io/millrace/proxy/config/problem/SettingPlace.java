@@ -3,13 +3,14 @@ package io.millrace.proxy.config.problem;
 import java.util.List;
 
 /**
- * Where a key was set. Immutable.
+ * The place where a key was set. Immutable.
  *
  * @param text {@code millrace.yaml:12:3}, {@code --set KEY} or {@code config set KEY}
- * @param variables of the environment whose values are part of it, in the order of their names; of a list, in any of its elements
+ * @param variables names of the environment variables that the value contains, sorted; for a list, those of all
+ *     elements
  */
 public record SettingPlace(String text, List<String> variables) {
-    /** Begins the place of what was set while running. */
+    /** Prefix of the place of a value that was set at run time. */
     public static final String OVERLAY = "config set ";
 
     /** Copies the list. */

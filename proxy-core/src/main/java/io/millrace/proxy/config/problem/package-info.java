@@ -1,4 +1,4 @@
-/** Problems of a configuration with their places, and the document that they name. */
+/** Problems of a configuration with their places, and the document in which they occur. */
 @NullMarked
 package io.millrace.proxy.config.problem;
 

@@ -1,7 +1,5 @@
 package io.millrace.proxy.config.remap;
 
-import static io.millrace.proxy.config.key.ConfigKey.builder;
-
 import io.millrace.proxy.config.access.FilterKeys;
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ValueType;
@@ -11,91 +9,94 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 
-/** The catalogue's entries for remap rules: an element of {@code remap} has one of the verbs, and what it leads to. */
+/** The catalogue's keys for remap rules. An element of {@code remap} has one of the verbs, and a target. */
 public final class RemapKeys {
-    public static final ConfigKey<RuleUrl> MAP = builder("remap[].map", ValueType.RULE_FROM)
+    public static final ConfigKey<RuleUrl> MAP = ConfigKey.builder("remap[].map", ValueType.RULE_FROM)
             .atsName("map")
             .description(
                     "Client URLs that begin with this are mapped. Without a port it matches all ports that no other"
                             + " rule for the host names; a path alone matches every host; ws and wss match requests"
                             + " for WebSocket. A rule has exactly one of the keys from map to"
                             + " regex_redirect_temporary, which determines its kind.");
-    public static final ConfigKey<RuleUrl> REGEX_MAP = builder("remap[].regex_map", ValueType.RULE_REGEX)
+    public static final ConfigKey<RuleUrl> REGEX_MAP = ConfigKey.builder("remap[].regex_map", ValueType.RULE_REGEX)
             .atsName("regex_map")
             .description(
                     "As map, but the host is an expression in RE2 syntax that must match the whole host of the client;"
                             + " $0 in to stands for the host, $1 to $9 for the matched groups.");
-    public static final ConfigKey<RuleUrl> MAP_WITH_RECV_PORT = builder(
+    public static final ConfigKey<RuleUrl> MAP_WITH_RECV_PORT = ConfigKey.builder(
                     "remap[].map_with_recv_port", ValueType.RULE_FROM)
             .atsName("map_with_recv_port")
             .description(
                     "As map, but the port, which is required, is the port on which the request arrived, not that of"
                             + " the URL. This kind is tried before all others.");
-    public static final ConfigKey<RuleUrl> REGEX_MAP_WITH_RECV_PORT = builder(
+    public static final ConfigKey<RuleUrl> REGEX_MAP_WITH_RECV_PORT = ConfigKey.builder(
                     "remap[].regex_map_with_recv_port", ValueType.RULE_REGEX)
             .atsName("regex_map_with_recv_port")
             .description("As map_with_recv_port, the host being an expression as for regex_map.");
-    public static final ConfigKey<RuleUrl> MAP_WITH_REFERER = builder("remap[].map_with_referer", ValueType.RULE_FROM)
+    public static final ConfigKey<RuleUrl> MAP_WITH_REFERER = ConfigKey.builder(
+                    "remap[].map_with_referer", ValueType.RULE_FROM)
             .atsName("map_with_referer, proxy.config.http.referer_filter")
             .description(
                     "As map, for requests whose Referer is one of referers; others are redirected to referer_redirect.");
-    public static final ConfigKey<RuleUrl> REVERSE_MAP = builder("remap[].reverse_map", ValueType.RULE_FROM)
+    public static final ConfigKey<RuleUrl> REVERSE_MAP = ConfigKey.builder("remap[].reverse_map", ValueType.RULE_FROM)
             .atsName("reverse_map")
             .description(
                     "In Location and Content-Location of responses, origin URLs that begin with this are replaced by"
                             + " to; without a port it means the scheme's default port.");
-    public static final ConfigKey<RuleUrl> REDIRECT = builder("remap[].redirect", ValueType.RULE_FROM)
+    public static final ConfigKey<RuleUrl> REDIRECT = ConfigKey.builder("remap[].redirect", ValueType.RULE_FROM)
             .atsName("redirect")
             .description(
                     "Client URLs that begin with this are answered with 301 and the URL of to, the rest of the path and "
                             + "the query appended; no origin is asked.");
-    public static final ConfigKey<RuleUrl> REDIRECT_TEMPORARY = builder(
+    public static final ConfigKey<RuleUrl> REDIRECT_TEMPORARY = ConfigKey.builder(
                     "remap[].redirect_temporary", ValueType.RULE_FROM)
             .atsName("redirect_temporary")
             .description("As redirect, with 307, and 302 to clients of HTTP/1.0.");
-    public static final ConfigKey<RuleUrl> REGEX_REDIRECT = builder("remap[].regex_redirect", ValueType.RULE_REGEX)
+    public static final ConfigKey<RuleUrl> REGEX_REDIRECT = ConfigKey.builder(
+                    "remap[].regex_redirect", ValueType.RULE_REGEX)
             .atsName("regex_redirect")
             .description(
                     "As redirect, the host being an expression as for regex_map; looked at after all other kinds.");
-    public static final ConfigKey<RuleUrl> REGEX_REDIRECT_TEMPORARY = builder(
+    public static final ConfigKey<RuleUrl> REGEX_REDIRECT_TEMPORARY = ConfigKey.builder(
                     "remap[].regex_redirect_temporary", ValueType.RULE_REGEX)
             .atsName("regex_redirect_temporary")
             .description("As redirect_temporary, the host being an expression as for regex_map.");
-    public static final ConfigKey<RuleUrl> TO = builder("remap[].to", ValueType.RULE_TO)
+    public static final ConfigKey<RuleUrl> TO = ConfigKey.builder("remap[].to", ValueType.RULE_TO)
             .required()
             .description(
                     "URL that replaces what the rule matched: the origin's, for reverse_map the client's; the rest of the"
                             + " path and the query are appended.");
-    public static final ConfigKey<Integer> STATUS = builder("remap[].status", ValueType.INTEGER)
+    public static final ConfigKey<Integer> STATUS = ConfigKey.builder("remap[].status", ValueType.INTEGER)
             .within(301, 308)
             .description(
                     "Status of a redirection: 301 or 308 for redirect, 307 or 302 for redirect_temporary; 307 and 308 keep "
                             + "the client's method.");
 
-    public static final ConfigKey<List<String>> REFERERS = builder("remap[].referers", ValueType.REFERERS)
+    public static final ConfigKey<List<String>> REFERERS = ConfigKey.builder("remap[].referers", ValueType.REFERERS)
             .atsName("map_with_referer")
             .description(
                     "For map_with_referer: expressions in RE2 syntax that match anywhere in Referer, ignoring case;"
                             + " the first match decides. ~ before an expression refuses the request; * accepts any"
                             + " other Referer; ~* accepts requests without Referer.");
-    public static final ConfigKey<String> REFERER_REDIRECT = builder(
+    public static final ConfigKey<String> REFERER_REDIRECT = ConfigKey.builder(
                     "remap[].referer_redirect", ValueType.REFERER_REDIRECT)
             .atsName("map_with_referer, proxy.config.http.referer_format_redirect")
             .description("Redirection target, with 302, for requests that map_with_referer refuses; %r stands for the"
                     + " Referer, %f for the rule's URL, %t for the URL of to, %o for the URL of the origin"
                     + " request.");
-    public static final ConfigKey<Boolean> REWRITE_SET_COOKIE = builder("remap[].rewrite_set_cookie", ValueType.BOOLEAN)
+    public static final ConfigKey<Boolean> REWRITE_SET_COOKIE = ConfigKey.builder(
+                    "remap[].rewrite_set_cookie", ValueType.BOOLEAN)
             .defaultsTo(false)
             .description(
                     "For reverse_map: whether Domain and Path of Set-Cookie in responses of this origin are changed to"
                             + " those of to.");
 
-    public static final ConfigKey<String> ORIGINS = builder("remap[].origins", ValueType.STRING)
+    public static final ConfigKey<String> ORIGINS = ConfigKey.builder("remap[].origins", ValueType.STRING)
             .atsName("@strategy, parent.config")
             .description("Name of the group of origins whose hosts are connected to instead of the host of to; the Host"
                     + " field still has the host of to.");
 
-    public static final ConfigKey<String> SITE = builder("remap[].site", ValueType.HOST)
+    public static final ConfigKey<String> SITE = ConfigKey.builder("remap[].site", ValueType.HOST)
             .description(
                     "Name of the site to which the tags of this rule's responses belong; the default is the client's"
                             + " host. Rules with the same site share its tags, and a purge by request needs"
@@ -118,7 +119,7 @@ public final class RemapKeys {
 
     private RemapKeys() {}
 
-    /** The key whose value a rule of this kind matches. */
+    /** Returns the key that contains the pattern of rules of this kind. */
     public static ConfigKey<RuleUrl> of(RemapVerb verb) {
         ConfigKey<RuleUrl> key = BY_VERB.get(verb);
         if (key == null) {

@@ -27,28 +27,29 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One rule of {@code remap}, with the settings that hold for the requests it matches. Immutable.
+ * A rule of {@code remap}, with the settings in force for matching requests. Immutable.
  *
- * @param index place in the file, from 0
- * @param verb its kind
- * @param from what it matches; a null host matches every host
- * @param to where it leads; host and scheme are never null
- * @param status status of a redirection; 0 when the rule is none, or has its kind's own
- * @param referers which pages may link to what it matches; null when that does not matter
- * @param rewriteSetCookie whether a rule for answers is for their cookies as well
- * @param pristineHostHdr whether the origin gets the client's Host field
- * @param upgrade the protocols, in lower case, that a connection may switch to; empty for none
- * @param proxyProtocolOut what connections to the origin begin with
- * @param requestBufferBytes request content that is kept before the origin is asked; 0 for none
- * @param methods the methods that pass; empty for all but TRACE and CONNECT
- * @param purgeAllow whose PURGE requests are obeyed
- * @param cache the cache settings of this rule: its own over the general ones
- * @param origins the group of origins that connections go to; null for the host of {@code to}
- * @param site the site that tags of its responses are of; null for the host of their URL
- * @param originTls TLS to the origin of {@code to}
- * @param originHttp2 whether HTTP/2 is spoken with the origin of {@code to}
- * @param isForwarding whether it stands for all hosts that no rule maps and that clients name themselves: then {@code to} is a placeholder
- * @param location where it stands, as {@code millrace.yaml:12:5}; null when it comes from code
+ * @param index index in the file, from 0
+ * @param verb kind of the rule
+ * @param from the pattern; a null host matches every host
+ * @param to the target; host and scheme are never null
+ * @param status status code of a redirect; 0 if the rule does not redirect, or uses the default of its kind
+ * @param referers Referer conditions; null for none
+ * @param rewriteSetCookie whether a rule for responses also rewrites Set-Cookie
+ * @param pristineHostHdr whether the origin receives the client's Host field
+ * @param upgrade protocols, in lower case, to which a connection may switch; empty for none
+ * @param proxyProtocolOut PROXY header at the start of connections to the origin
+ * @param requestBufferBytes request content that is buffered before a connection to the origin is used; 0 for none
+ * @param methods permitted methods; empty for all except TRACE and CONNECT
+ * @param purgeAllow addresses whose PURGE requests are accepted
+ * @param cache cache settings in force: those of the rule over the general ones
+ * @param origins name of the origin group; null to use the host of {@code to}
+ * @param site site to which the tags of responses belong; null for the host of their URL
+ * @param originTls TLS settings for the origin of {@code to}
+ * @param originHttp2 use of HTTP/2 with the origin of {@code to}
+ * @param isForwarding whether this is the pseudo rule of the forward proxy, for all hosts that no rule maps. Then
+ *     {@code to} is a placeholder
+ * @param location file position, such as {@code millrace.yaml:12:5}; null for a rule set in code
  */
 public record RemapRuleConfig(
         int index,
@@ -71,12 +72,12 @@ public record RemapRuleConfig(
         OriginConfig.Http2 originHttp2,
         boolean isForwarding,
         @Nullable String location) {
-    /** What holds for requests that no rule maps and that are forwarded: the general settings. */
+    /** Returns the pseudo rule for forwarded requests that no rule maps; it has the general settings. */
     public static RemapRuleConfig forwarding(int index, ConfigValues general) {
         ConfigValues element = ConfigValues.builder()
                 .set(RemapKeys.MAP, new RuleUrl(null, null, -1, "/"))
                 .set(RemapKeys.TO, new RuleUrl("http", "forwarded.invalid", -1, "/"))
-                // Hosts that clients name are not told of them in a way that they do not expect.
+                // No PROXY header: hosts chosen by clients do not expect one.
                 .set(ProxyProtocolKeys.OUT, ProxyProtocolVersion.NONE)
                 .build();
         return of(
@@ -87,7 +88,7 @@ public record RemapRuleConfig(
                 true);
     }
 
-    /** All rules of a configuration. Rules that make equal settings for themselves share the records of them. */
+    /** Returns all rules of a configuration. Rules with equal settings share the records of these settings. */
     public static List<RemapRuleConfig> all(List<ConfigValues> elements, ConfigValues general) {
         Map<ConfigValues, Settings> known = new HashMap<>();
         List<RemapRuleConfig> rules = new ArrayList<>(elements.size());
@@ -99,7 +100,7 @@ public record RemapRuleConfig(
         return List.copyOf(rules);
     }
 
-    /** A rule's values of keys that hold for all requests where no rule sets them. */
+    /** The values in force of all keys that a rule can override. */
     private record Settings(
             boolean pristineHostHdr,
             List<String> upgrade,
@@ -153,12 +154,12 @@ public record RemapRuleConfig(
                 element.origin());
     }
 
-    /** Which rules it stands with. */
+    /** The group of rules with which this rule is searched. */
     public RemapVerb.Group group() {
         return from.isWebSocket() ? RemapVerb.Group.WEBSOCKET : verb.group();
     }
 
-    /** The expressions of a rule that was read, in whatever state it is. */
+    /** Returns the regular expressions of an element of {@code remap}, which may be incomplete or invalid. */
     public static List<String> expressions(ConfigValues element) {
         List<String> expressions = new ArrayList<>();
         for (RemapVerb verb : RemapVerb.all()) {
@@ -191,7 +192,7 @@ public record RemapRuleConfig(
         }
     }
 
-    /** The expression that the whole of the host must match, compiled again at every call. */
+    /** Compiles the regular expression that must match the whole host. Compiled again at every call. */
     public Pattern hostPattern() {
         if (!verb.isRegex()) {
             throw new IllegalStateException("no expression: " + this);
@@ -199,7 +200,7 @@ public record RemapRuleConfig(
         return HostTemplate.compile(String.valueOf(from.host()));
     }
 
-    /** For people: {@code map http://cdn.example.com/js/ http://js.example.com/}. */
+    /** Formats the rule for display: {@code map http://cdn.example.com/js/ http://js.example.com/}. */
     @Override
     public String toString() {
         return verb.word() + " " + from + " " + to;

@@ -1,4 +1,4 @@
-/** Keys and record of one {@code remap} rule. */
+/** Keys and record of a {@code remap} rule. */
 @NullMarked
 package io.millrace.proxy.config.remap;
 

@@ -8,17 +8,18 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Certificates that are issued automatically (ACME). Immutable.
+ * Settings of automatically issued certificates (ACME). Immutable.
  *
- * @param names in lower case, one certificate each
+ * @param names in lower case, one certificate per name
  * @param email contact for the issuer; null for none
  * @param issuers in order of preference
- * @param caFile PEM file that issuers and ask URLs are verified by; null for the Java runtime's
- * @param dnsHook program for dns-01; null without it
+ * @param caFile PEM file with the authorities that verify the servers of issuers and {@code ask} URLs; null for those
+ *     of the Java runtime
+ * @param dnsHook program that sets DNS records for dns-01; null for none
  * @param profile certificate profile; null for the issuer's default
- * @param issuancesMax orders per name and hour
- * @param storage directory of everything that is kept; null where the state directory decides
- * @param onDemand certificates for unknown names; null for none
+ * @param issuancesMax limit of orders per name and hour
+ * @param storage directory of accounts, keys and certificates; null for a directory in the state directory
+ * @param onDemand settings of certificates for unknown names; null for none
  */
 public record AcmeConfig(
         List<String> names,
@@ -35,7 +36,7 @@ public record AcmeConfig(
         @Nullable Path storage,
         @Nullable OnDemand onDemand) {
 
-    /** How an issuer verifies a name. */
+    /** The challenge with which an issuer verifies a name. */
     public enum Challenge {
         /** A file below {@code /.well-known/acme-challenge/} on port 80 (RFC 8555 section 8.3). */
         HTTP_01,
@@ -45,7 +46,7 @@ public record AcmeConfig(
         DNS_01
     }
 
-    /** Type of a private key. */
+    /** The type of a private key. */
     public enum KeyType {
         ECDSA_P256,
         ECDSA_P384,
@@ -66,29 +67,34 @@ public record AcmeConfig(
             @Nullable Path eabKeyFile) {}
 
     /**
-     * Certificates for names that a client asks for first.
+     * Settings of certificates that are ordered when a client first requests a name.
      *
-     * @param ask URL that permits a name
-     * @param waitNanos how long a handshake waits
-     * @param pendingMax how many names may wait at the same time
+     * @param ask URL that is requested for permission to order a certificate
+     * @param waitNanos how long a handshake waits for a certificate
+     * @param pendingMax limit of names that wait at the same time
      */
     public record OnDemand(String ask, long waitNanos, int pendingMax) {}
 
-    /** Longest name of a certificate, in characters. */
+    /** Length of the longest name of a certificate, in characters. */
     public static final int NAME_LENGTH_MAX = 253;
 
-    /** No underscore: no public issuer accepts one. The last label has a letter, which keeps out IPv4 addresses. */
+    /**
+     * A DNS name without underscores, which no public issuer accepts. The last label contains a letter, which excludes
+     * IPv4 addresses.
+     */
     private static final Pattern NAME = Pattern.compile(
             "(?i)(\\*\\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+(?=[a-z0-9-]*[a-z])[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?");
 
     private static final String LETS_ENCRYPT = "https://acme-v02.api.letsencrypt.org/directory";
 
-    /** Whether an issuer can issue a certificate for a name: public, and no IP address. */
+    /**
+     * Whether an issuer can issue a certificate for a name: a DNS name with at least two labels, and not an IP address.
+     */
     public static boolean isIssuable(String name) {
         return name.length() <= NAME_LENGTH_MAX && NAME.matcher(name).matches();
     }
 
-    /** The same with a storage where none is configured. */
+    /** Returns a copy with this storage if none is configured. */
     public AcmeConfig storedIn(Path directory) {
         return storage != null
                 ? this
@@ -108,12 +114,12 @@ public record AcmeConfig(
                         onDemand);
     }
 
-    /** Directory of issued certificates, each with its key in one file; null where no storage is known. */
+    /** Directory of issued certificates, each with its key in one file; null if the storage is not known. */
     public @Nullable Path certificates() {
         return storage == null ? null : storage.resolve("certificates");
     }
 
-    /** Null where no certificate is issued automatically. */
+    /** Returns the settings; null if no certificate is issued automatically. */
     public static @Nullable AcmeConfig from(ConfigValues values) {
         List<String> named = values.find(AcmeKeys.NAMES);
         String ask = values.find(AcmeKeys.ASK);
@@ -155,7 +161,7 @@ public record AcmeConfig(
                 element.find(AcmeKeys.EAB_KEY_FILE));
     }
 
-    /** The directory's URL of an issuer with a short name; else the text itself. */
+    /** Returns the directory URL of an issuer with a short name; other text is returned unchanged. */
     static String urlOf(String directory) {
         return switch (directory.toLowerCase(Locale.ROOT)) {
             case "letsencrypt" -> LETS_ENCRYPT;

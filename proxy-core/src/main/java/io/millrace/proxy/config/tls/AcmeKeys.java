@@ -1,7 +1,5 @@
 package io.millrace.proxy.config.tls;
 
-import static io.millrace.proxy.config.key.ConfigKey.builder;
-
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.key.ValueType;
@@ -9,70 +7,75 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
-/** The catalogue's entries for certificates that are issued automatically (ACME, RFC 8555). */
+/** The catalogue's keys for automatically issued certificates (ACME, RFC 8555). */
 public final class AcmeKeys {
-    public static final ConfigKey<List<String>> NAMES = builder("tls.acme.names", ValueType.NAMES)
+    public static final ConfigKey<List<String>> NAMES = ConfigKey.builder("tls.acme.names", ValueType.NAMES)
             .description(
                     "Names to get certificates for, one certificate each. A wildcard such as *.example.com needs dns-01.");
-    public static final ConfigKey<String> EMAIL = builder("tls.acme.email", ValueType.STRING)
+    public static final ConfigKey<String> EMAIL = ConfigKey.builder("tls.acme.email", ValueType.STRING)
             .description("Address that the issuer may write to, such as ops@example.com.");
-    public static final ConfigKey<Boolean> ACCEPT_TERMS = builder("tls.acme.accept_terms", ValueType.BOOLEAN)
+    public static final ConfigKey<Boolean> ACCEPT_TERMS = ConfigKey.builder("tls.acme.accept_terms", ValueType.BOOLEAN)
             .defaultsTo(false)
             .description(
                     "Whether the operator accepts the terms of service of every issuer; no certificate is issued before.");
-    public static final ConfigKey<List<ConfigValues>> ISSUERS = builder("tls.acme.issuers", ValueType.LIST)
+    public static final ConfigKey<List<ConfigValues>> ISSUERS = ConfigKey.builder("tls.acme.issuers", ValueType.LIST)
             .description(
                     "Issuers in order of preference; the next one is used where one fails. Without it Let's Encrypt.");
-    public static final ConfigKey<String> DIRECTORY = builder("tls.acme.issuers[].directory", ValueType.STRING)
+    public static final ConfigKey<String> DIRECTORY = ConfigKey.builder(
+                    "tls.acme.issuers[].directory", ValueType.STRING)
             .required()
             .description(
                     "URL of the issuer's ACME directory, or letsencrypt, letsencrypt-staging, zerossl, google, sslcom.");
-    public static final ConfigKey<String> EAB_KEY_ID = builder("tls.acme.issuers[].eab_key_id", ValueType.STRING)
+    public static final ConfigKey<String> EAB_KEY_ID = ConfigKey.builder(
+                    "tls.acme.issuers[].eab_key_id", ValueType.STRING)
             .description(
                     "Key identifier of the external account (RFC 8555 section 7.3.4), for issuers that require one.");
-    public static final ConfigKey<Path> EAB_KEY_FILE = builder("tls.acme.issuers[].eab_key_file", ValueType.PATH)
+    public static final ConfigKey<Path> EAB_KEY_FILE = ConfigKey.builder(
+                    "tls.acme.issuers[].eab_key_file", ValueType.PATH)
             .description("File with the MAC key of the external account, in base64url.");
-    public static final ConfigKey<Path> CA_FILE = builder("tls.acme.ca_file", ValueType.PATH)
+    public static final ConfigKey<Path> CA_FILE = ConfigKey.builder("tls.acme.ca_file", ValueType.PATH)
             .description(
                     "PEM file with CA certificates for the verification of issuers and ask URLs, for private issuers."
                             + " The default is those of the Java runtime.");
-    public static final ConfigKey<AcmeConfig.Challenge> CHALLENGE = builder(
+    public static final ConfigKey<AcmeConfig.Challenge> CHALLENGE = ConfigKey.builder(
                     "tls.acme.challenge", ValueType.word(AcmeConfig.Challenge.class, false))
             .defaultsTo(AcmeConfig.Challenge.HTTP_01)
             .description(
                     "How issuers verify names: http-01 needs an address without TLS on port 80, tls-alpn-01 one with"
                             + " tls: {} on port 443, dns-01 needs dns_hook.");
-    public static final ConfigKey<Path> DNS_HOOK = builder("tls.acme.dns_hook", ValueType.PATH)
+    public static final ConfigKey<Path> DNS_HOOK = ConfigKey.builder("tls.acme.dns_hook", ValueType.PATH)
             .description(
                     "Program for dns-01, run as: dns_hook present|cleanup RECORD VALUE. RECORD is a full name with a final"
                             + " dot. The program ends with 0 once every name server of the zone has the TXT record.");
-    public static final ConfigKey<Duration> DNS_HOOK_TIMEOUT = builder("tls.acme.dns_hook_timeout", ValueType.DURATION)
+    public static final ConfigKey<Duration> DNS_HOOK_TIMEOUT = ConfigKey.builder(
+                    "tls.acme.dns_hook_timeout", ValueType.DURATION)
             .within(Duration.ofSeconds(1), Duration.ofHours(1))
             .defaultsTo(Duration.ofMinutes(5))
             .description("How long dns_hook may run before it is killed.");
-    public static final ConfigKey<String> PROFILE = builder("tls.acme.profile", ValueType.STRING)
+    public static final ConfigKey<String> PROFILE = ConfigKey.builder("tls.acme.profile", ValueType.STRING)
             .description(
                     "Certificate profile that the issuer offers, such as shortlived; without it the issuer's default.");
-    public static final ConfigKey<AcmeConfig.KeyType> KEY_TYPE = builder(
+    public static final ConfigKey<AcmeConfig.KeyType> KEY_TYPE = ConfigKey.builder(
                     "tls.acme.key_type", ValueType.word(AcmeConfig.KeyType.class, false))
             .defaultsTo(AcmeConfig.KeyType.ECDSA_P256)
             .description("Type of the private keys of new certificates.");
-    public static final ConfigKey<Integer> ISSUANCES_MAX = builder(
+    public static final ConfigKey<Integer> ISSUANCES_MAX = ConfigKey.builder(
                     "tls.acme.issuances_per_name_per_hour", ValueType.INTEGER)
             .within(1, 1000)
             .defaultsTo(5)
             .description("Most orders for one name within an hour, failed ones included.");
-    public static final ConfigKey<Path> STORAGE = builder("tls.acme.storage", ValueType.PATH)
+    public static final ConfigKey<Path> STORAGE = ConfigKey.builder("tls.acme.storage", ValueType.PATH)
             .description("Directory for accounts, keys and certificates; without it acme in the state directory.");
-    public static final ConfigKey<String> ASK = builder("tls.acme.on_demand.ask", ValueType.STRING)
+    public static final ConfigKey<String> ASK = ConfigKey.builder("tls.acme.on_demand.ask", ValueType.STRING)
             .description(
                     "URL that permits a certificate for an unknown name: it is asked with ?domain=NAME, and 200 means yes."
                             + " Without it no certificate is issued on demand.");
-    public static final ConfigKey<Duration> WAIT = builder("tls.acme.on_demand.wait", ValueType.DURATION)
+    public static final ConfigKey<Duration> WAIT = ConfigKey.builder("tls.acme.on_demand.wait", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofMinutes(2))
             .defaultsTo(Duration.ofSeconds(15))
             .description("How long a handshake waits for a certificate on demand; then tls.unknown_name applies.");
-    public static final ConfigKey<Integer> PENDING_MAX = builder("tls.acme.on_demand.pending_max", ValueType.INTEGER)
+    public static final ConfigKey<Integer> PENDING_MAX = ConfigKey.builder(
+                    "tls.acme.on_demand.pending_max", ValueType.INTEGER)
             .within(1, 10_000)
             .defaultsTo(100)
             .description(

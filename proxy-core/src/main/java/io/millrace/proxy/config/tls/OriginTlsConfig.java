@@ -7,11 +7,12 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * TLS settings for connections to {@code https} origins. Immutable.
+ * TLS settings of connections to {@code https} origins. Immutable.
  *
- * @param context what the TLS context is made of
- * @param sni which name the handshake asks for
- * @param name fixed name for the handshake and the certificate, lower case; null for the one that {@code sni} says
+ * @param context settings of the TLS context
+ * @param sni source of the server name in the handshake
+ * @param name fixed name for the handshake and the certificate, in lower case; null for the name selected by
+ *     {@code sni}
  */
 public record OriginTlsConfig(
         Context context, Sni sni, @Nullable String name) {
@@ -21,32 +22,32 @@ public record OriginTlsConfig(
 
     /** How the certificate of an origin is verified. */
     public enum Verify {
-        /** Chain and name. */
+        /** Verify chain and name. */
         ON,
-        /** Neither. */
+        /** Verify nothing. */
         OFF,
-        /** The name only; any issuer. */
+        /** Verify the name only; any issuer is accepted. */
         NAME,
-        /** The chain only; any name. */
+        /** Verify the chain only; any name is accepted. */
         CHAIN,
-        /** Chain and name; a failure is logged and the connection is used. */
+        /** Verify chain and name; a failure is logged, and the connection is used. */
         WARN
     }
 
-    /** The name that a handshake asks for. */
+    /** The server name in a handshake. */
     public enum Sni {
-        /** The host that the connection goes to. */
+        /** The host to which the connection is made. */
         ORIGIN,
-        /** The host in the Host field that the origin is sent. */
+        /** The value of the Host field sent to the origin. */
         HOST
     }
 
     /**
-     * The settings that a TLS context is made of. Immutable.
+     * The settings of a TLS context. Immutable.
      *
-     * @param caFile PEM file of authorities; null for the system's trust store
-     * @param certificate PEM file with the chain that origins are shown; null for none
-     * @param key PEM file of its private key; null where it is in the file of the certificate
+     * @param caFile PEM file with authorities; null for the trust store of the system
+     * @param certificate PEM file with the chain that is presented to origins; null for none
+     * @param key PEM file with the private key; null if the certificate file contains the key
      */
     public record Context(
             Verify verify,
@@ -54,27 +55,27 @@ public record OriginTlsConfig(
             @Nullable Path certificate,
             @Nullable Path key,
             TlsVersion minVersion) {
-        /** Whether it is made of files, which may change. */
+        /** Whether the context is built from files, which may change. */
         public boolean hasFiles() {
             return caFile != null || certificate != null;
         }
     }
 
-    /** Whether the name in the handshake is that of the Host field. */
+    /** Whether the name in the handshake is the value of the Host field. */
     public boolean asksForHostField() {
         return name == null && sni == Sni.HOST;
     }
 
-    /** The general settings. */
+    /** Returns the general settings. */
     public static OriginTlsConfig from(ConfigValues values) {
         return from(values, values);
     }
 
     /**
-     * The settings of a rule.
+     * Returns the settings of a rule.
      *
-     * @param own those that the rule sets; a key without a certificate belongs to the general certificate
-     * @param values its own over the general ones
+     * @param own the values that the rule sets; a key without a certificate belongs to the general certificate
+     * @param values the values of the rule over the general ones
      */
     public static OriginTlsConfig from(ConfigValues own, ConfigValues values) {
         ConfigValues pair = own.isSet(OriginTlsKeys.GENERAL.certificate()) ? own : values;
@@ -89,7 +90,7 @@ public record OriginTlsConfig(
                 lower(values.find(OriginTlsKeys.GENERAL.name())));
     }
 
-    /** The settings of a group over the general ones. */
+    /** Returns the settings of a group over the general ones. */
     public static OriginTlsConfig ofGroup(ConfigValues group, ConfigValues general) {
         OriginTlsKeys.Section own = OriginTlsKeys.GROUP;
         OriginTlsConfig base = from(general);

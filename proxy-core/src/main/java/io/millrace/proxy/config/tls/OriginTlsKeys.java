@@ -1,16 +1,14 @@
 package io.millrace.proxy.config.tls;
 
-import static io.millrace.proxy.config.key.ConfigKey.builder;
-
 import io.millrace.proxy.config.key.ConfigKey;
 import io.millrace.proxy.config.key.ValueType;
 import io.millrace.proxy.config.value.TlsVersion;
 import java.nio.file.Path;
 import java.util.List;
 
-/** The catalogue's entries for TLS to origins: general and per rule, and for groups. */
+/** The catalogue's keys for TLS with origins: general, per rule, and per origin group. */
 public final class OriginTlsKeys {
-    /** The keys of one section {@code tls}. Immutable. */
+    /** The keys of a section {@code tls}. Immutable. */
     public record Section(
             ConfigKey<OriginTlsConfig.Verify> verify,
             ConfigKey<Path> caFile,
@@ -25,7 +23,7 @@ public final class OriginTlsKeys {
     }
 
     public static final Section GENERAL = new Section(
-            builder("origin.tls.verify", ValueType.word(OriginTlsConfig.Verify.class, false))
+            ConfigKey.builder("origin.tls.verify", ValueType.word(OriginTlsConfig.Verify.class, false))
                     .defaultsTo(OriginTlsConfig.Verify.ON)
                     .perRule()
                     .atsName(
@@ -33,58 +31,58 @@ public final class OriginTlsKeys {
                     .description(
                             "How certificates of origins are verified: on (chain and name), off, name (any issuer), chain (any"
                                     + " name), or warn (as on, but a failure is only logged)."),
-            builder("origin.tls.ca_file", ValueType.PATH)
+            ConfigKey.builder("origin.tls.ca_file", ValueType.PATH)
                     .perRule()
                     .atsName("proxy.config.ssl.client.CA.cert.filename")
                     .description(
                             "PEM file of the authorities that sign certificates of origins; without it the trust store of"
                                     + " this machine's Java."),
-            builder("origin.tls.certificate", ValueType.PATH)
+            ConfigKey.builder("origin.tls.certificate", ValueType.PATH)
                     .perRule()
                     .atsName("proxy.config.ssl.client.cert.filename")
                     .description(
                             "PEM file with the client certificate that origins are shown, and its issuers; it may hold the"
                                     + " key too."),
-            builder("origin.tls.key", ValueType.PATH)
+            ConfigKey.builder("origin.tls.key", ValueType.PATH)
                     .perRule()
                     .atsName("proxy.config.ssl.client.private_key.filename")
                     .description(
                             "PEM file with the unencrypted private key of the client certificate; without it the key is in"
                                     + " the file of the certificate."),
-            builder("origin.tls.sni", ValueType.word(OriginTlsConfig.Sni.class, false))
+            ConfigKey.builder("origin.tls.sni", ValueType.word(OriginTlsConfig.Sni.class, false))
                     .defaultsTo(OriginTlsConfig.Sni.ORIGIN)
                     .perRule()
                     .atsName("proxy.config.ssl.client.sni_policy")
                     .description(
                             "Name in the handshake (SNI) and expected name in the certificate: the origin's host, or"
                                     + " that of the Host field sent to the origin."),
-            builder("origin.tls.name", ValueType.HOST)
+            ConfigKey.builder("origin.tls.name", ValueType.HOST)
                     .perRule()
                     .description(
                             "Fixed name for the handshake (SNI) and expected name in the certificate, instead of the"
                                     + " name by sni."),
-            builder("origin.tls.min_version", ValueType.TLS_VERSION)
+            ConfigKey.builder("origin.tls.min_version", ValueType.TLS_VERSION)
                     .defaultsTo(TlsVersion.TLS_1_2)
                     .perRule()
                     .atsName("proxy.config.ssl.client.version.min")
                     .description("Oldest version of TLS that is spoken with origins."));
 
     public static final Section GROUP = new Section(
-            builder("origins[].tls.verify", ValueType.word(OriginTlsConfig.Verify.class, false))
+            ConfigKey.builder("origins[].tls.verify", ValueType.word(OriginTlsConfig.Verify.class, false))
                     .description(
                             "As origin.tls.verify, for the hosts of the group. A section tls here replaces that of the"
                                     + " rule; its missing keys are taken from origin.tls."),
-            builder("origins[].tls.ca_file", ValueType.PATH)
+            ConfigKey.builder("origins[].tls.ca_file", ValueType.PATH)
                     .description("As origin.tls.ca_file, for the hosts of the group."),
-            builder("origins[].tls.certificate", ValueType.PATH)
+            ConfigKey.builder("origins[].tls.certificate", ValueType.PATH)
                     .description("As origin.tls.certificate, for the hosts of the group."),
-            builder("origins[].tls.key", ValueType.PATH)
+            ConfigKey.builder("origins[].tls.key", ValueType.PATH)
                     .description("As origin.tls.key, for the certificate of the group."),
-            builder("origins[].tls.sni", ValueType.word(OriginTlsConfig.Sni.class, false))
+            ConfigKey.builder("origins[].tls.sni", ValueType.word(OriginTlsConfig.Sni.class, false))
                     .description("As origin.tls.sni, for the hosts of the group."),
-            builder("origins[].tls.name", ValueType.HOST)
+            ConfigKey.builder("origins[].tls.name", ValueType.HOST)
                     .description("As origin.tls.name, for the hosts of the group."),
-            builder("origins[].tls.min_version", ValueType.TLS_VERSION)
+            ConfigKey.builder("origins[].tls.min_version", ValueType.TLS_VERSION)
                     .description("As origin.tls.min_version, for the hosts of the group."));
 
     private OriginTlsKeys() {}

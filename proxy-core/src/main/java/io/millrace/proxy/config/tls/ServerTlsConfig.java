@@ -13,12 +13,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * TLS settings of a listening address. Immutable.
  *
- * @param ciphers cipher suites of TLS 1.2 in order of preference; empty for those of the library
- * @param groups key exchange groups in order of preference; empty for those of the library
- * @param caFile PEM file of the authorities of client certificates; null where none are asked for
- * @param crlFile PEM file of their revocation lists; null for none
+ * @param ciphers cipher suites of TLS 1.2 in order of preference; empty for the default of the library
+ * @param groups key exchange groups in order of preference; empty for the default of the library
+ * @param caFile PEM file with the authorities of client certificates; null if no certificates are requested
+ * @param crlFile PEM file with their revocation lists; null for none
  * @param hsts Strict-Transport-Security of responses; null for none
- * @param ocspStapling whether handshakes carry answers of OCSP responders (RFC 6066 section 8)
+ * @param ocspStapling whether handshakes contain OCSP responses (RFC 6066 section 8)
  */
 public record ServerTlsConfig(
         TlsVersion minVersion,
@@ -30,7 +30,7 @@ public record ServerTlsConfig(
         @Nullable Path crlFile,
         @Nullable Hsts hsts,
         boolean ocspStapling) {
-    /** TLS 1.2 and 1.3, as the library has them, without client certificates. */
+    /** TLS 1.2 and 1.3 with the library's defaults, without client certificates. */
     public static final ServerTlsConfig DEFAULTS = new ServerTlsConfig(
             TlsVersion.TLS_1_2,
             TlsVersion.TLS_1_3,
@@ -42,13 +42,13 @@ public record ServerTlsConfig(
             null,
             true);
 
-    /** Whether clients show certificates. */
+    /** Whether clients present certificates. */
     public enum ClientCertificates {
-        /** They are not asked for one. */
+        /** No certificate is requested. */
         OFF,
-        /** They are asked; one that is shown must be valid. */
+        /** A certificate is requested; if the client sends one, it must be valid. */
         REQUEST,
-        /** Connections without a valid one are refused. */
+        /** Connections without a valid certificate are refused. */
         REQUIRE
     }
 
@@ -57,7 +57,7 @@ public record ServerTlsConfig(
         groups = List.copyOf(groups);
     }
 
-    /** The settings of an address over the general ones. */
+    /** Returns the settings of an address, completed by the general ones. */
     public static ServerTlsConfig from(ConfigValues listener, ConfigValues general) {
         ServerTlsKeys.Section own = ServerTlsKeys.LISTEN;
         ServerTlsKeys.Section all = ServerTlsKeys.GENERAL;
@@ -76,8 +76,8 @@ public record ServerTlsConfig(
     }
 
     /**
-     * Whether a client that was admitted under this policy may ask for a name with another one: only where that one demands
-     * nothing that this one has not verified.
+     * Whether a client admitted with these settings may send requests for a name with {@code other} settings. True only
+     * if {@code other} requires no client certificate check that these settings do not include.
      */
     public boolean admitsTo(ServerTlsConfig other) {
         if (other.clientCertificates == ClientCertificates.OFF) {
@@ -104,15 +104,15 @@ public record ServerTlsConfig(
     }
 
     /**
-     * Value of Strict-Transport-Security (RFC 6797) in responses over TLS. Immutable.
+     * Strict-Transport-Security of responses over TLS (RFC 6797). Immutable.
      *
-     * @param maxAgeSeconds how long browsers use https only; 0 makes them forget it
-     * @param includeSubdomains whether that holds for subdomains too
-     * @param preload whether the host may be in the lists that browsers ship with
-     * @param value the field's value
+     * @param maxAgeSeconds how long browsers use https only; 0 ends it
+     * @param includeSubdomains whether subdomains are included
+     * @param preload whether the host may be in the preload lists of browsers
+     * @param value the value of the field
      */
     public record Hsts(long maxAgeSeconds, boolean includeSubdomains, boolean preload, AsciiString value) {
-        /** Shortest time that lists of browsers accept (https://hstspreload.org). */
+        /** Shortest max-age that the preload lists of browsers accept (https://hstspreload.org). */
         public static final long PRELOAD_SECONDS = TimeUnit.DAYS.toSeconds(365);
 
         private static Hsts of(long maxAgeSeconds, boolean includeSubdomains, boolean preload) {
@@ -122,7 +122,7 @@ public record ServerTlsConfig(
             return new Hsts(maxAgeSeconds, includeSubdomains, preload, AsciiString.of(value));
         }
 
-        /** Null where the section has no {@code max_age}. */
+        /** Returns null if the section has no {@code max_age}. */
         public static @Nullable Hsts from(ConfigValues values, ServerTlsKeys.Section keys) {
             return !values.isSet(keys.hstsMaxAge())
                     ? null

@@ -9,12 +9,13 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Certificates that listening addresses share. Immutable.
+ * TLS settings and certificates that listening addresses share. Immutable.
  *
  * @param certificates in the order of the file
- * @param defaultName whose certificate clients get that name no host, lower case; null for that of the first one
- * @param checkNanos pause between two looks for changed files
- * @param ticketKeysFile session ticket keys; null for keys that are made
+ * @param defaultName name of the default certificate, in lower case, for clients that send no name; null for the first
+ *     certificate
+ * @param checkNanos interval of the checks for changed files
+ * @param ticketKeysFile file with session ticket keys; null for generated keys
  * @param clientSubjectField request field with the subject of client certificates; null for none
  */
 public record TlsConfig(
@@ -25,7 +26,7 @@ public record TlsConfig(
         @Nullable Path ticketKeysFile,
         @Nullable String clientSubjectField) {
 
-    /** Answer to clients that ask for a name without a certificate. */
+    /** The answer to a client that requests a name without a certificate. */
     public enum UnknownName {
         /** The default certificate. */
         DEFAULT,
@@ -34,12 +35,12 @@ public record TlsConfig(
     }
 
     /**
-     * One certificate, or all in a directory.
+     * A certificate, or all certificates in a directory.
      *
      * @param certificate PEM file; null for a directory
-     * @param key PEM file; null where the key is in the file of the certificate
-     * @param names in lower case, of which {@code *.} may begin one; empty for those in the certificate
-     * @param settings of these names, over those of the address
+     * @param key PEM file; null if the certificate file contains the key
+     * @param names in lower case, each optionally with a leading {@code *.}; empty for the names in the certificate
+     * @param settings settings of these names, which override those of the address
      */
     public record Certificates(
             @Nullable Path certificate,
@@ -47,7 +48,7 @@ public record TlsConfig(
             @Nullable Path directory,
             List<String> names,
             NameSettings settings) {
-        /** Without settings of its own. */
+        /** Creates an element without settings for its names. */
         public Certificates(
                 @Nullable Path certificate, @Nullable Path key, @Nullable Path directory, List<String> names) {
             this(certificate, key, directory, names, NameSettings.NONE);
@@ -65,7 +66,7 @@ public record TlsConfig(
                 values.find(TlsKeys.CLIENT_SUBJECT_FIELD));
     }
 
-    /** Those of the file in its order, then those that are issued automatically. */
+    /** Returns the certificates of the file in their order, then the directory of the automatically issued ones. */
     private static List<Certificates> sources(ConfigValues values) {
         List<Certificates> sources = new ArrayList<>();
         values.elements(TlsKeys.CERTIFICATES).forEach(element -> sources.add(certificates(element)));
@@ -92,9 +93,10 @@ public record TlsConfig(
     }
 
     /**
-     * TLS settings for the names of some certificates, over those of the listening address. Immutable; null leaves a setting as it is.
+     * TLS settings for the names of some certificates, which override those of the listening address. A null value
+     * leaves a setting unchanged. Immutable.
      *
-     * @param http2 false where clients are not offered HTTP/2
+     * @param http2 false if HTTP/2 is not offered
      */
     public record NameSettings(
             @Nullable TlsVersion minVersion,
@@ -107,7 +109,7 @@ public record TlsConfig(
             ServerTlsConfig.@Nullable Hsts hsts,
             @Nullable Boolean ocspStapling,
             boolean http2) {
-        /** Leaves every setting as it is. */
+        /** Settings that override nothing. */
         public static final NameSettings NONE =
                 new NameSettings(null, null, null, null, null, null, null, null, null, true);
 
@@ -127,7 +129,7 @@ public record TlsConfig(
             return config.equals(NONE) ? NONE : config;
         }
 
-        /** The settings of an address with these over them. */
+        /** Returns the settings of an address, overridden by these settings. */
         public ServerTlsConfig over(ServerTlsConfig address) {
             return equals(NONE)
                     ? address
@@ -138,13 +140,13 @@ public record TlsConfig(
                             groups == null ? address.groups() : groups,
                             clientCertificates == null ? address.clientCertificates() : clientCertificates,
                             caFile == null ? address.caFile() : caFile,
-                            // Lists of other authorities say nothing of these.
+                            // The revocation lists of other authorities do not apply to these authorities.
                             crlFile == null && caFile != null ? null : crlFile == null ? address.crlFile() : crlFile,
                             hsts == null ? address.hsts() : hsts,
                             ocspStapling == null ? address.ocspStapling() : ocspStapling);
         }
 
-        /** The settings for people, each as in the file; empty where there are none. */
+        /** Returns the settings for display, each formatted as in the file; empty if there are none. */
         public List<String> texts() {
             List<String> texts = new ArrayList<>();
             add(texts, "min_version", minVersion == null ? null : minVersion.text());

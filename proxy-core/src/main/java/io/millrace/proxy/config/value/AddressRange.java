@@ -6,8 +6,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An IP address, or all addresses that begin with the same bits: {@code 192.0.2.7}, {@code 10.0.0.0/8},
- * {@code 2001:db8::/32}. Immutable.
+ * An IP address, or all addresses with the same prefix: {@code 192.0.2.7}, {@code 10.0.0.0/8}, {@code 2001:db8::/32}.
+ * Immutable.
  */
 public final class AddressRange {
     private final byte[] prefix;
@@ -43,12 +43,12 @@ public final class AddressRange {
         return new AddressRange(address, bits);
     }
 
-    /** Whether it has the address; an IPv4 address in IPv6's clothes counts as IPv4. */
+    /** Whether the range contains the address; an IPv4-mapped IPv6 address counts as IPv4. */
     public boolean contains(InetAddress address) {
         return contains(address.getAddress());
     }
 
-    /** Whether it has the address of these bytes, in network order. */
+    /** Whether the range contains the address with these bytes, in network order. */
     public boolean contains(byte[] other) {
         if (other.length != prefix.length) {
             return false;
@@ -62,12 +62,12 @@ public final class AddressRange {
         return rest == 0 || ((other[bits >> 3] ^ prefix[bits >> 3]) & 0xff00 >> rest & 0xff) == 0;
     }
 
-    /** How many bits its addresses share. */
+    /** The number of bits in the prefix. */
     int bits() {
         return bits;
     }
 
-    /** The address with its prefix length. */
+    /** Returns the address and the prefix length. */
     @Override
     public String toString() {
         return NetUtil.bytesToIpAddress(prefix) + "/" + bits;

@@ -6,15 +6,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Addresses and ranges as an operator writes them, {@code [10.0.0.0/8, 192.168.1.5-192.168.1.9, ~10.1.2.3]}, made ready: what is
- * listed, without what {@code ~} takes out; all addresses without that where nothing else is listed. An IPv4 address in IPv6's
- * clothes is IPv4, and no range of IPv6 has it. A lookup is a binary search and allocates nothing. Immutable.
+ * A set of IP addresses, compiled from addresses and ranges such as {@code [10.0.0.0/8, 192.168.1.5-192.168.1.9,
+ * ~10.1.2.3]}. Entries with {@code ~} are excluded. If there are only excluded entries, all other addresses belong to
+ * the set. An IPv4-mapped IPv6 address counts as IPv4, so no IPv6 range contains it. A lookup is a binary search and
+ * allocates nothing. Immutable.
  */
 public final class AddressSet {
-    /** Every address. */
+    /** The set of all addresses. */
     public static final AddressSet ALL = parse("all");
 
-    /** No address at all. */
+    /** The empty set. */
     public static final AddressSet NONE = parse("~all");
 
     private final List<String> texts;
@@ -28,9 +29,9 @@ public final class AddressSet {
     }
 
     /**
-     * What the texts say.
+     * Compiles texts to a set.
      *
-     * @throws InvalidValueException when one of them is no address and no range
+     * @throws InvalidValueException if one of them is neither an address nor a range
      */
     public static AddressSet of(List<String> texts) throws InvalidValueException {
         List<AddressSpan> listed = new ArrayList<>();
@@ -47,9 +48,9 @@ public final class AddressSet {
     }
 
     /**
-     * What the texts say, each as it would be written in a file.
+     * Like {@link #of(List)}, for texts in code.
      *
-     * @throws IllegalArgumentException when one of them is no address and no range; the message is the problem
+     * @throws IllegalArgumentException if one of them is neither an address nor a range; the message is the problem
      */
     public static AddressSet parse(String... texts) {
         try {
@@ -59,14 +60,14 @@ public final class AddressSet {
         }
     }
 
-    /** Those of some ranges; none of no range. */
+    /** Returns the addresses of some ranges; the empty set for no ranges. */
     public static AddressSet ofRanges(List<AddressRange> ranges) {
         return ranges.isEmpty()
                 ? NONE
                 : parse(ranges.stream().map(AddressRange::toString).toArray(String[]::new));
     }
 
-    /** Whether it has the address; none is in no set. */
+    /** Whether the set contains the address. Null is in no set. */
     public boolean contains(@Nullable IpAddress address) {
         if (address == null) {
             return false;
@@ -74,17 +75,17 @@ public final class AddressSet {
         return address.isV4() ? v4.contains(0, address.v4()) : v6.contains(address.high(), address.low());
     }
 
-    /** What this one has, the other one has, or both. */
+    /** Returns the union of both sets. */
     public AddressSet or(AddressSet other) {
         return of(v4.or(other.v4), v6.or(other.v6));
     }
 
-    /** What this one has and the other one has not. */
+    /** Returns the addresses of this set that are not in {@code other}. */
     public AddressSet butNot(AddressSet other) {
         return of(v4.butNot(other.v4), v6.butNot(other.v6));
     }
 
-    /** What both have. */
+    /** Returns the intersection of both sets. */
     public AddressSet and(AddressSet other) {
         return butNot(ALL.butNot(other));
     }
@@ -98,17 +99,17 @@ public final class AddressSet {
         return ranges.equals(List.of("0.0.0.0/0", "::/0")) ? ALL : new AddressSet(List.copyOf(ranges), v4, v6);
     }
 
-    /** Whether it has every address that the other one has. */
+    /** Whether this set contains every address of {@code other}. */
     public boolean covers(AddressSet other) {
         return v4.covers(other.v4) && v6.covers(other.v6);
     }
 
-    /** Whether there is no address in it. */
+    /** Whether the set is empty. */
     public boolean isEmpty() {
         return v4.isEmpty() && v6.isEmpty();
     }
 
-    /** As it was written; of what was made of others, each range. */
+    /** The texts from which the set was compiled; each range for a set computed from other sets. */
     public List<String> texts() {
         return texts;
     }
@@ -123,7 +124,7 @@ public final class AddressSet {
         return texts.hashCode();
     }
 
-    /** As it was written, with commas between. */
+    /** The texts, separated by commas. */
     @Override
     public String toString() {
         return String.join(", ", texts);

@@ -5,23 +5,24 @@ import io.netty.util.NetUtil;
 import java.util.List;
 
 /**
- * Addresses of one family from one to another, both included. Immutable.
+ * A range of addresses of one family, both ends included. Immutable.
  *
- * @param v4 whether they are IPv4: then only the last 32 bits of each count
+ * @param v4 whether the addresses are IPv4; then only the last 32 bits of each are used
  */
 record AddressSpan(boolean v4, long fromHigh, long fromLow, long toHigh, long toLow) {
     private static final AddressSpan ALL_V4 = new AddressSpan(true, 0, 0, 0, 0xffff_ffffL);
 
-    /** Every address: those of IPv6 on both sides of the block in which IPv4 has its mapped form. */
+    /** Every address. IPv6 is split into two spans around the IPv4-mapped block. */
     static final List<AddressSpan> ALL = List.of(
             ALL_V4,
             new AddressSpan(false, 0, 0, 0, 0xfffe_ffff_ffffL),
             new AddressSpan(false, 0, 0x1_0000_0000_0000L, -1, -1));
 
     /**
-     * Reads {@code 192.0.2.7}, {@code 10.0.0.0/8}, {@code 192.0.2.1-192.0.2.9}, the same in IPv6, or {@code all}.
+     * Parses {@code 192.0.2.7}, {@code 10.0.0.0/8}, {@code 192.0.2.1-192.0.2.9}, the same forms in IPv6, or
+     * {@code all}.
      *
-     * @return of one family, but for {@code all}
+     * @return spans of one family; of both for {@code all}
      */
     static List<AddressSpan> parse(String text) throws InvalidValueException {
         if (text.equals("all")) {
@@ -71,7 +72,7 @@ record AddressSpan(boolean v4, long fromHigh, long fromLow, long toHigh, long to
         return List.of(new AddressSpan(false, from.high(), from.low(), to.high(), to.low()));
     }
 
-    /** Whether one address comes after another one. */
+    /** Whether an address is greater than another one. */
     static boolean isAfter(long high, long low, long otherHigh, long otherLow) {
         int order = Long.compareUnsigned(high, otherHigh);
         return order != 0 ? order > 0 : Long.compareUnsigned(low, otherLow) > 0;

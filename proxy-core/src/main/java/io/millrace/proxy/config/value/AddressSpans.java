@@ -6,11 +6,11 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
-/** Addresses of one family, as spans in order that do not touch. Immutable. */
+/** The addresses of one family in a set, as sorted spans that do not touch. Immutable. */
 final class AddressSpans {
     private static final BigInteger ONE = BigInteger.ONE;
 
-    /** What IPv4 has in IPv6: no address that is asked for is there. */
+    /** The IPv4-mapped block of IPv6. Lookups convert these addresses to IPv4, so no IPv6 span contains them. */
     private static final Bounds MAPPED =
             new Bounds(BigInteger.valueOf(0xffff_0000_0000L), BigInteger.valueOf(0xffff_ffff_ffffL));
 
@@ -35,7 +35,7 @@ final class AddressSpans {
         }
     }
 
-    /** What is listed and not taken out, of one family. */
+    /** Returns the addresses of one family that are in {@code listed} and not in {@code takenOut}. */
     static AddressSpans of(List<AddressSpan> listed, List<AddressSpan> takenOut, boolean v4) {
         List<Bounds> out = bounds(takenOut, v4);
         if (!v4) {
@@ -98,14 +98,14 @@ final class AddressSpans {
         return left;
     }
 
-    /** What is in these or in those of the same family. */
+    /** Returns the union with spans of the same family. */
     AddressSpans or(AddressSpans other) {
         List<Bounds> both = new ArrayList<>(bounds());
         both.addAll(other.bounds());
         return new AddressSpans(merged(both));
     }
 
-    /** What is in these and not in those of the same family. */
+    /** Returns the addresses of these spans that are not in {@code other}, which has the same family. */
     AddressSpans butNot(AddressSpans other) {
         return new AddressSpans(without(bounds(), other.bounds()));
     }
@@ -118,7 +118,7 @@ final class AddressSpans {
         return bounds;
     }
 
-    /** Each span as it would be written: an address, a prefix where it is one, or from one address to another. */
+    /** Formats each span as in a file: an address, a prefix if possible, or the first and the last address. */
     List<String> texts(boolean v4) {
         List<Bounds> whole = bounds();
         if (!v4) {
@@ -126,7 +126,8 @@ final class AddressSpans {
                 boolean around = whole.get(i).to.add(ONE).equals(MAPPED.from)
                         && whole.get(i + 1).from.subtract(ONE).equals(MAPPED.to);
                 if (around) {
-                    // No range of IPv6 has what lies between, so that need not be left out.
+                    // The gap is the IPv4-mapped block, which no IPv6 range contains. So the two spans are written as
+                    // one.
                     whole.set(i, new Bounds(whole.get(i).from, whole.remove(i + 1).to));
                 }
             }
@@ -150,13 +151,13 @@ final class AddressSpans {
         return NetUtil.bytesToIpAddress(bytes);
     }
 
-    /** Whether the address of these bits is among them. */
+    /** Whether these spans contain an address, given as two halves of 64 bits. */
     boolean contains(long high, long low) {
         int span = lastFrom(high, low);
         return span >= 0 && !AddressSpan.isAfter(high, low, toHigh[span], toLow[span]);
     }
 
-    /** The last span that does not begin after an address; -1 when there is none. */
+    /** Returns the index of the last span that does not begin after an address; -1 if there is none. */
     private int lastFrom(long high, long low) {
         int least = 0;
         int most = fromLow.length - 1;
@@ -171,7 +172,7 @@ final class AddressSpans {
         return most;
     }
 
-    /** Whether every span of the other is within one of these. */
+    /** Whether each span of {@code other} is contained in one of these spans. */
     boolean covers(AddressSpans other) {
         for (int i = 0; i < other.fromLow.length; i++) {
             int span = lastFrom(other.fromHigh[i], other.fromLow[i]);

@@ -1,10 +1,10 @@
 package io.millrace.proxy.config.value;
 
 /**
- * A part of each day: {@code 08:00-14:00}, or over midnight {@code 22:00-06:00}. Immutable.
+ * A range of the time of day: {@code 08:00-14:00}, or across midnight {@code 22:00-06:00}. Immutable.
  *
- * @param fromMinute minute of the day from which it lasts, 0 to 1439
- * @param toMinute minute of the day at which it is over, 1 to 1440
+ * @param fromMinute first minute of the day in the range, 0 to 1439
+ * @param toMinute minute of the day at which the range ends, 1 to 1440, excluded
  */
 public record DayTime(int fromMinute, int toMinute) {
     private static final int DAY = 24 * 60;
@@ -35,7 +35,7 @@ public record DayTime(int fromMinute, int toMinute) {
         return minute > 59 || hour * 60 + minute > DAY ? -1 : hour * 60 + minute;
     }
 
-    /** Whether it has the minute of the day, 0 to 1439. */
+    /** Whether the range contains the minute of the day, 0 to 1439. */
     public boolean contains(int minuteOfDay) {
         return fromMinute < toMinute
                 ? minuteOfDay >= fromMinute && minuteOfDay < toMinute

@@ -7,8 +7,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Replaces <code>${NAME}</code> and <code>${NAME:default}</code> in scalar values, after the file was parsed: what a
- * variable holds is never read as YAML. <code>$${</code> stands for <code>${</code> itself.
+ * Replaces <code>${NAME}</code> and <code>${NAME:default}</code> in scalar values by environment variables. Applied
+ * after the file was parsed, so the value of a variable is never read as YAML. <code>$${</code> is an escaped
+ * <code>${</code>.
  */
 public final class Environment {
     private static final Pattern REFERENCE = Pattern.compile("\\$?\\$\\{([^}]*)(}?)");
@@ -24,7 +25,10 @@ public final class Environment {
         return new Environment(System::getenv);
     }
 
-    /** @param used is told of each variable whose value is taken, not of one that is not set and has a default */
+    /**
+     * @param used receives the name of each variable whose value is used; not called for an unset variable with a
+     *     default
+     */
     public String expand(String text, Consumer<String> used) throws InvalidValueException {
         if (text.indexOf("${") < 0) {
             return text;

@@ -1,15 +1,16 @@
 package io.millrace.proxy.config.value;
 
 /**
- * The mode of files that the proxy creates. Directories may be searched by everyone who may read files. Immutable.
+ * The mode of files that the proxy creates. Directories may be searched by everyone with read permission on files.
+ * Immutable.
  *
- * @param bits those of files, as in {@code chmod}
+ * @param bits permission bits of files, as in {@code chmod}
  */
 public record FileMode(int bits) {
     private static final String FORM =
             "expected four digits such as 0640: the owner has 6, the group 0, 4 or 6, others 0 or 4";
 
-    /** Owner reads and writes, group reads. */
+    /** The owner may read and write, the group may read. */
     public static final FileMode STANDARD = new FileMode(0640);
 
     public static FileMode parse(String text) throws InvalidValueException {
@@ -19,17 +20,17 @@ public record FileMode(int bits) {
         throw new InvalidValueException("'" + text + "' is not a file mode; " + FORM);
     }
 
-    /** The mode of directories: who may read may search. */
+    /** The mode of directories: the mode of files, with search permission wherever files are readable. */
     public int directoryBits() {
         return bits | (bits & 0444) >> 2;
     }
 
-    /** What a process that creates files and directories of these modes has as umask. */
+    /** The umask of a process that creates files and directories with these modes. */
     public int umask() {
         return 0777 & ~directoryBits();
     }
 
-    /** Four octal digits. */
+    /** Formats a mode as four octal digits. */
     public static String text(int bits) {
         return "0" + Integer.toOctalString(01000 | bits).substring(1);
     }

@@ -5,17 +5,20 @@ import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
 import org.jspecify.annotations.Nullable;
 
-/** Expressions for hosts, and what they put in place of {@code $0} to {@code $9}. Thread-safe: no state. */
+/**
+ * Regular expressions for hosts, and templates with {@code $0} to {@code $9} for the groups of a match. Thread-safe:
+ * stateless.
+ */
 public final class HostTemplate {
-    /** As Traffic Server has it: {@code $1} to {@code $9} name groups. */
+    /** Limit of groups, as in Traffic Server: {@code $1} to {@code $9} refer to groups. */
     private static final int GROUPS_MAX = 9;
 
-    /** The longest host name that DNS can carry. */
+    /** Length of the longest host name in DNS. */
     private static final int HOST_LENGTH_MAX = 255;
 
     private HostTemplate() {}
 
-    /** Hosts are without case, so the expression is. */
+    /** Compiles an expression for hosts. It ignores case, as host names do. */
     public static Pattern compile(String expression) {
         return Regex.compile(expression, Pattern.CASE_INSENSITIVE);
     }
@@ -30,16 +33,16 @@ public final class HostTemplate {
             return expression;
         } catch (PatternSyntaxException e) {
             throw new InvalidValueException(
-                    "'" + Regex.shown(expression) + "' is not an expression: " + e.getDescription());
+                    "'" + Regex.shown(expression) + "' is not a regular expression: " + e.getDescription());
         }
     }
 
-    /** Whether {@code $0} to {@code $9} begins there. */
+    /** Whether one of {@code $0} to {@code $9} begins at an index. */
     public static boolean isSubstitution(String text, int i) {
         return text.charAt(i) == '$' && i + 1 < text.length() && isDigit(text.charAt(i + 1));
     }
 
-    /** The largest group that is named; -1 for none. */
+    /** Returns the highest group that the text refers to; -1 for none. */
     public static int lastGroup(String text) {
         int last = -1;
         for (int i = 0; i < text.length(); i++) {
@@ -50,7 +53,7 @@ public final class HostTemplate {
         return last;
     }
 
-    /** With what the match found; a group that took no part leaves nothing. */
+    /** Replaces each reference by the text of its group; a group that did not match is replaced by nothing. */
     static String expand(String text, Matcher match) {
         StringBuilder expanded = new StringBuilder();
         for (int i = 0; i < text.length(); i++) {
@@ -66,9 +69,11 @@ public final class HostTemplate {
     }
 
     /**
-     * As {@link #expand}, of a path: the client chooses its host, and must not choose with it where in the origin's tree it is.
+     * Like {@link #expand}, for a path. The client chooses the host, and must not choose directories of the origin with
+     * it.
      *
-     * @return null when the host has what no name has, such as an encoded slash, or the path gets a dot segment of it
+     * @return null if a group contains a character that no host name has, such as an encoded slash; also null if the
+     *     path would get a dot segment
      */
     static @Nullable String expandPath(String path, Matcher match) {
         String expanded = expandQuery(path, match);
@@ -84,9 +89,9 @@ public final class HostTemplate {
     }
 
     /**
-     * As {@link #expand}, of a query.
+     * Like {@link #expand}, for a query.
      *
-     * @return null when the host has what no name has, such as an ampersand
+     * @return null if a group contains a character that no host name has, such as an ampersand
      */
     static @Nullable String expandQuery(String query, Matcher match) {
         for (int group = 0; group <= match.groupCount(); group++) {
@@ -98,12 +103,14 @@ public final class HostTemplate {
         return expand(query, match);
     }
 
-    /** What names and addresses have. */
+    /** Whether a character occurs in host names and addresses. */
     private static boolean isOfHost(int c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || "-._~:[]".indexOf(c) >= 0;
     }
 
-    /** A host that a connection can be made to: labels of 1 to 63 characters, or an address. */
+    /**
+     * Returns the host if a connection to it is possible: labels of 1 to 63 characters, or an address. Else refuses it.
+     */
     static String checkExpanded(String host) throws InvalidValueException {
         String name = RuleUrl.host(host, host);
         if (name.startsWith("[")) {

@@ -2,7 +2,10 @@ package io.millrace.proxy.config.value;
 
 import org.jspecify.annotations.Nullable;
 
-/** A text that is no value of its {@code ValueType}; the message names what was expected. Never leaves {@code config}. */
+/**
+ * Thrown for a text that is not a value of its {@code ValueType}. The message contains the expected form. Never thrown
+ * out of {@code config}.
+ */
 public final class InvalidValueException extends Exception {
     private static final long serialVersionUID = 1L;
 

@@ -52,7 +52,7 @@ public record ListenAddress(@Nullable String ip, int port) {
         return new ListenAddress(host, port);
     }
 
-    /** As it is written in the file. */
+    /** Formats the address as in the file. */
     @Override
     public String toString() {
         if (ip == null) {

@@ -7,24 +7,27 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** How many files and connections this process may have open at once ({@code ulimit -n}). */
+/** The limit of open files and connections of this process ({@code ulimit -n}). */
 public final class OpenFilesLimit {
     private static final Path LIMITS = Path.of("/proc/self/limits");
     private static final String NAME = "Max open files";
 
     private OpenFilesLimit() {}
 
-    /** The problem with that many connections in this process; null when there is none, or the limit is not known. */
+    /**
+     * Returns a warning if the process cannot open this number of connections; null if it can, or if the limit is not
+     * known.
+     */
     public static @Nullable String warning(int connections) {
         try {
             return warning(connections, Files.readAllLines(LIMITS, StandardCharsets.ISO_8859_1));
         } catch (IOException e) {
-            // Not Linux, or /proc is not there.
+            // Not Linux, or /proc is not mounted.
             return null;
         }
     }
 
-    /** As the other, given the lines of {@code /proc/self/limits}. */
+    /** Like {@link #warning(int)}, for the lines of {@code /proc/self/limits}. */
     static @Nullable String warning(int connections, List<String> limits) {
         long files = softLimit(limits);
         return connections <= files

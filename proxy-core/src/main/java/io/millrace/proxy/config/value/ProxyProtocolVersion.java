@@ -1,12 +1,12 @@
 package io.millrace.proxy.config.value;
 
-/** A version of the PROXY protocol, in the order of their numbers. */
+/** A version of the PROXY protocol, in ascending order. */
 public enum ProxyProtocolVersion {
     /** No header. */
     NONE(0),
-    /** A line of text. */
+    /** A text header of one line. */
     V1(1),
-    /** Binary. */
+    /** A binary header. */
     V2(2);
 
     private final int number;

@@ -5,24 +5,25 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Which pages may link to what a rule matches. Immutable.
+ * The Referer conditions of a rule: which pages may link to the URLs that it matches. Immutable.
  *
- * @param expressions as configured, each an expression, one with {@code ~} before it, {@code *} or {@code ~*}
- * @param redirect where other requests are sent, with codes
+ * @param expressions regular expressions as configured, each optionally after {@code ~}, or one of {@code *} and
+ *     {@code ~*}
+ * @param redirect URL or path to which other requests are redirected, with codes such as {@code %r}
  */
 public record RefererConfig(List<String> expressions, String redirect) {
-    /** Lets any Referer through that no expression is found in. */
+    /** Allows every Referer that no expression matches. */
     public static final String ANY = "*";
 
-    /** Lets requests without Referer through. */
+    /** Allows requests without Referer. */
     public static final String OPTIONAL = "~*";
 
-    /** As Traffic Server has it. */
+    /** Limit of expressions, as in Traffic Server. */
     private static final int EXPRESSIONS_MAX = 2048;
 
     private static final String CODES = "rfto";
 
-    /** Expressions between white space. */
+    /** Parses expressions that are separated by white space. */
     public static List<String> read(String text) throws InvalidValueException {
         List<String> expressions = new ArrayList<>();
         boolean any = false;
@@ -52,11 +53,11 @@ public record RefererConfig(List<String> expressions, String redirect) {
             Regex.compile(expression);
         } catch (PatternSyntaxException e) {
             throw new InvalidValueException(
-                    "'" + Regex.shown(expression) + "' is not an expression: " + e.getDescription());
+                    "'" + Regex.shown(expression) + "' is not a regular expression: " + e.getDescription());
         }
     }
 
-    /** A URL or a path; what stands after a percent sign is a code, or two hexadecimal digits. */
+    /** Parses a URL or a path. A percent sign begins a code or an encoding of two hexadecimal digits. */
     public static String readRedirect(String text) throws InvalidValueException {
         if (!text.startsWith("http://") && !text.startsWith("https://") && !text.startsWith("/")) {
             throw new InvalidValueException("'" + text + "' is neither a URL such as http://host/path nor a path");
@@ -74,7 +75,7 @@ public record RefererConfig(List<String> expressions, String redirect) {
         return text;
     }
 
-    /** Whether a code stands there: {@code %f} with a hexadecimal digit behind it is an encoding. */
+    /** Whether a code begins at an index. {@code %f} followed by a hexadecimal digit is an encoding, not a code. */
     public static boolean isCode(String text, int i) {
         return text.charAt(i) == '%'
                 && i + 1 < text.length()

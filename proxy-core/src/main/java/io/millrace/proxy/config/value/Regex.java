@@ -5,26 +5,26 @@ import com.google.re2j.PatternSyntaxException;
 import java.util.List;
 
 /**
- * Compiles regular expressions that come from outside. No state.
+ * Compiles regular expressions from untrusted sources. Stateless.
  *
- * <p>The library unfolds repetitions before it builds the program, so that a short text can need any amount of memory. Its
- * compiler and its matcher recurse. This class therefore estimates the program from the text and refuses what is too large before
- * the library sees it. No other class compiles expressions.
+ * <p>The library expands repetitions before it builds the program, so a short text can need any amount of memory.
+ * Compiler and matcher of the library recurse. So this class estimates the size of the program from the text, and
+ * refuses a large one before the library compiles it. No other class compiles expressions.
  */
 public final class Regex {
-    /** Characters in one expression. */
+    /** Limit of characters in one expression. */
     public static final int LENGTH_MAX = 64 << 10;
 
-    /** Steps of the program of one expression, with repetitions unfolded: about 1 MiB of memory. */
+    /** Limit of program steps of one expression, with repetitions expanded: about 1 MiB of memory. */
     public static final int STEPS_MAX = 20_000;
 
-    /** Of the steps: those that read no character, which the matcher follows by recursion. */
+    /** Limit of program steps that read no character; the matcher follows them by recursion. */
     public static final int BRANCHES_MAX = 4_000;
 
-    /** Groups within groups. */
+    /** Limit of nested groups. */
     public static final int NESTING_MAX = 100;
 
-    /** Steps of all expressions of one configuration: about 50 MiB of memory. */
+    /** Limit of program steps of all expressions in a configuration: about 50 MiB of memory. */
     public static final int TOTAL_STEPS_MAX = 1_000_000;
 
     private Regex() {}
@@ -32,28 +32,29 @@ public final class Regex {
     /**
      * Compiles an expression.
      *
-     * @param flags of the library
-     * @throws PatternSyntaxException if it is none or is above a limit, which the description names
+     * @param flags flags of the library
+     * @throws PatternSyntaxException if the text is not an expression or exceeds a limit; the description contains the
+     *     limit
      */
     public static Pattern compile(String text, int flags) {
         steps(text);
         try {
             return Pattern.compile(text, flags);
         } catch (StackOverflowError e) {
-            // Long ranges such as {0,1000} are groups within groups to the compiler. It keeps nothing.
+            // The compiler handles a long range such as {0,1000} as nested groups. Its partial result is dropped.
             throw new PatternSyntaxException("repetitions are nested too deeply for the compiler", shown(text));
         }
     }
 
-    /** As {@link #compile(String, int)} without flags. */
+    /** Like {@link #compile(String, int)}, without flags. */
     public static Pattern compile(String text) {
         return compile(text, 0);
     }
 
     /**
-     * Upper bound of the program's steps.
+     * Returns an upper bound of the program's steps.
      *
-     * @throws PatternSyntaxException if a limit is passed
+     * @throws PatternSyntaxException if a limit is exceeded
      */
     static int steps(String text) {
         if (text.length() > LENGTH_MAX) {
@@ -74,7 +75,7 @@ public final class Regex {
         return (int) size.steps();
     }
 
-    /** Steps of several expressions, of which each was compiled before. */
+    /** Returns the total steps of several expressions that were compiled before. */
     public static long steps(List<String> texts) {
         return texts.stream().mapToLong(Regex::steps).sum();
     }
@@ -87,7 +88,7 @@ public final class Regex {
         return steps >= RegexSize.SATURATED ? "more than " + RegexSize.SATURATED : Long.toString(steps);
     }
 
-    /** The beginning of an expression, for messages. */
+    /** Returns the beginning of an expression, for messages. */
     public static String shown(String text) {
         return text.length() <= 200 ? text : text.substring(0, 200) + "…";
     }

@@ -1,14 +1,14 @@
 package io.millrace.proxy.config.value;
 
 /**
- * Estimates how large the program of a regular expression becomes, from its text. Never too low for an expression that the
- * library accepts. Time is linear in the text, memory is constant. Confined to one thread.
+ * Estimates the size of a compiled regular expression from its text. The estimate is an upper bound for every
+ * expression that the library accepts. Linear time, constant memory. Confined to one thread.
  */
 final class RegexSize {
-    /** Counts go no higher. */
+    /** Counters saturate at this value. */
     static final long SATURATED = 1_000_000_000;
 
-    /** Begin, end and the step that fails. */
+    /** Steps of every program: begin, end and fail. */
     private static final int FIXED_STEPS = 4;
 
     private final String text;
@@ -24,7 +24,7 @@ final class RegexSize {
         this.text = text;
     }
 
-    /** Reads the text. It stops early where groups are nested too deeply. */
+    /** Measures the text. Stops early if groups are nested too deeply. */
     void measure() {
         while (at < text.length() && nesting <= Regex.NESTING_MAX) {
             char c = text.charAt(at++);
@@ -48,22 +48,22 @@ final class RegexSize {
         }
     }
 
-    /** Upper bound of the program's steps. */
+    /** Returns an upper bound of the program's steps. */
     long steps() {
         return Math.min(SATURATED, FIXED_STEPS + sumSteps[0] + lastSteps[0]);
     }
 
-    /** Of the steps, those that read no character. */
+    /** Returns an upper bound of the steps that read no character. */
     long branches() {
         return Math.min(SATURATED, FIXED_STEPS + sumBranches[0] + lastBranches[0]);
     }
 
-    /** The deepest group. */
+    /** Returns the nesting depth of the deepest group. */
     int nesting() {
         return nesting;
     }
 
-    /** The next thing that a repetition may stand behind. */
+    /** Begins the next atom, to which a repetition may apply. */
     private void atom(long steps, long branches) {
         sumSteps[depth] = Math.min(SATURATED, sumSteps[depth] + lastSteps[depth]);
         sumBranches[depth] = Math.min(SATURATED, sumBranches[depth] + lastBranches[depth]);
@@ -92,7 +92,7 @@ final class RegexSize {
             }
             at = Math.min(text.length(), i + 1);
             if (i < text.length() && text.charAt(i) == ')') {
-                // Flags for what follows, and no group.
+                // Flags for the rest of the group; they do not open a group.
                 return;
             }
         }
@@ -115,7 +115,7 @@ final class RegexSize {
         atom(steps, branches);
     }
 
-    /** {@code {n}}, {@code {n,}} and {@code {n,m}}; anything else is the character itself. */
+    /** Parses {@code {n}}, {@code {n,}} and {@code {n,m}}; any other brace is a literal character. */
     private void repeat() {
         int end = text.indexOf('}', at);
         int comma = text.indexOf(',', at);
@@ -127,14 +127,14 @@ final class RegexSize {
             return;
         }
         long copies = Math.max(1, Math.max(least, most));
-        // Each copy that may be missing has a branch of its own.
+        // Each optional copy has a branch of its own.
         long more = isRange ? 1 : 0;
         lastSteps[depth] = Math.min(SATURATED, copies * (lastSteps[depth] + more));
         lastBranches[depth] = Math.min(SATURATED, copies * (lastBranches[depth] + more));
         at = end + 1;
     }
 
-    /** -1 for anything but digits; the library refuses more than four of them. */
+    /** Parses digits; returns -1 for anything else. The library refuses more than four digits. */
     private long number(int from, int to) {
         if (to <= from || to - from > 9) {
             return -1;

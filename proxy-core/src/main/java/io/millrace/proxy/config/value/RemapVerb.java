@@ -4,42 +4,42 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
-/** The kinds of remap rules, by the words that Traffic Server has for them. */
+/** The kind of a remap rule, with the name that Traffic Server uses. */
 public enum RemapVerb {
-    /** The URL is an origin's. */
+    /** Maps a URL to an origin. */
     MAP(Group.FORWARD, false),
-    /** The host, as an expression, is an origin's. */
+    /** Maps all hosts that a regular expression matches to an origin. */
     REGEX_MAP(Group.FORWARD, true),
-    /** As {@link #MAP}, for requests that arrived on the port. */
+    /** Like {@link #MAP}, for requests that arrived on the port. */
     MAP_WITH_RECV_PORT(Group.RECEIVED_PORT, false),
-    /** As {@link #REGEX_MAP}, for requests that arrived on the port. */
+    /** Like {@link #REGEX_MAP}, for requests that arrived on the port. */
     REGEX_MAP_WITH_RECV_PORT(Group.RECEIVED_PORT, true),
-    /** As {@link #MAP}, for requests that some pages link to. */
+    /** Like {@link #MAP}, for requests whose Referer is allowed. */
     MAP_WITH_REFERER(Group.FORWARD, false),
-    /** What an origin's answers say of its URLs is said of clients' URLs. */
+    /** Replaces the origin's URLs in responses by the URLs for clients. */
     REVERSE_MAP(Group.REVERSE, false),
-    /** The client is sent elsewhere for good. */
+    /** Redirects the client permanently. */
     REDIRECT(Group.REDIRECT, false),
-    /** The client is sent elsewhere this time. */
+    /** Redirects the client temporarily. */
     REDIRECT_TEMPORARY(Group.REDIRECT, false),
-    /** As {@link #REDIRECT}, the host being an expression. */
+    /** Like {@link #REDIRECT}, with a regular expression as the host. */
     REGEX_REDIRECT(Group.REGEX_REDIRECT, true),
-    /** As {@link #REDIRECT_TEMPORARY}, the host being an expression. */
+    /** Like {@link #REDIRECT_TEMPORARY}, with a regular expression as the host. */
     REGEX_REDIRECT_TEMPORARY(Group.REGEX_REDIRECT, true);
 
-    /** Rules that are looked at together; a group is looked at when none before it has a rule for the request. */
+    /** Rules that are searched together. A group is searched if no group before it has a rule for the request. */
     public enum Group {
-        /** By the port that the request arrived on. */
+        /** Rules for the port on which the request arrived. */
         RECEIVED_PORT,
-        /** By the URL of a request that asks for WebSocket. */
+        /** Rules for URLs of WebSocket requests. */
         WEBSOCKET,
-        /** By the request's URL. */
+        /** Rules for URLs of other requests. */
         FORWARD,
-        /** Redirections. */
+        /** Redirects. */
         REDIRECT,
-        /** Redirections by an expression. */
+        /** Redirects with a regular expression as the host. */
         REGEX_REDIRECT,
-        /** Rules for answers, not for requests. */
+        /** Rules for responses instead of requests. */
         REVERSE
     }
 
@@ -53,32 +53,35 @@ public enum RemapVerb {
         this.regex = regex;
     }
 
-    /** Every kind, in the order of the reference page. */
+    /** Returns every kind, in the order of the reference page. */
     public static List<RemapVerb> all() {
         return ALL;
     }
 
-    /** Which rules it stands with, but for WebSocket's; {@code RemapRuleConfig#group} says it of a rule. */
+    /**
+     * The group of these rules, except for WebSocket rules. {@code RemapRuleConfig#group} is the group of a single
+     * rule.
+     */
     public Group group() {
         return group;
     }
 
-    /** Whether the host is an expression. */
+    /** Whether the host is a regular expression. */
     public boolean isRegex() {
         return regex;
     }
 
-    /** Whether requests that match go to an origin. */
+    /** Whether matching requests are sent to an origin. */
     public boolean isForward() {
         return group == Group.FORWARD || group == Group.RECEIVED_PORT;
     }
 
-    /** Whether requests that match are sent elsewhere. */
+    /** Whether matching requests are redirected. */
     public boolean isRedirect() {
         return group == Group.REDIRECT || group == Group.REGEX_REDIRECT;
     }
 
-    /** The statuses that may be asked for, the usual one first; none for rules that do not redirect. */
+    /** The status codes that a rule may set, the default first; empty for rules that do not redirect. */
     public List<Integer> statuses() {
         return switch (this) {
             case REDIRECT, REGEX_REDIRECT -> List.of(301, 308);
@@ -87,12 +90,12 @@ public enum RemapVerb {
         };
     }
 
-    /** As the configuration writes it. */
+    /** The name in the configuration. */
     public String word() {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** All of them, for messages. */
+    /** Names of all kinds, for messages. */
     public static String words() {
         return String.join(", ", Arrays.stream(values()).map(RemapVerb::word).toList());
     }

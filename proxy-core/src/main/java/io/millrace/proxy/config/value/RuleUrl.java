@@ -7,14 +7,15 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A URL of a remap rule: what a rule matches (FROM), or the origin that it maps to (TO). Immutable.
+ * A URL of a remap rule: either the pattern of a rule (FROM) or the target (TO). Immutable.
  *
- * @param scheme {@code http}, {@code https}, or for WebSocket {@code ws} or {@code wss}; null when the rule names none and matches both
- * @param host lower case, an IPv6 address in brackets; for rules with an expression that expression, or where it is to be filled
- *     in with {@code $0} to {@code $9}; null when the rule matches every host
- * @param port 1 to 65535, or -1 when the URL names none
+ * @param scheme {@code http}, {@code https}, or for WebSocket {@code ws} or {@code wss}; null if the rule has none and
+ *     matches both
+ * @param host in lower case, an IPv6 address in brackets. For rules with a regular expression: the expression, or a
+ *     template with {@code $0} to {@code $9}. Null if the rule matches every host
+ * @param port 1 to 65535, or -1 if the URL has none
  * @param path begins with a slash
- * @param query what stands before the client's own query, without its question mark; null for none
+ * @param query query that is prepended to the client's query, without question mark; null for none
  */
 public record RuleUrl(
         @Nullable String scheme,
@@ -24,27 +25,27 @@ public record RuleUrl(
         @Nullable String query) {
     private static final List<String> SCHEMES = List.of("http", "https", "ws", "wss");
 
-    /** One without a query. */
+    /** Creates a URL without a query. */
     public RuleUrl(@Nullable String scheme, @Nullable String host, int port, String path) {
         this(scheme, host, port, path, null);
     }
 
-    /** The port that was written, else the scheme's own: 80 or 443. */
+    /** Returns the port of the URL, else the default port of the scheme: 80 or 443. */
     public int effectivePort() {
         return port >= 0 ? port : isSecure() ? 443 : 80;
     }
 
-    /** Whether TLS is spoken. */
+    /** Whether the scheme uses TLS. */
     public boolean isSecure() {
         return "https".equals(scheme) || "wss".equals(scheme);
     }
 
-    /** Whether it is about requests that ask for WebSocket, and those only (RFC 6455 s3). */
+    /** Whether the rule matches WebSocket requests, and only these (RFC 6455 s3). */
     public boolean isWebSocket() {
         return "ws".equals(scheme) || "wss".equals(scheme);
     }
 
-    /** What a rule matches: {@code http://host[:port]/path}, or a path alone for every host. */
+    /** Parses the pattern of a rule: {@code http://host[:port]/path}, or a path alone for every host. */
     public static RuleUrl parseFrom(String text) throws InvalidValueException {
         if (text.startsWith("/") && !text.startsWith("//")) {
             return new RuleUrl(null, null, -1, path(text, text));
@@ -52,12 +53,15 @@ public record RuleUrl(
         return parse(text, false, false);
     }
 
-    /** What a rule maps to: {@code http://host[:port][/path][?query]}, with {@code $0} to {@code $9} in host, path and query. */
+    /**
+     * Parses the target of a rule: {@code http://host[:port][/path][?query]}, with {@code $0} to {@code $9} in host,
+     * path and query.
+     */
     public static RuleUrl parseTo(String text) throws InvalidValueException {
         return parse(text, false, true);
     }
 
-    /** A host that a rule's requests go to: {@code http://host[:port]}. */
+    /** Parses a host of an origin group: {@code http://host[:port]}. */
     public static RuleUrl parseOrigin(String text) throws InvalidValueException {
         RuleUrl url = parse(text, false, false);
         if (!url.path.equals("/")) {
@@ -67,17 +71,20 @@ public record RuleUrl(
         return url;
     }
 
-    /** Scheme, host and port as written: {@code http://10.0.0.1:8080}. */
+    /** Returns scheme, host and port as written: {@code http://10.0.0.1:8080}. */
     public String authority() {
         return scheme + "://" + host + (port < 0 ? "" : ":" + port);
     }
 
-    /** Whether the host is an address, which no certificate is for. */
+    /** Whether the host is an IP address, for which no certificate is issued. */
     public boolean isAddress() {
         return host != null && (host.startsWith("[") || NetUtil.isValidIpV4Address(host));
     }
 
-    /** What a rule matches by an expression in place of the host, which ends where the port or the path begins. */
+    /**
+     * Parses the pattern of a rule with a regular expression as the host. The expression ends where the port or the
+     * path begins.
+     */
     public static RuleUrl parseRegex(String text) throws InvalidValueException {
         return parse(text, true, false);
     }
@@ -158,7 +165,10 @@ public record RuleUrl(
         return port;
     }
 
-    /** A host in lower case, an IPv6 address in brackets; problems name the text that it stands in. */
+    /**
+     * Normalizes a host to lower case; an IPv6 address is in brackets. Problems quote {@code text}, which contains the
+     * host.
+     */
     public static String host(String host, String text) throws InvalidValueException {
         return host(host, text, false);
     }
@@ -218,7 +228,10 @@ public record RuleUrl(
                 && Character.digit(path.charAt(i + 2), 16) >= 0;
     }
 
-    /** The same URL with what a match found in place of {@code $0} to {@code $9}; null when that gives no host, or a path above. */
+    /**
+     * Returns this URL with {@code $0} to {@code $9} replaced by the groups of a match. Null if the result has no valid
+     * host, or leaves its path by dot segments.
+     */
     public @Nullable RuleUrl expand(Matcher match) {
         String expanded = HostTemplate.expand(String.valueOf(host), match);
         String place = HostTemplate.expandPath(path, match);
@@ -234,7 +247,7 @@ public record RuleUrl(
         }
     }
 
-    /** As it is written in the file. */
+    /** Formats the URL as in the file. */
     @Override
     public String toString() {
         if (host == null) {

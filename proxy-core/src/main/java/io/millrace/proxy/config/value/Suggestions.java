@@ -3,14 +3,17 @@ package io.millrace.proxy.config.value;
 import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
-/** The known word nearest to a mistyped one, by edit distance with transpositions (optimal string alignment). */
+/**
+ * Finds the known word that is most similar to a mistyped one. The measure is the edit distance with transpositions
+ * (optimal string alignment).
+ */
 public final class Suggestions {
-    /** Nobody mistypes a word of this length. The time is its product with a candidate's. */
+    /** Longest word that is compared, since the time grows with the product of both lengths. Every key is shorter. */
     private static final int LENGTH_MAX = 200;
 
     private Suggestions() {}
 
-    /** The nearest candidate, or null when none is near enough to be what was meant. */
+    /** Returns the most similar candidate; null if none is similar enough. */
     public static @Nullable String closest(String typed, Collection<String> candidates) {
         if (typed.length() > LENGTH_MAX) {
             return null;
@@ -24,7 +27,7 @@ public final class Suggestions {
                 bestDistance = distance;
             }
         }
-        // One slip is always forgiven; longer words may carry one slip for each three letters.
+        // One error is always tolerated; longer words may have one error for each three letters.
         return best != null && bestDistance <= Math.max(1, (Math.max(typed.length(), best.length()) + 1) / 3)
                 ? best
                 : null;

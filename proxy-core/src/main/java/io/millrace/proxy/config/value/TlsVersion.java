@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Version of the TLS protocol, oldest first. */
+/** A version of the TLS protocol, oldest first. */
 public enum TlsVersion {
     TLS_1_0("TLSv1", "1.0"),
     TLS_1_1("TLSv1.1", "1.1"),
@@ -19,12 +19,12 @@ public enum TlsVersion {
         this.number = number;
     }
 
-    /** The name that TLS libraries use, such as {@code TLSv1.3}. */
+    /** The name in TLS libraries, such as {@code TLSv1.3}. */
     public String text() {
         return text;
     }
 
-    /** The names of all versions between two, both included, as TLS libraries take them. */
+    /** Returns the names of all versions from {@code least} to {@code most}, both included, for TLS libraries. */
     public static String[] between(TlsVersion least, TlsVersion most) {
         List<String> names = new ArrayList<>();
         for (TlsVersion version : values()) {
@@ -35,7 +35,7 @@ public enum TlsVersion {
         return names.toArray(String[]::new);
     }
 
-    /** Reads {@code TLSv1.2} or {@code 1.2}, in any case. */
+    /** Parses {@code TLSv1.2} or {@code 1.2}, ignoring case. */
     public static TlsVersion parse(String text) throws InvalidValueException {
         String lower = text.toLowerCase(Locale.ROOT);
         for (TlsVersion version : values()) {

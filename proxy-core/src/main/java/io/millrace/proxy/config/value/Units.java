@@ -11,11 +11,11 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sizes and durations as operators write them: a number and a unit, such as {@code 512MiB} or {@code 1h30m}. Zero needs
- * no unit; every other bare number is refused, because nobody can tell whether {@code 30} means seconds or bytes.
+ * Parses and formats sizes and durations: a number and a unit, such as {@code 512MiB} or {@code 1h30m}. Zero needs no
+ * unit. Any other number without a unit is refused, since {@code 30} could mean seconds or bytes.
  */
 public final class Units {
-    /** Bytes per unit. One letter means a power of 1024, as it does in Traffic Server's files. */
+    /** Bytes per unit. A single letter means a power of 1024, as in Traffic Server's files. */
     private static final Map<String, Long> SIZES = new LinkedHashMap<>();
 
     /** Nanoseconds per unit. */
@@ -96,7 +96,10 @@ public final class Units {
         return Duration.ofNanos(nanos.longValueExact());
     }
 
-    /** The largest binary unit that divides {@code bytes}: {@code 1536} is {@code 1536B}, {@code 2048} is {@code 2KiB}. */
+    /**
+     * Formats a size with the largest binary unit that divides {@code bytes}: {@code 1536} is {@code 1536B},
+     * {@code 2048} is {@code 2KiB}.
+     */
     public static String formatSize(long bytes) {
         String[] units = {"TiB", "GiB", "MiB", "KiB"};
         for (String unit : units) {
@@ -108,7 +111,7 @@ public final class Units {
         return bytes == 0 ? "0" : bytes + "B";
     }
 
-    /** The largest unit that divides {@code duration}: 90 s is {@code 90s}, 3600 s is {@code 1h}. */
+    /** Formats a duration with the largest unit that divides it: 90 s is {@code 90s}, 3600 s is {@code 1h}. */
     public static String formatDuration(Duration duration) {
         long nanos = duration.toNanos();
         String[] units = {"d", "h", "m", "s", "ms", "us"};
@@ -137,7 +140,10 @@ public final class Units {
         return factor;
     }
 
-    /** The unit that was probably meant: the same in other letters, a slip away, or the short form of a long one. */
+    /**
+     * Returns the unit that was probably meant: one that differs in case or in one letter, or the short form of a long
+     * unit. Null if there is none.
+     */
     private static @Nullable String meant(String unit, Map<String, Long> units) {
         String lower = unit.toLowerCase(Locale.ROOT);
         String best = null;

@@ -1,4 +1,4 @@
-/** Types of values that settings have, with their spellings: addresses, sizes, URLs of rules, expressions. */
+/** Types of setting values, with parsers and formatters: addresses, sizes, URLs of rules, regular expressions. */
 @NullMarked
 package io.millrace.proxy.config.value;
 

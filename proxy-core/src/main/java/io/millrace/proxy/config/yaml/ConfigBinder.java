@@ -29,11 +29,11 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
 import org.snakeyaml.engine.v2.nodes.Tag;
 
 /**
- * Reads nodes into values along the shape of the catalogue and notes every problem on the way; it never stops at the
- * first. Confined to one thread.
+ * Converts YAML nodes to values with the keys of the catalogue. Reports all problems instead of stopping at the first.
+ * Confined to one thread.
  */
 final class ConfigBinder {
-    /** What else Traffic Server's cache.config has, and why it is not here. */
+    /** Keys of Traffic Server's cache.config that are not supported, each with the reason. */
     private static final Map<String, String> OTHER_CACHE_RULES = Map.of(
             "dest_ip",
             "is not supported, because cache rules are evaluated before the origin's address is known; use dest_host",
@@ -47,8 +47,8 @@ final class ConfigBinder {
     private final ConfigProblems problems;
 
     /**
-     * @param override the place of everything in these nodes when they come from no file, else null
-     * @param directory where relative paths start, absolute
+     * @param override place of all nodes if they come from the command line or an API; null for nodes of a file
+     * @param directory base of relative paths, absolute
      */
     ConfigBinder(
             String file, @Nullable Place override, Path directory, Environment environment, ConfigProblems problems) {
@@ -59,7 +59,7 @@ final class ConfigBinder {
         this.problems = problems;
     }
 
-    /** Reads a whole file. */
+    /** Reads a whole configuration file. */
     void bindRoot(Node root, ConfigValues.Builder into) {
         if (root instanceof MappingNode mapping) {
             bindSection(mapping, ConfigShape.root(), "", into);
@@ -68,7 +68,7 @@ final class ConfigBinder {
         }
     }
 
-    /** Reads a file that another includes: its lists go on with those read before. */
+    /** Reads an included file: appends its lists to those read before. */
     void bindIncluded(Node root, ConfigValues.Builder into) {
         if (!(root instanceof MappingNode mapping)) {
             problems.error(place(root), "", "an included file must consist of lists such as remap:, this is " + kind(root));
@@ -91,14 +91,14 @@ final class ConfigBinder {
                                         ", ",
                                         ConfigIncludes.INCLUDABLE.stream()
                                                 .map(ConfigKey::path)
-                                                .toList()) + " only");
+                                                .toList()));
             } else {
                 bindList(tuple.getValueNode(), key, name, into.elements(key), into);
             }
         }
     }
 
-    /** Reads the value of one list key that stands at a path. */
+    /** Reads the value of a list key at a path. */
     void bindList(Node node, ConfigKey<?> key, String path, ConfigValues.Builder into) {
         problems.setAt(path, place(node));
         bindList(node, key, path, List.of(), into);
@@ -122,7 +122,7 @@ final class ConfigBinder {
     }
 
     private void bindElement(Node node, ConfigKey<?> key, String path, List<ConfigValues> elements) {
-        if (!problems.unfolds(1, place(node))) {
+        if (!problems.countExpanded(1, place(node))) {
             return;
         }
         ConfigValues.Builder element = ConfigValues.builder();
@@ -171,7 +171,7 @@ final class ConfigBinder {
                 unknownKey(place, shape, name, full);
             }
         }
-        // A misspelt key is one problem, not also a missing one.
+        // A misspelt key is reported once, not also as a missing key.
         if (!unknown) {
             requireKeys(mapping, shape, path, seen.keySet());
         }
@@ -180,7 +180,7 @@ final class ConfigBinder {
     private void bindSubsection(Node node, ConfigShape shape, String path, ConfigValues.Builder into) {
         if (node instanceof MappingNode mapping) {
             if (shape.path().equals(TlsKeys.LISTEN_SECTION)) {
-                // An empty section is enough to turn TLS on.
+                // An empty section enables TLS.
                 into.put(TlsKeys.LISTEN_ENABLED, true);
             }
             bindSection(mapping, shape, path, into);
@@ -205,7 +205,7 @@ final class ConfigBinder {
 
     private void bindNames(SequenceNode node, ConfigKey<?> key, String path, ConfigValues.Builder into) {
         List<String> names = new ArrayList<>();
-        if (!problems.unfolds(node.getValue().size(), place(node))) {
+        if (!problems.countExpanded(node.getValue().size(), place(node))) {
             return;
         }
         for (Node element : node.getValue()) {
@@ -220,9 +220,10 @@ final class ConfigBinder {
         try {
             boolean mayBeEmpty = key.type().mayBeEmpty();
             if (names.isEmpty() && key == ProxyProtocolKeys.ALLOW) {
-                problems.error(place(node), path, "is empty; omit the key to match no address");
+                problems.error(place(node), path, "is empty; leave the key out to allow nobody");
             } else if (names.isEmpty() && FilterKeys.isCondition(key)) {
-                problems.error(place(node), path, "is empty, so no request would match; omit the key to match all");
+                problems.error(
+                        place(node), path, "is empty, so no request would match; leave the key out to match any");
             } else if (names.isEmpty() && !mayBeEmpty && key.defaultText() != null) {
                 problems.error(place(node), path, "is empty; omit the key for the default: " + key.defaultText());
             } else if (!names.isEmpty() || mayBeEmpty) {
@@ -235,7 +236,7 @@ final class ConfigBinder {
     }
 
     private <T> void bindScalar(ScalarNode node, ConfigKey<T> key, String path, ConfigValues.Builder into) {
-        if (!problems.unfolds(node.getValue().length(), place(node))) {
+        if (!problems.countExpanded(node.getValue().length(), place(node))) {
             return;
         }
         try {
@@ -249,7 +250,7 @@ final class ConfigBinder {
         return environment.expand(text, name -> problems.takenFrom(path, name));
     }
 
-    /** Reads the text of one scalar. */
+    /** Parses the text of one scalar and sets the value. */
     <T> void bindText(String text, ConfigKey<T> key, ConfigValues.Builder into) throws InvalidValueException {
         T value = key.read(text);
         if (value instanceof Path relative) {
@@ -268,7 +269,7 @@ final class ConfigBinder {
     }
 
     private void unknownKey(Place place, ConfigShape shape, String name, String full) {
-        if (!problems.keepsMore()) {
+        if (!problems.hasRoom()) {
             problems.error(place, full, "unknown key");
             return;
         }
@@ -292,12 +293,12 @@ final class ConfigBinder {
         if (suggestion == null) {
             suggestion = elsewhere(name);
         } else {
-            problems.setInVain(full.substring(0, full.length() - name.length()) + suggestion);
+            problems.markUnreadable(full.substring(0, full.length() - name.length()) + suggestion);
         }
         problems.error(place, full, "unknown key", suggestion);
     }
 
-    /** The full path of a key of this name in another section, if there is exactly one. */
+    /** Returns the full path of a key with this name in another section, if there is exactly one; else null. */
     private static @Nullable String elsewhere(String name) {
         Set<String> paths = new HashSet<>();
         for (ConfigKey<?> key : ConfigCatalog.keys()) {

@@ -17,17 +17,17 @@ import org.snakeyaml.engine.v2.nodes.ScalarNode;
 import org.snakeyaml.engine.v2.nodes.SequenceNode;
 
 /**
- * One value written into the text of a file, every other character of which stays as it is: comments, order, blanks. Where
- * the parser's marks do not say for certain which characters belong to the value, nothing is written and the obstacle has
- * its line. Whoever uses the text reads it again and compares the values. Immutable.
+ * The result of writing one value into the text of a configuration file. All other characters are kept: comments,
+ * order, blanks. If the parser's marks do not identify the characters of the value with certainty, nothing is written,
+ * and the obstacle contains the line. The caller must parse the text again and compare the values. Immutable.
  *
- * @param text the changed text; null when there is an obstacle
- * @param obstacle why nothing was written, with file, line and column; empty when it was
+ * @param text the changed text; null if there is an obstacle
+ * @param obstacle why nothing was written, with file, line and column; empty on success
  */
 public record ConfigEdit(@Nullable String text, String obstacle) {
     private static final String INDENT = "  ";
 
-    /** Ends an edit that cannot be made. */
+    /** Thrown if the edit cannot be made. */
     private static final class Obstacle extends Exception {
         private static final long serialVersionUID = 1;
 
@@ -36,7 +36,7 @@ public record ConfigEdit(@Nullable String text, String obstacle) {
         }
     }
 
-    /** The text that is edited, addressed by code points as the parser's marks are. */
+    /** The edited text, addressed by code points like the parser's marks. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Source(String text, int[] codePoints, String name, String newline) {
         String replaced(int start, int end, String by) {
@@ -45,7 +45,7 @@ public record ConfigEdit(@Nullable String text, String obstacle) {
             return text.substring(0, from) + by + text.substring(to);
         }
 
-        /** Where the line ends that {@code index} stands on, before its newline. */
+        /** Returns the end of the line that contains {@code index}, before its newline. */
         int lineEnd(int index) {
             int end = index;
             while (end < codePoints.length && codePoints[end] != '\n' && codePoints[end] != '\r') {
@@ -71,12 +71,12 @@ public record ConfigEdit(@Nullable String text, String obstacle) {
     }
 
     /**
-     * Writes a value.
+     * Writes a value into the text of a configuration file.
      *
      * @param text a configuration file that was read without errors
-     * @param name stands for the file in the obstacle
-     * @param path of a key that is no part of a list's element
-     * @param value as {@code --set} takes it; a list in square brackets
+     * @param name file name in the obstacle
+     * @param path path of a key outside of list elements
+     * @param value text as for {@code --set}; a list in square brackets
      */
     public static ConfigEdit of(String text, String name, String path, String value) {
         ConfigProblems problems = new ConfigProblems();
@@ -138,7 +138,7 @@ public record ConfigEdit(@Nullable String text, String obstacle) {
         return null;
     }
 
-    /** What an anchor shares would change in two places. */
+    /** Refuses a value with an anchor or an alias, since an edit would change it in several places. */
     private static void checkOwn(Source source, NodeTuple tuple) throws Obstacle {
         Node value = tuple.getValueNode();
         boolean isAlias = start(value) < end(tuple.getKeyNode());
@@ -172,7 +172,7 @@ public record ConfigEdit(@Nullable String text, String obstacle) {
         return source.replaced(start, end, (flow ? "" : " ") + value);
     }
 
-    /** Behind the colon of a key. */
+    /** Returns the position after the colon of a key. */
     private static int afterColon(Source source, NodeTuple tuple) throws Obstacle {
         int index = end(tuple.getKeyNode());
         while (index < source.codePoints().length && source.codePoints()[index] == ' ') {
@@ -184,7 +184,7 @@ public record ConfigEdit(@Nullable String text, String obstacle) {
         return index + 1;
     }
 
-    /** A section that has nothing in it yet. */
+    /** Fills a section that is still empty. */
     private static String fill(
             Source source, MappingNode root, MappingNode parent, NodeTuple tuple, List<String> rest, String value)
             throws Obstacle {
@@ -225,7 +225,7 @@ public record ConfigEdit(@Nullable String text, String obstacle) {
         return lines.append(' ').append(value).toString();
     }
 
-    /** By how much the file indents sections. */
+    /** Returns the number of columns by which the file indents sections. */
     private static int step(MappingNode root) {
         for (NodeTuple tuple : root.getValue()) {
             if (tuple.getValueNode() instanceof MappingNode section
@@ -242,7 +242,10 @@ public record ConfigEdit(@Nullable String text, String obstacle) {
         return isAlias ? source.lineEnd(end(tuple.getKeyNode())) : contentEnd(source, tuple.getValueNode());
     }
 
-    /** Behind the last character of a value; a block's own end mark lies behind the comments that follow it. */
+    /**
+     * Returns the position after the last character of a value. The parser's end mark of a block also includes the
+     * comments that follow the block.
+     */
     private static int contentEnd(Source source, Node node) {
         boolean block = node instanceof CollectionNode<?> collection && collection.getFlowStyle() != FlowStyle.FLOW;
         if (block && node instanceof MappingNode mapping && !mapping.getValue().isEmpty()) {

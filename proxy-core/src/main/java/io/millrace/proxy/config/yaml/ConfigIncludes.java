@@ -33,12 +33,12 @@ import java.util.Map;
 import java.util.regex.PatternSyntaxException;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the configuration file and those that its {@code include} names. Confined to one thread. */
+/** Reads the configuration file and the files that its key {@code include} lists. Confined to one thread. */
 final class ConfigIncludes {
-    /** Files that one configuration may include; each is opened at every reload. */
+    /** Limit of files that one configuration may include, since each is opened at every reload. */
     static final int FILES_MAX = 1000;
 
-    /** What an included file may hold: lists that go on. */
+    /** Lists that an included file may contain; its elements are appended. */
     static final List<ConfigKey<List<ConfigValues>>> INCLUDABLE =
             List.of(ConfigKeys.REMAP, OriginGroupKeys.ORIGINS, FilterKeys.FILTERS, CacheRulesKeys.CACHE_RULES);
 
@@ -52,19 +52,19 @@ final class ConfigIncludes {
         this.problems = problems;
     }
 
-    /** The text of a file; null when it could not be read, which is then among the problems. */
+    /** Returns the text of a file; null if it could not be read, after reporting the problem. */
     @Nullable
     String read(Path file, String name) {
         Place place = new Place(name, 0, 0);
         try {
             BasicFileAttributes attributes = Files.readAttributes(file, BasicFileAttributes.class);
             if (!attributes.isRegularFile()) {
-                // A pipe would be waited for, and a device may have no end.
+                // Reading a pipe would block, and a device may have no end.
                 String kind = attributes.isDirectory() ? "a directory" : "a pipe, a socket or a device";
                 problems.error(place, "", "is " + kind);
                 return null;
             }
-            // Asked before: what is not read costs no memory, whatever was named by mistake.
+            // The size is checked before reading, so that a large file named by mistake uses no memory.
             if (isTooLong(attributes.size(), place)) {
                 return null;
             }
@@ -84,7 +84,10 @@ final class ConfigIncludes {
         return null;
     }
 
-    /** Some files say that they have no bytes, and have. */
+    /**
+     * Reads at most {@code lengthMax} bytes. Some files, such as those in /proc, report the size 0 although they have
+     * content.
+     */
     private static byte[] beginning(Path file, int lengthMax) throws IOException {
         try (InputStream in = Files.newInputStream(file)) {
             return in.readNBytes(lengthMax);
@@ -117,11 +120,11 @@ final class ConfigIncludes {
     }
 
     /**
-     * The texts of the files that {@code patterns} name: pattern by pattern, each in the order of its names. A file that is named
-     * again, or has several names, is read where it is named first.
+     * Returns the texts of the files that match {@code patterns}: pattern by pattern, each sorted by name. A file that
+     * matches several times, or has several names, is read at the first match.
      *
      * @param name of the file that includes them
-     * @param directory where relative patterns start
+     * @param directory base of relative patterns
      */
     Map<String, String> included(List<String> patterns, String name, Path directory) {
         String key = FileKeys.INCLUDE.path();
@@ -131,7 +134,7 @@ final class ConfigIncludes {
         Object itself = identity(Path.of(name));
         for (String pattern : patterns) {
             for (Path file : matching(pattern, directory, place)) {
-                // Named as the operator names the file that includes it.
+                // Shown relative to the including file, in the form in which the operator named that file.
                 String shown = Path.of(pattern).isAbsolute() ? file.toString() : shown(file, name, directory);
                 Object identity = identity(file);
                 String first = identity == null ? null : names.putIfAbsent(identity, shown);
@@ -156,7 +159,10 @@ final class ConfigIncludes {
         return texts;
     }
 
-    /** What all names of a file have in common; null for a file that cannot be looked at, which reading it then tells. */
+    /**
+     * Returns an identity that all names of a file share; null if the file cannot be accessed. Reading it then reports
+     * the problem.
+     */
     private static @Nullable Object identity(Path file) {
         try {
             Object key = Files.readAttributes(file, BasicFileAttributes.class).fileKey();

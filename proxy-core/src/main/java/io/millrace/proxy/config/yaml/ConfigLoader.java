@@ -31,12 +31,12 @@ import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.nodes.Node;
 
 /**
- * Reads a configuration and finds everything that is wrong with it in one run. Nothing is thrown for what an operator
- * wrote; it comes back as {@link ConfigProblem}s. Thread-safe: its methods are static and share nothing.
+ * Reads a configuration and reports all of its problems in one run. Errors of the operator are returned as
+ * {@link ConfigProblem}s, not thrown. Thread-safe: the methods are static and share no state.
  */
 public final class ConfigLoader {
-    /** Begins the place of what the command line set. */
-    private static final String SET = "--set ";
+    /** Prefix of the place of a value set on the command line. */
+    private static final String SET_PREFIX = "--set ";
 
     private final Environment environment;
     private final Path workingDirectory;
@@ -44,8 +44,11 @@ public final class ConfigLoader {
     private final ConfigIncludes files = new ConfigIncludes(problems);
     private final ConfigValues.Builder values = ConfigValues.builder();
     private @Nullable ConfigDocument document;
-    /** Not for a document that was checked when it was read: a worker must start although a file that only the launcher reads is gone. */
-    private boolean first = true;
+    /**
+     * Whether to check file permissions: true for a newly read document, false when a worker reads the launcher's
+     * document again. A worker must start even if a file that only the launcher reads is missing.
+     */
+    private boolean checksFiles = true;
 
     private ConfigLoader(Environment environment) {
         this.environment = environment;
@@ -53,10 +56,10 @@ public final class ConfigLoader {
     }
 
     /**
-     * Reads a file.
+     * Reads a configuration file.
      *
-     * @param overrides values by key, as {@code --set KEY=VALUE} gives them; they win over the file, and their problems
-     *     name {@code --set KEY} as the file
+     * @param overrides values by key, from {@code --set KEY=VALUE}. They take precedence over the file; their problems
+     *     have {@code --set KEY} as the file
      */
     public static ConfigResult load(Path file, Map<String, String> overrides) {
         return load(file, overrides, Environment.ofProcess());
@@ -70,14 +73,14 @@ public final class ConfigLoader {
             Path directory = file.toAbsolutePath().getParent();
             loader.bindText(text, name, directory == null ? loader.workingDirectory : directory, null);
         }
-        loader.bindOverrides(overrides, SET);
+        loader.bindOverrides(overrides, SET_PREFIX);
         return loader.result(new Place(name, 0, 0));
     }
 
     /**
-     * Reads text that is not, or not yet, a file. Relative paths start at the working directory.
+     * Reads text that is not in a file. Relative paths start at the working directory.
      *
-     * @param name stands for the file in problems
+     * @param name file name in problems
      * @param overrides as for {@link #load}
      */
     public static ConfigResult parse(String text, String name, Map<String, String> overrides) {
@@ -85,30 +88,31 @@ public final class ConfigLoader {
     }
 
     /**
-     * Reads text that stands, or will stand, in a directory.
+     * Reads text that is or will be in a file of a directory.
      *
-     * @param directory where relative paths in it start
+     * @param directory base of relative paths in the text
      * @param overrides as for {@link #load}
      */
     public static ConfigResult parse(String text, String name, Path directory, Map<String, String> overrides) {
         ConfigLoader loader = new ConfigLoader(Environment.ofProcess());
         loader.bindText(text, name, directory, null);
-        loader.bindOverrides(overrides, SET);
+        loader.bindOverrides(overrides, SET_PREFIX);
         return loader.result(new Place(name, 0, 0));
     }
 
     /**
-     * Reads a document that was read before; its files are not looked at again.
+     * Reads a document that was read before, without accessing its files again.
      *
      * @param overrides as for {@link #load}
-     * @param overlay what was set while running; it wins over both, and its problems name {@code config set KEY}
+     * @param overlay values that were set at run time. They take precedence over file and overrides; their problems
+     *     have {@code config set KEY} as the file
      */
     public static ConfigResult parse(
             ConfigDocument document, Map<String, String> overrides, Map<String, String> overlay) {
         ConfigLoader loader = new ConfigLoader(Environment.ofProcess());
-        loader.first = false;
+        loader.checksFiles = false;
         loader.bindText(document.text(), document.name(), document.directory(), document.included());
-        loader.bindOverrides(overrides, SET);
+        loader.bindOverrides(overrides, SET_PREFIX);
         loader.bindOverrides(overlay, SettingPlace.OVERLAY);
         return loader.result(new Place(document.name(), 0, 0));
     }
@@ -116,12 +120,12 @@ public final class ConfigLoader {
     static ConfigResult parse(String text, String name, Map<String, String> overrides, Environment environment) {
         ConfigLoader loader = new ConfigLoader(environment);
         loader.bindText(text, name, loader.workingDirectory, null);
-        loader.bindOverrides(overrides, SET);
+        loader.bindOverrides(overrides, SET_PREFIX);
         return loader.result(new Place(name, 0, 0));
     }
 
     /**
-     * Makes a configuration from flags alone: every host is mapped to one origin. Problems name {@code --listen} or
+     * Creates a configuration from options alone: every host is mapped to one origin. Problems have {@code --listen} or
      * {@code --origin} as the file.
      *
      * @param listen addresses such as {@code :8080}
@@ -138,7 +142,7 @@ public final class ConfigLoader {
         rule.set(RemapKeys.MAP, new RuleUrl(null, null, -1, "/"));
         loader.values.put(ConfigKeys.LISTEN, addresses);
         loader.values.put(ConfigKeys.REMAP, List.of(rule.build()));
-        loader.bindOverrides(overrides, SET);
+        loader.bindOverrides(overrides, SET_PREFIX);
         return loader.result(new Place("--listen", 0, 0));
     }
 
@@ -154,10 +158,10 @@ public final class ConfigLoader {
         return element;
     }
 
-    /** @param given the files it includes, as they were read before; null to read them now */
+    /** @param given the texts of the included files, if they were read before; null to read them now */
     private void bindText(String text, String name, Path directory, @Nullable Map<String, String> given) {
         problems.begin(name);
-        Node root = YamlText.compose(withoutMark(text), name, problems);
+        Node root = YamlText.compose(withoutByteOrderMark(text), name, problems);
         if (root != null) {
             binder(name, null, directory).bindRoot(root, values);
         } else if (!problems.hasErrors()) {
@@ -168,7 +172,7 @@ public final class ConfigLoader {
                 given == null ? files.included(patterns == null ? List.of() : patterns, name, directory) : given;
         included.forEach((file, more) -> {
             problems.begin(file);
-            Node node = YamlText.compose(withoutMark(more), file, problems);
+            Node node = YamlText.compose(withoutByteOrderMark(more), file, problems);
             if (node != null) {
                 binder(file, null, directory).bindIncluded(node, values);
             }
@@ -176,7 +180,7 @@ public final class ConfigLoader {
         document = new ConfigDocument(name, directory, text, included);
     }
 
-    private static String withoutMark(String text) {
+    private static String withoutByteOrderMark(String text) {
         return text.startsWith("\uFEFF") ? text.substring(1) : text;
     }
 
@@ -184,7 +188,7 @@ public final class ConfigLoader {
         overrides.forEach((path, text) -> bindOverride(path, text, by));
     }
 
-    /** @param by begins the place, before the path */
+    /** @param by prefix of the place, before the path */
     private void bindOverride(String path, String text, String by) {
         String flag = by + path;
         Place place = new Place(flag, 0, 0);
@@ -201,7 +205,7 @@ public final class ConfigLoader {
         } else if (!(found instanceof ConfigKey<?> key)) {
             problems.error(place, path, "unknown key", ConfigCatalog.suggest(path));
         } else if (key == FileKeys.INCLUDE) {
-            problems.error(place, path, "can be set only in a file");
+            problems.error(place, path, "can only be set in a configuration file");
         } else if (key.type() == ValueType.LIST) {
             bindListOverride(binder, key, flag, text);
         } else {
@@ -228,7 +232,7 @@ public final class ConfigLoader {
     private ConfigResult result(Place whole) {
         ConfigValues bound = values.build();
         new ConfigChecks(problems, whole).check(bound);
-        if (first) {
+        if (checksFiles) {
             new FilePermissionChecks(problems, whole).check(bound);
         }
         if (problems.hasErrors()) {

@@ -9,14 +9,14 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The catalogue for people: one key at a time, and as the reference page {@code docs/reference/configuration.md}. */
+/** Formats the catalogue as text: single keys, and the reference page {@code docs/reference/configuration.md}. */
 public final class ConfigReference {
     private ConfigReference() {}
 
     /**
-     * Everything about one key, or about all keys of a section, in lines of plain text.
+     * Describes one key, or all keys of a section, in lines of plain text.
      *
-     * @return null when there is neither a key nor a section of this path
+     * @return null if there is neither a key nor a section with this path
      */
     public static @Nullable String describe(String path) {
         ConfigKey<?> exact = ConfigCatalog.find(path);
@@ -68,7 +68,7 @@ public final class ConfigReference {
         return key.minText() == null ? null : (key.isOrZero() ? "0, or " : "") + key.minText() + " to " + key.maxText();
     }
 
-    /** The reference page as Markdown. */
+    /** Returns the reference page as Markdown. */
     public static String page() {
         StringBuilder page = new StringBuilder(INTRODUCTION);
         Set<String> sections = new LinkedHashSet<>();

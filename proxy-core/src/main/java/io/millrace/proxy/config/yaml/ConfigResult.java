@@ -9,12 +9,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What loading gave. Immutable.
+ * The result of loading a configuration. Immutable.
  *
- * @param config the configuration; null when there is at least one error
+ * @param config the configuration; null if there is at least one error
  * @param problems errors and warnings, in the order of the file
- * @param places where each key was set that is not part of a list's element
- * @param document what was read; null when the file could not be, or there is none
+ * @param places where each key outside of list elements was set
+ * @param document the text that was read; null if there is no file or it could not be read
  */
 public record ConfigResult(
         @Nullable ProxyConfig config,
@@ -27,7 +27,7 @@ public record ConfigResult(
         return config != null;
     }
 
-    /** All problems, one line each. */
+    /** Returns all problems, one per line. */
     public String text() {
         return String.join("\n", problems.stream().map(ConfigProblem::text).toList());
     }

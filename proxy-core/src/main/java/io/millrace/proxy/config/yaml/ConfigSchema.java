@@ -10,8 +10,8 @@ import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
 
 /**
- * The catalogue as a JSON Schema (draft 2020-12), for editors that check YAML while it is written. It accepts what the
- * loader accepts, save for the bounds of sizes and durations, which a schema cannot compare.
+ * Writes the catalogue as a JSON Schema (draft 2020-12), for editors that validate YAML. The schema accepts everything
+ * that the loader accepts. It does not check the bounds of sizes and durations, since a schema cannot compare them.
  */
 public final class ConfigSchema {
     private static final String VARIABLE = "\\$\\{";
@@ -24,7 +24,7 @@ public final class ConfigSchema {
         this.json = json;
     }
 
-    /** The schema as JSON text. */
+    /** Returns the schema as JSON text. */
     public static String json() {
         StringWriter text = new StringWriter();
         try (JsonGenerator json = new JsonFactory().createGenerator(ObjectWriteContext.empty(), text)) {
@@ -55,7 +55,7 @@ public final class ConfigSchema {
         json.writeEndObject();
     }
 
-    /** The members of a schema for a section, into an object that is open. */
+    /** Writes the schema members of a section into the JSON object that is open. */
     private void section(ConfigShape shape, boolean mayBeEmpty) {
         json.writeName("type");
         if (mayBeEmpty) {
@@ -93,7 +93,7 @@ public final class ConfigSchema {
         }
     }
 
-    /** A rule has exactly one of the keys that say its kind. */
+    /** Requires exactly one of the keys that determine the kind of a rule. */
     private void oneVerb() {
         json.writeName("oneOf");
         json.writeStartArray();
@@ -147,7 +147,7 @@ public final class ConfigSchema {
         }
     }
 
-    /** A list of words, or one text with commas. */
+    /** Accepts a list of words, or one text with commas. */
     private void words(String type) {
         json.writeName("anyOf");
         json.writeStartArray();
@@ -198,7 +198,7 @@ public final class ConfigSchema {
         json.writeEndObject();
     }
 
-    /** An enumeration of words, and of the numbers from 0 that stand for the first of them. */
+    /** Accepts the words of an enumeration, and the numbers from 0 that denote the first of the words. */
     private void choices(List<String> words, int numbers) {
         json.writeStartObject();
         json.writeName("enum");

@@ -15,8 +15,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The catalogue as a tree, as a file is laid out: sections hold sections and keys, a list key has the shape of its
- * elements. Immutable once built.
+ * The catalogue as a tree with the structure of a file. Sections contain sections and keys; a list key has the shape of
+ * its elements. Immutable once built.
  */
 final class ConfigShape {
     private static final Map<ConfigKey<?>, ConfigShape> ELEMENTS = new LinkedHashMap<>();
@@ -52,12 +52,12 @@ final class ConfigShape {
         this.path = path;
     }
 
-    /** The whole file. */
+    /** Returns the shape of the whole file. */
     static ConfigShape root() {
         return ROOT;
     }
 
-    /** One element of a list key. */
+    /** Returns the shape of an element of a list key. */
     static ConfigShape element(ConfigKey<?> list) {
         ConfigShape shape = ELEMENTS.get(FilterKeys.isUse(list) ? FilterKeys.FILTERS : list);
         if (shape == null) {
@@ -66,7 +66,9 @@ final class ConfigShape {
         return shape;
     }
 
-    /** What an element of a list says that is a single word; null where elements are sections only. */
+    /**
+     * Returns the key that an element sets if it is a single word; null if elements of the list are always sections.
+     */
     static @Nullable ConfigKey<?> ofWord(ConfigKey<?> list) {
         if (list == ConfigKeys.LISTEN) {
             return ConfigKeys.LISTEN_ADDRESS;
@@ -94,12 +96,12 @@ final class ConfigShape {
         section.keys.put(rest, key);
     }
 
-    /** As the catalogue writes it; empty for the whole file. */
+    /** Path in the catalogue; empty for the whole file. */
     String path() {
         return path;
     }
 
-    /** Everything that may stand here, in the order of the catalogue. */
+    /** Names of all keys and sections that are allowed here, in the order of the catalogue. */
     Collection<String> names() {
         return names;
     }
@@ -119,8 +121,7 @@ final class ConfigShape {
     }
 
     /**
-     * Finds what stands at a dotted path below this section; null when nothing does. A {@link ConfigKey} or a
-     * {@link ConfigShape}.
+     * Returns the {@link ConfigKey} or {@link ConfigShape} at a dotted path below this section; null if there is none.
      */
     @Nullable
     Object find(String dotted) {

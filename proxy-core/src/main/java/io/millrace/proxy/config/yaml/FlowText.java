@@ -13,16 +13,16 @@ import org.snakeyaml.engine.v2.nodes.Node;
 import org.snakeyaml.engine.v2.nodes.ScalarNode;
 import org.snakeyaml.engine.v2.nodes.SequenceNode;
 
-/** Values as they would be written in one line of the file. Thread-safe: its methods are static and share nothing. */
+/** Formats values as one line of YAML. Thread-safe: the methods are static and share no state. */
 public final class FlowText {
     private static final String PLAIN = "_-./%+";
 
     private FlowText() {}
 
     /**
-     * The value of a key, a list as {@code [{map: /, to: "http://origin/"}]}; null when there is none.
+     * Formats the value of a key; a list becomes {@code [{map: /, to: "http://origin/"}]}. Null if there is no value.
      *
-     * @param lengthMax of a list's text; after it stands how many entries there are
+     * @param lengthMax length after which the text of a list is cut; the number of entries follows
      */
     public static @Nullable String of(ConfigValues values, ConfigKey<?> key, int lengthMax) {
         if (key.type() != ValueType.LIST) {
@@ -84,9 +84,9 @@ public final class FlowText {
         text.append('}');
     }
 
-    /** The text of one value as YAML that the loader reads as this very value. */
+    /** Formats one value as YAML text from which the loader reads the same value. */
     static String value(ConfigKey<?> key, String text) {
-        // Lists of expressions are separated by spaces, and read as one text.
+        // The loader reads a list of expressions as one text separated by spaces.
         if (!key.type().isWords() || key.type() == ValueType.REFERERS) {
             return scalar(text);
         }
@@ -101,9 +101,9 @@ public final class FlowText {
     }
 
     /**
-     * A list of words that stands in square brackets, with commas between its words; any other text as it is.
+     * Converts a list of words in square brackets to words separated by commas; returns any other text unchanged.
      *
-     * <p>{@code ["a", b]} becomes {@code a,b}, as a file's list of the same words is read.
+     * <p>{@code ["a", b]} becomes {@code a,b}, the same value as a YAML list of these words.
      */
     static String unbracketed(ConfigKey<?> key, String text) {
         String list = text.strip();
@@ -123,7 +123,10 @@ public final class FlowText {
         return words.isEmpty() ? "[]" : String.join(key.type() == ValueType.REFERERS ? " " : ",", words);
     }
 
-    /** A scalar that is not replaced from the environment, plain where that is safe everywhere. */
+    /**
+     * Formats a scalar so that no environment variable is replaced. It is quoted unless a plain scalar is safe in every
+     * context.
+     */
     static String scalar(String text) {
         boolean plain = !text.isEmpty()
                 && Character.isLetterOrDigit(text.charAt(0))

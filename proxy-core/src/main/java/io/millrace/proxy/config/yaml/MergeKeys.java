@@ -15,13 +15,13 @@ import org.snakeyaml.engine.v2.nodes.ScalarNode;
 import org.snakeyaml.engine.v2.nodes.SequenceNode;
 
 /**
- * Merge keys of YAML: {@code <<: *defaults} takes the keys of another section that this one does not set itself.
+ * Expands merge keys of YAML. {@code <<: *defaults} adds the keys of another section that this section does not set.
  *
- * <p>Source: https://yaml.org/type/merge.html. Nodes keep their marks, so that a problem in a merged key is reported where the key
- * stands. No state.
+ * <p>Source: https://yaml.org/type/merge.html. Nodes keep their marks, so a problem in a merged key is reported at the
+ * position of the key. Stateless.
  */
 final class MergeKeys {
-    /** Sections that one section may merge, with those that they merge. */
+    /** Limit of sections that one section may merge, directly or indirectly. */
     static final int SECTIONS_MAX = 100;
 
     private static final String KEY = "<<";
@@ -29,9 +29,10 @@ final class MergeKeys {
     private MergeKeys() {}
 
     /**
-     * The section's own keys, then those that it merges and does not have. The first of several merged sections wins.
+     * Returns the section's own keys, followed by the merged keys that it does not set. Of several merged sections the
+     * first takes precedence.
      *
-     * @param problems takes what cannot be merged
+     * @param problems receives a message for each node that cannot be merged
      */
     static List<NodeTuple> merged(MappingNode mapping, BiConsumer<Node, String> problems) {
         if (mapping.getValue().stream().noneMatch(MergeKeys::isMerge)) {
@@ -72,7 +73,7 @@ final class MergeKeys {
                     problems.accept(tuple.getKeyNode(), "<< merges more sections than the limit of " + SECTIONS_MAX);
                     return;
                 }
-                // A section that was merged before has nothing to add.
+                // A section that was merged before adds nothing.
                 if (sections.add(section)) {
                     for (NodeTuple other : section.getValue()) {
                         if (!isMerge(other) && addName(other, names)) {
@@ -85,7 +86,7 @@ final class MergeKeys {
         }
     }
 
-    /** False for a name that is there. A key that is no word is reported by the binder. */
+    /** Returns false if the name was added before. The binder reports a key that is not a scalar. */
     private static boolean addName(NodeTuple tuple, Set<String> names) {
         return !(tuple.getKeyNode() instanceof ScalarNode scalar) || names.add(scalar.getValue());
     }

@@ -12,26 +12,27 @@ import org.snakeyaml.engine.v2.exceptions.ReaderException;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 import org.snakeyaml.engine.v2.nodes.Node;
 
-/** Turns YAML text into nodes that know their line and column, or into one problem that does. */
+/** Parses YAML text into nodes that have line and column. A syntax error is reported with its position. */
 final class YamlText {
     private static final int BUFFER_SIZE_MIN = 1024;
 
-    /** Buffers that a text is read in. */
+    /** Number of buffers into which a text is divided for reading. */
     private static final int BUFFERS_MAX = 16;
 
     private YamlText() {}
 
-    /** The document's root; null when the text is empty, or is no YAML, which is then among the problems. */
+    /** Returns the root node of the document; null if the text is empty or not YAML, after reporting the problem. */
     static @Nullable Node compose(String text, String name, ConfigProblems problems) {
         LoadSettings settings = LoadSettings.builder()
                 .setLabel(name)
                 .setUseMarks(true)
-                // Refused by the binder, which can say where they stand.
+                // The binder refuses these keys, since it can report their position.
                 .setAllowNonScalarKeys(true)
                 .setCodePointLimit(ConfigDocument.LENGTH_MAX)
-                // The reader moves its window for each buffer within one scalar: time is quadratic with a fixed one.
+                // The reader moves its window for each buffer within a scalar, so a fixed buffer size would take
+                // quadratic time.
                 .setBufferSize(Math.max(BUFFER_SIZE_MIN, text.length() / BUFFERS_MAX))
-                // Nodes are not copied for aliases; what they stand for is counted where it is read.
+                // Nodes are not copied for aliases; the binder limits the expansion.
                 .setMaxAliasesForCollections(Integer.MAX_VALUE)
                 .build();
         try {
@@ -54,7 +55,7 @@ final class YamlText {
             problems.error(
                     new ConfigProblems.Place(name, 0, 0), "", "YAML: " + oneLine(String.valueOf(e.getMessage())));
         } catch (StackOverflowError e) {
-            // The parser recurses; nothing of it is kept, so that this is an error of the text and not of the process.
+            // The parser recurses. Its partial result is dropped, so the overflow is reported as an error of the text.
             problems.error(new ConfigProblems.Place(name, 0, 0), "", "YAML: is nested too deeply");
         }
         return null;

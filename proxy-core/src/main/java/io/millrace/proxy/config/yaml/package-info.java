@@ -1,4 +1,4 @@
-/** The YAML file: reading, editing, schema and reference page. */
+/** The YAML configuration file: reading, editing, JSON Schema and reference page. */
 @NullMarked
 package io.millrace.proxy.config.yaml;
 

@@ -62,7 +62,7 @@ public final class ForwardDecider {
      * Whether a request is for the forward proxy: no rule maps it, and its target is in absolute-form
      * (RFC 9112 s3.2.2).
      */
-    static boolean isForForwarding(RequestHead request, RemapResult found, ForwardAccess forward) {
+    static boolean isForwardRequest(RequestHead request, RemapResult found, ForwardAccess forward) {
         return found == NotMapped.NO_RULE
                 && forward.isEnabled()
                 && request.target().form() == TargetUri.Form.ABSOLUTE;

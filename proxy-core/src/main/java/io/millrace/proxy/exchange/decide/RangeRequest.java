@@ -43,7 +43,7 @@ public record RangeRequest(String range, @Nullable String ifRange) {
         long first = single.range().first();
         long last = single.range().last();
         boolean isOpen = last == ENDLESS - 1;
-        if (isOpen && first > 0 && isFromTheEnd(request, first)) {
+        if (isOpen && first > 0 && isSuffixRange(request, first)) {
             return new RangeRequest("bytes=-" + (ENDLESS - first), ifRange);
         }
         long start = first / PIECE_BYTES * PIECE_BYTES;
@@ -54,7 +54,7 @@ public record RangeRequest(String range, @Nullable String ifRange) {
     }
 
     /** Whether the range is a suffix range: its first position depends on the assumed content length. */
-    private static boolean isFromTheEnd(RequestHead request, long first) {
+    private static boolean isSuffixRange(RequestHead request, long first) {
         return RangeSelection.of(request.fields(), ENDLESS - 1) instanceof RangeSelection.Single single
                 && single.range().first() != first;
     }
@@ -63,18 +63,18 @@ public record RangeRequest(String range, @Nullable String ifRange) {
      * Whether a 206 to the request of {@link #forMiss} contains the first byte of the client's range. An origin may
      * send less than the requested range (RFC 9110 s15.3.7), which is larger than the client's.
      */
-    public static boolean isReachedBy(RequestHead request, FieldSection answer) {
+    public static boolean coversFirstByte(RequestHead request, FieldSection answer) {
         ContentRange range = ContentRange.of(answer);
         if (range == null || !(RangeSelection.of(request.fields(), ENDLESS) instanceof RangeSelection.Single single)) {
             return true;
         }
         long first = single.range().first();
-        boolean fromTheEnd = single.range().last() == ENDLESS - 1 && first > 0 && isFromTheEnd(request, first);
+        boolean fromTheEnd = single.range().last() == ENDLESS - 1 && first > 0 && isSuffixRange(request, first);
         return fromTheEnd || (range.first() <= first && first < range.end());
     }
 
     /** Whether the Range field of a request has several ranges. */
-    public static boolean isForSeveral(RequestHead request) {
+    public static boolean isMultiRange(RequestHead request) {
         return request.fields().contains(FieldName.RANGE)
                 && RangeSelection.of(request.fields(), ENDLESS) instanceof RangeSelection.Multi;
     }

@@ -123,7 +123,7 @@ public final class RequestDecider {
             return forwards.connect(
                     decision, contentLength, access.client(request, client.remoteIp()), settings.forward());
         }
-        if (ForwardDecider.isForForwarding(request, found, settings.forward().access())) {
+        if (ForwardDecider.isForwardRequest(request, found, settings.forward().access())) {
             if (!settings.forward().access().isClient(access.client(request, client.remoteIp()))) {
                 return forwards.deniedToClient(decision);
             }

@@ -73,11 +73,11 @@ public final class Variants {
             StoreKey key = shared.store().key(VariantKey.of(primary.bytes(), marker, dropped));
             shared.store().remove(key, Runnable::run, (wasPresent, failure) -> {});
         }
-        if (added.guilty() != null) {
+        if (added.mostVaried() != null) {
             counters.add(Counter.VARIANTS_DROPPED, added.dropped().size());
             faults.report(
                     "a URL has more variants than cache.variants_max allows",
-                    added.guilty() + " has the most different values, for "
+                    added.mostVaried() + " has the most different values, for "
                             + plan.request().target().asString(),
                     null);
         }

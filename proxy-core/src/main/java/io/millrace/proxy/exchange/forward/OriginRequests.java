@@ -178,7 +178,7 @@ public final class OriginRequests {
                 ? Origin.https(mapped.originHost(), mapped.originPort())
                 : Origin.http(mapped.originHost(), mapped.originPort());
         // A forward-proxy request goes to the host that the client named, without DNS SRV records.
-        return mapped.rule().namesPort() || mapped.rule().isForwarding() ? origin : origin.perhapsService();
+        return mapped.rule().namesPort() || mapped.rule().isForwarding() ? origin : origin.withSrv();
     }
 
     private static void copy(

@@ -14,14 +14,14 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Acts on frames of an origin: heads, content, windows, settings.
+ * Processes the frames of an origin: heads, content, windows and settings.
  *
  * <p>Confined to one event loop.
  */
 final class ClientFrames implements FrameReader.Receiver {
     /**
-     * Frames that an origin may send without a head or content between them. Each may be answered with a frame, so that a
-     * flood of them costs memory; origins in order send a few for each frame of content, in either direction.
+     * Limit of frames from an origin without a head or content between them. Each may need a frame in reply, so that a
+     * flood of them costs memory. Well-behaved origins send a few per frame of content in either direction.
      */
     private static final int CONTROL_FRAMES_MAX = 10_000;
 
@@ -43,7 +43,7 @@ final class ClientFrames implements FrameReader.Receiver {
         receiveWindow = windowBytes;
     }
 
-    /** Content was sent, or something of a response came. */
+    /** Resets the count of control frames: content was sent, or a part of a response was received. */
     void onProgress() {
         controlFrames = 0;
     }
@@ -101,7 +101,7 @@ final class ClientFrames implements FrameReader.Receiver {
         Http2ClientStream stream = connection.stream(streamId);
         boolean trailers = stream != null && stream.isHeadReceived();
         fields.begin(headerListMax, trailers);
-        // Also for a stream that is over: the table of the connection has to stay in step.
+        // Decodes blocks of ended streams too, because the dynamic tables of both sides must agree.
         decoder.decode(block, 0, length, fields);
         if (stream == null) {
             return;
@@ -123,7 +123,7 @@ final class ClientFrames implements FrameReader.Receiver {
         }
     }
 
-    /** Reason phrase for HTTP/1.1 clients; empty for an unknown status. */
+    /** Returns the reason phrase for HTTP/1.1 clients; empty for an unknown status. */
     private static String reason(int status) {
         String phrase = HttpResponseStatus.valueOf(status).reasonPhrase();
         return phrase.indexOf('(') < 0 ? phrase : "";
@@ -189,7 +189,7 @@ final class ClientFrames implements FrameReader.Receiver {
                 }
             }
             default -> {
-                // An unknown setting, or one that this side makes no use of.
+                // An unknown setting, or one that this side does not use.
             }
         }
     }

@@ -1,20 +1,20 @@
 package io.millrace.proxy.fetch.http2;
 
 /**
- * Takes the events of one connection.
+ * Receives the events of one connection.
  *
  * <p>Confined to one event loop.
  */
 public interface ConnectionListener {
-    /** The number of streams that may begin has changed: settings of the origin, or a stream that ended. */
+    /** The number of streams that may begin has changed, by the origin's settings or the end of a stream. */
     void onCapacity();
 
-    /** Bytes of the origin have arrived. */
+    /** The origin has sent bytes. */
     void onActivity();
 
-    /** The connection takes no more streams. Those that it has go on. */
+    /** The connection accepts no more streams; existing ones continue. */
     void onDraining();
 
-    /** The connection is over, and so are its streams. */
+    /** The connection and all its streams have ended. */
     void onClosed();
 }

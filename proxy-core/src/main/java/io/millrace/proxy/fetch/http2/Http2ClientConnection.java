@@ -29,8 +29,8 @@ import org.slf4j.LoggerFactory;
 /**
  * An HTTP/2 connection to an origin, as the last handler of its channel (RFC 9113).
  *
- * <p>Field blocks are sent without the dynamic table. Streams share the connection in turn, a frame each. The window of
- * the connection is large and opens with what arrives, so that a slow reader holds back its own stream only.
+ * <p>Field blocks are sent without the dynamic table. Streams share the connection by round robin, one frame each. The
+ * connection's receive window is large and reopens when bytes arrive, so that a slow reader delays only its own stream.
  *
  * <p>Confined to the channel's event loop.
  */
@@ -40,11 +40,11 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
     private static final byte[] PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] HTTP_1 = "HTTP/1".getBytes(StandardCharsets.US_ASCII);
 
-    /** Window of the connection: enough for a full stream window of each of 64 streams of the default size. */
+    /** Receive window of the connection: the sum of 64 stream windows of the default size. */
     private static final int RECEIVE_WINDOW = 16 << 20;
-    /** Streams that are begun before the origin has said how many it allows. */
+    /** Limit of streams until the origin has announced its own. */
     private static final int STREAMS_AT_FIRST = 100;
-    /** Beyond this id no stream begins: the ids of a connection are used up. */
+    /** Limit of stream ids. Beyond it no stream begins on the connection. */
     private static final int STREAM_ID_MAX = 1 << 30;
 
     private final Http2ClientLoop loop;
@@ -60,7 +60,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
     private boolean begun;
     private int nextId = 1;
     private int streamsMax = STREAMS_AT_FIRST;
-    /** Limit after refusals; grows again by one with each complete response. */
+    /** Limit of streams after a refusal. Rises by one with each complete response. */
     private int streamsTaken = Integer.MAX_VALUE;
 
     private long sendWindow = Frames.WINDOW_DEFAULT;
@@ -70,7 +70,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
     private boolean draining;
     private boolean closed;
 
-    @SuppressWarnings("NullAway.Init") // set by handlerAdded, before anything else
+    @SuppressWarnings("NullAway.Init") // set by handlerAdded, before any other call
     public Http2ClientConnection(Http2ClientLoop loop, Http2ClientSettings settings, ConnectionListener listener) {
         this.loop = loop;
         this.settings = settings;
@@ -94,7 +94,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
 
     // streams
 
-    /** How many more streams may begin now. */
+    /** Returns the number of further streams that may begin now. */
     public int capacity() {
         return closed || draining ? 0 : Math.max(0, streamsLimit() - streams.size());
     }
@@ -103,12 +103,12 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
         return Math.min(Math.min(streamsMax, streamsTaken), settings.streamsMax());
     }
 
-    /** Streams that have begun and are not over on the wire. */
+    /** The number of streams that have begun and not ended. */
     public int streams() {
         return streams.size();
     }
 
-    /** Begins a stream with its request head. Only while there is {@link #capacity}. */
+    /** Begins a stream and sends its request head. Call only if {@link #capacity} is positive. */
     public Http2ClientStream open(StreamRequest request, StreamListener of) {
         int id = nextId;
         nextId += 2;
@@ -141,7 +141,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
         return streams.get(id);
     }
 
-    /** Whether no stream of that id has begun; this side begins the odd ones, and allows no others. */
+    /** Whether no stream with this id has begun. This side begins the odd ids and disables server push. */
     boolean isIdle(int id) {
         return (id & 1) == 0 || id >= nextId;
     }
@@ -150,7 +150,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
         return new ArrayList<>(streams.values());
     }
 
-    /** Forgets a stream that is over on the wire. */
+    /** Removes a stream that has ended. */
     void remove(Http2ClientStream stream) {
         if (streams.remove(stream.id()) == null) {
             return;
@@ -162,7 +162,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** Sends a reset and forgets the stream. */
+    /** Sends a reset and removes the stream. */
     void reset(Http2ClientStream stream, ErrorCode code) {
         if (!closed && streams.get(stream.id()) == stream) {
             Frames.rstStream(output.room(Frames.HEADER_BYTES + 4), stream.id(), code);
@@ -197,7 +197,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
         frames.onProgress();
     }
 
-    /** False where the window gets too large. */
+    /** Enlarges the connection's send window. Returns false if it exceeds the limit. */
     boolean enlargeSendWindow(int by) {
         sendWindow += by;
         if (sendWindow > Frames.WINDOW_MAX) {
@@ -210,7 +210,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
         return true;
     }
 
-    /** Sends what a stream has to send, in its turn. */
+    /** Sends the content of a stream, in round robin with the others. */
     void schedule(Http2ClientStream stream) {
         enqueue(stream);
         send();
@@ -232,7 +232,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
             Http2ClientStream stream;
             while (!closed && output.isWritable() && (stream = sendable.pollFirst()) != null) {
                 stream.scheduled(false);
-                // It may have been reset, or the window may have been used up, since it was scheduled.
+                // The stream may have been reset, or the window used up, since the stream was scheduled.
                 if (streams.get(stream.id()) == stream && stream.canSend()) {
                     stream.sendFrame();
                     enqueue(stream);
@@ -249,7 +249,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** Asks the origin for a sign of life: {@link ConnectionListener#onActivity} follows its answer. */
+    /** Sends a PING to check the origin. {@link ConnectionListener#onActivity} is called when the reply arrives. */
     public void ping() {
         if (!closed) {
             ByteBuf out = output.room(Frames.HEADER_BYTES + 8);
@@ -263,18 +263,18 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
         send();
     }
 
-    // the origin's settings
+    // settings of the origin
 
     void streamsMax(long max) {
         streamsMax = (int) Math.min(max, Integer.MAX_VALUE);
     }
 
-    /** The origin has refused a stream: no more are begun than it has now. */
+    /** Handles a stream that the origin refused: the current number of streams becomes the limit. */
     void refused() {
         streamsTaken = Math.max(1, streams.size());
     }
 
-    /** A response was complete: the origin may take one more stream than it last refused. */
+    /** Raises the limit of refusals by one stream: a response is complete. */
     void completed() {
         if (streamsTaken < Integer.MAX_VALUE) {
             streamsTaken++;
@@ -292,7 +292,9 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
         listener.onCapacity();
     }
 
-    /** False where the window of a stream gets too large (RFC 9113 s6.9.2). */
+    /**
+     * Changes the initial window of streams. Returns false if a stream's window exceeds the limit (RFC 9113 s6.9.2).
+     */
     boolean initialSendWindow(int window) {
         long change = (long) window - initialSendWindow;
         initialSendWindow = window;
@@ -306,7 +308,9 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
         return true;
     }
 
-    /** The origin's decoder keeps a smaller table than ours would be: the next block says that it is empty. */
+    /**
+     * Records that the origin chose a smaller dynamic table than the default. The next block then disables the table.
+     */
     void tableSmaller() {
         tableUpdateDue = true;
     }
@@ -332,7 +336,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
             }
             int blockBytesMax = 2 * settings.headerListMax();
             while (!closed && reader.next(in, blockBytesMax)) {
-                // Each call takes a frame or a part of one.
+                // Each call reads a frame or a part of one.
             }
         } catch (Http2Exception e) {
             violated(e);
@@ -369,7 +373,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
     @Override
     public void userEventTriggered(ChannelHandlerContext context, Object event) {
         if (event instanceof ChannelOutputShutdownEvent && !closed) {
-            // The origin takes nothing more; responses may be on the way.
+            // The origin accepts no more bytes; responses may still arrive.
             drain();
         }
     }
@@ -387,7 +391,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
         } else if (root instanceof IOException) {
             die(Kind.RESET, text(root));
         } else if (root instanceof OutOfMemoryError) {
-            // Counted and logged where the allocation failed.
+            // The failed allocation was already counted and logged.
             die(Kind.MEMORY, "no memory to receive the response");
         } else {
             LOG.warn("{}: the HTTP/2 connection was closed after an internal error", context.channel(), root);
@@ -395,9 +399,9 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
         }
     }
 
-    // ends
+    // closing
 
-    /** The origin takes no stream above the last one; the others go on. */
+    /** Handles GOAWAY: streams above the last one fail as not processed, the others continue. */
     void goAway(int lastStreamId, long code) {
         drain();
         for (Http2ClientStream stream : all()) {
@@ -418,7 +422,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** Ends the connection for a violation by the origin. */
+    /** Ends the connection because the origin violated the protocol. */
     private void violated(Http2Exception e) {
         if (!closed) {
             Frames.goAway(output.room(Frames.HEADER_BYTES + 8), 0, e.code());
@@ -427,7 +431,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
         die(Kind.BAD_RESPONSE, "HTTP/2: " + e.getMessage());
     }
 
-    /** Ends the connection, which has no streams that anybody wants. */
+    /** Closes the connection. Call when it has no streams in use. */
     public void close() {
         if (!closed) {
             Frames.goAway(output.room(Frames.HEADER_BYTES + 8), 0, ErrorCode.NO_ERROR);
@@ -436,7 +440,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** Ends the connection and its streams. */
+    /** Fails the connection and all its streams. */
     public void die(Kind kind, String problem) {
         if (closed) {
             return;

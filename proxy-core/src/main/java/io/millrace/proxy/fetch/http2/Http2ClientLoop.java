@@ -4,7 +4,7 @@ import io.millrace.proxy.http2.HeadEncoder;
 import io.millrace.proxy.http2.frame.FrameReader;
 
 /**
- * Buffers for field blocks that the connections of one event loop share.
+ * The buffers for field blocks, shared by all connections of one event loop.
  *
  * <p>Confined to one event loop.
  */

@@ -14,13 +14,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * One request to an origin and its response, on one stream of a connection.
  *
- * <p>Owns request content until it is in a frame, and response content while its reader pauses. Confined to the event loop
- * of its connection.
+ * <p>Owns request content until it is written in a frame, and response content while its reader is paused. Confined to
+ * the event loop of its connection.
  */
 public final class Http2ClientStream {
-    /** With so much content unsent, no more should be written. */
+    /** No more content should be written while this many bytes are unsent. */
     private static final int QUEUED_BYTES_MAX = 64 << 10;
-    /** Most interim responses before the final one, as over HTTP/1.1. */
+    /** Limit of interim responses before the final one, as in HTTP/1.1. */
     private static final int INTERIM_MAX = 32;
 
     private final Http2ClientConnection connection;
@@ -66,7 +66,7 @@ public final class Http2ClientStream {
 
     // sending
 
-    /** Queues request content. Takes ownership; releases it where the stream is over. */
+    /** Queues request content. Takes ownership; releases the content if the stream has ended. */
     public void write(ByteBuf content) {
         if (over || requestEnded || responseEnded) {
             content.release();
@@ -87,17 +87,20 @@ public final class Http2ClientStream {
         connection.schedule(this);
     }
 
-    /** Whether more content should be written now; {@link StreamListener#onWritable} tells when that changes. */
+    /**
+     * Whether more content should be written now. {@link StreamListener#onWritable} is called when this becomes true
+     * again.
+     */
     public boolean isWritable() {
         return !over && queuedBytes < QUEUED_BYTES_MAX;
     }
 
-    /** Whether request content waits for the origin to take it. */
+    /** Whether request content waits to be sent. */
     public boolean hasUnsent() {
         return queuedBytes > 0;
     }
 
-    /** Bytes of request content sent so far. */
+    /** The number of bytes of request content sent so far. */
     public long sentBytes() {
         return sentBytes;
     }
@@ -119,7 +122,7 @@ public final class Http2ClientStream {
         scheduled = is;
     }
 
-    /** Sends one frame. */
+    /** Sends one DATA frame. */
     void sendFrame() {
         ByteBuf first = queue.peekFirst();
         if (first == null) {
@@ -143,8 +146,8 @@ public final class Http2ClientStream {
     }
 
     /**
-     * Enlarges the window by which the origin takes content, or makes it smaller by a change of its settings; false where it
-     * gets too large.
+     * Enlarges the send window, or shrinks it after a change of the origin's settings. Returns false if it exceeds the
+     * limit.
      */
     boolean enlargeSendWindow(long by) {
         sendWindow += by;
@@ -174,7 +177,7 @@ public final class Http2ClientStream {
         }
     }
 
-    /** A frame of content begins. */
+    /** Begins a DATA frame of this length, including padding. */
     void onData(int length) throws Http2Exception {
         if (!headReceived) {
             throw malformed("content before a response head");
@@ -187,7 +190,7 @@ public final class Http2ClientStream {
         framePadding = length;
     }
 
-    /** Content, without ownership. */
+    /** Receives content. The buffer is borrowed. */
     void onContent(ByteBuf in, int index, int length) {
         framePadding -= length;
         if (paused || !held.isEmpty()) {
@@ -214,7 +217,7 @@ public final class Http2ClientStream {
         connection.completed();
         dropQueue();
         if (!endSent) {
-            // The response is whole; the rest of the request has no reader (RFC 9113 s8.1).
+            // The response is complete, so nothing reads the rest of the request (RFC 9113 s8.1).
             connection.reset(this, ErrorCode.CANCEL);
         } else {
             connection.remove(this);
@@ -225,12 +228,12 @@ public final class Http2ClientStream {
         }
     }
 
-    /** Stops the delivery of content; what comes is held, at most a window of it. */
+    /** Pauses the delivery of content. Further content is kept, at most one window. */
     public void pause() {
         paused = true;
     }
 
-    /** Goes on with the delivery, not within this call. */
+    /** Resumes the delivery of content, but not within this call. */
     public void resume() {
         paused = false;
         if (!held.isEmpty() && !deliveryQueued) {
@@ -252,7 +255,7 @@ public final class Http2ClientStream {
         }
     }
 
-    /** The reader has taken content: the origin may send as much again. */
+    /** Reopens the window after the reader has accepted content. */
     private void consumed(int bytes) {
         unacknowledged += bytes;
         if (!over && !responseEnded && unacknowledged >= windowBytes / 2) {
@@ -262,9 +265,9 @@ public final class Http2ClientStream {
         }
     }
 
-    // ends
+    // closing
 
-    /** Ends the stream without interest in the rest: nothing is reported any more. */
+    /** Cancels the stream. The listener receives no more events. */
     public void cancel() {
         if (over) {
             return;
@@ -276,13 +279,13 @@ public final class Http2ClientStream {
         }
     }
 
-    /** Resets the stream for a violation by the origin. */
+    /** Resets the stream because the origin violated the protocol. */
     void violated(ErrorCode code, String problem) {
         connection.reset(this, code);
         fail(Kind.BAD_RESPONSE, problem);
     }
 
-    /** Reports that the stream is over. The connection has forgotten it. */
+    /** Reports the failure of the stream, which the connection has already removed. */
     void fail(Kind kind, String problem) {
         if (over) {
             return;

@@ -9,15 +9,15 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns the fields of one block into a response head or trailers, under the rules of RFC 9113 s8.1 to s8.3.
+ * Converts the fields of one field block to a response head or trailers, under the rules of RFC 9113 s8.1 to s8.3.
  *
- * <p>Fields are laid out as lines of HTTP/1.1. Values with control bytes and statuses outside of
- * 100 to 599 are refused, as by the parser of HTTP/1.1 responses. One per event loop.
+ * <p>Fields are stored as HTTP/1.1 field lines. Like the HTTP/1.1 parser, this class refuses values with control bytes
+ * and a status outside 100 to 599. One instance per event loop.
  *
  * <p>Confined to one event loop.
  */
 final class ResponseFields implements HpackDecoder.Receiver {
-    /** Octets that count for each field beside its name and value (RFC 9113 s10.5.1). */
+    /** Octets counted for each field in addition to its name and value (RFC 9113 s10.5.1). */
     private static final int FIELD_OVERHEAD = 32;
 
     private static final FieldName[] OF_CONNECTIONS = {
@@ -28,7 +28,7 @@ final class ResponseFields implements HpackDecoder.Receiver {
         FieldName.UPGRADE
     };
 
-    /** Bytes of a name: small letters, digits and the other token bytes. */
+    /** Bytes allowed in a field name: lower-case letters, digits and the other token bytes. */
     private static final boolean[] NAME = new boolean[256];
 
     static {
@@ -48,9 +48,9 @@ final class ResponseFields implements HpackDecoder.Receiver {
     private @Nullable String problem;
 
     /**
-     * Begins the next block.
+     * Begins the next field block.
      *
-     * @param bytesMax largest field section, each field counted with 32 bytes more (RFC 9113 s6.5.2)
+     * @param bytesMax limit of the field section, with 32 bytes added for each field (RFC 9113 s6.5.2)
      * @param ofTrailers whether the block is a trailer section
      */
     void begin(int bytesMax, boolean ofTrailers) {
@@ -138,7 +138,10 @@ final class ResponseFields implements HpackDecoder.Receiver {
         return length > 0;
     }
 
-    /** No control byte but tab, and no white space at an end (RFC 9110 s5.5, RFC 9113 s8.2.1). */
+    /**
+     * Whether the value has no control byte except tab and no white space at its start or end (RFC 9110 s5.5, RFC 9113
+     * s8.2.1).
+     */
     private static boolean isValue(byte[] value, int start, int length) {
         for (int i = start; i < start + length; i++) {
             byte b = value[i];
@@ -149,7 +152,7 @@ final class ResponseFields implements HpackDecoder.Receiver {
         return length == 0 || !(FieldLexer.isSpace(value[start]) || FieldLexer.isSpace(value[start + length - 1]));
     }
 
-    /** Returns what is wrong with the block, or null. After the last field. */
+    /** Returns the fault of the block; null for none. Call after the last field. */
     @Nullable
     String problem() {
         if (problem == null && !trailers && status == 0) {
@@ -170,7 +173,7 @@ final class ResponseFields implements HpackDecoder.Receiver {
         return status;
     }
 
-    /** The fields over bytes of their own. */
+    /** Returns a copy of the fields with its own bytes. */
     FieldSection section() {
         return fields.over(Arrays.copyOf(lines, length), 0, 0, length);
     }

@@ -1,25 +1,25 @@
 package io.millrace.proxy.fetch.http2;
 
 /**
- * Why a stream ended before its response was complete. Immutable.
+ * The reason why a stream ended before its response was complete. Immutable.
  *
- * @param kind which of the ways it ended
- * @param problem what happened, for the operator
+ * @param kind the kind of failure
+ * @param problem description for the operator
  */
 public record StreamFailure(Kind kind, String problem) {
-    /** The ways in which a stream ends early. */
+    /** The kinds of failure of a stream. */
     public enum Kind {
-        /** The origin says that it has not processed the request: REFUSED_STREAM, or GOAWAY with a lower stream. */
+        /** The origin has not processed the request: it sent REFUSED_STREAM, or GOAWAY with a lower stream id. */
         NOT_PROCESSED,
         /** The origin reset the stream, or the connection ended. */
         RESET,
-        /** The response violates a rule or a limit. */
+        /** The response violates a protocol rule or a limit. */
         BAD_RESPONSE,
-        /** TLS was violated. */
+        /** A TLS error. */
         TLS,
-        /** No memory to receive the response. */
+        /** There was no memory to receive the response. */
         MEMORY,
-        /** A fault of this program. */
+        /** An internal error of this program. */
         INTERNAL
     }
 }

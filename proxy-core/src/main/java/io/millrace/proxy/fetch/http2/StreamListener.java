@@ -6,23 +6,23 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes the events of one stream. {@link #onEnd} or {@link #onFailure} is the last of them.
+ * Receives the events of one stream. The last one is {@link #onEnd} or {@link #onFailure}.
  *
  * <p>Confined to one event loop.
  */
 public interface StreamListener {
-    /** The head of a response, interim ones included. */
+    /** Receives a response head, interim or final. */
     void onHead(ResponseHead head);
 
-    /** A piece of content, never empty. Takes ownership. */
+    /** Receives a piece of content, never empty. Takes ownership. */
     void onContent(ByteBuf content);
 
     /** The response is complete. */
     void onEnd(@Nullable FieldSection trailers);
 
-    /** Queued content has left: more may be written. */
+    /** Queued content was sent, so that more may be written. */
     void onWritable();
 
-    /** The stream has ended before its response. */
+    /** The stream has ended before its response was complete. */
     void onFailure(StreamFailure failure);
 }

@@ -6,20 +6,20 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Content of a response that waits while its reader pauses, in order.
+ * The queue of response content that waits while its reader is paused.
  *
- * <p>Small pieces are copied together: each would keep the whole receive buffer that it came in. The window of the stream
- * bounds the size. Owns the content. Confined to one event loop.
+ * <p>Small pieces are copied into one buffer, because each slice would retain its whole receive buffer. The stream's
+ * window limits the size. Owns the content. Confined to one event loop.
  */
 final class UnreadContent {
-    /** Longer pieces are kept without a copy. */
+    /** Longer pieces are kept without copying. */
     private static final int COPIED_BYTES_MAX = 4096;
 
     private static final int COPIED_BYTES_MIN = 512;
     private static final int BUFFER_BYTES = 4 * COPIED_BYTES_MAX;
 
     private final ArrayDeque<ByteBuf> pieces = new ArrayDeque<>(0);
-    /** The last piece, where more may be copied behind it. */
+    /** The last piece, if more bytes may be appended to it. */
     private @Nullable ByteBuf open;
 
     boolean isEmpty() {
@@ -42,7 +42,7 @@ final class UnreadContent {
         last.writeBytes(in, index, length);
     }
 
-    /** Takes the first piece out; not while it {@link #isEmpty}. Passes ownership. */
+    /** Removes and returns the first piece. Do not call if {@link #isEmpty}. Passes ownership. */
     ByteBuf take() {
         ByteBuf first = pieces.removeFirst();
         if (pieces.isEmpty()) {

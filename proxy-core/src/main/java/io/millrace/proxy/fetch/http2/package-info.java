@@ -1,7 +1,7 @@
 /**
  * HTTP/2 connections to origins: frames and field blocks to responses, requests to frames, flow control (RFC 9113).
  *
- * <p>Knows neither pools nor calls; it reports to its user by {@link io.millrace.proxy.fetch.http2.StreamListener} and
+ * <p>Independent of pools and calls. Reports events to {@link io.millrace.proxy.fetch.http2.StreamListener} and
  * {@link io.millrace.proxy.fetch.http2.ConnectionListener}.
  */
 @NullMarked

@@ -8,10 +8,10 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * Which fields of one head concern this connection only and are neither forwarded nor stored (RFC 9110 s7.6.1): a fixed
- * list, and the fields that {@code Connection} names. An option that names a field which this proxy knows is not followed: on
- * those framing, routing, caching or the choice of a variant depend, they are meant for all recipients, and no sender may put
- * such a field there; who does wants the origin to see another request than the cache. Immutable.
+ * The hop-by-hop fields of one head, which are neither forwarded nor stored (RFC 9110 s7.6.1): a fixed list, and the
+ * fields that {@code Connection} lists. Options with the name of a well-known field are ignored. Framing, routing,
+ * caching or variant selection depend on these fields. They are meant for all recipients, so senders must not list
+ * them. A client that does so tries to show the origin another request than the cache. Immutable.
  */
 public final class HopByHop {
 
@@ -33,7 +33,9 @@ public final class HopByHop {
         this.named = named;
     }
 
-    /** What is hop-by-hop in that section; costs nothing where {@code Connection} names no field. */
+    /**
+     * Returns the hop-by-hop fields of the section; a shared instance if {@code Connection} lists no further fields.
+     */
     public static HopByHop of(FieldSection fields) {
         if (!fields.contains(FieldName.CONNECTION)) {
             return FIXED_ONLY;
@@ -67,7 +69,7 @@ public final class HopByHop {
         return name != null && named.contains(name);
     }
 
-    /** Whether a field of that name is hop-by-hop. */
+    /** Whether a field with this name is hop-by-hop. */
     public boolean contains(FieldName name) {
         return FIXED.contains(name) || named.contains(name);
     }

@@ -7,14 +7,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * Selects the trailer fields that a proxy forwards (RFC 9110 s6.5).
  *
- * <p>A trailer section must not change framing, routing, caching or authentication: recipients have decided those from the
- * head (s6.5.1). Fields that this proxy acts on are therefore dropped, as are fields of the connection. ETag is kept: its
- * definition permits it in trailers (s8.8.3).
+ * <p>A trailer section must not change framing, routing, caching or authentication, which recipients have already
+ * decided from the head (s6.5.1). Therefore fields that this proxy uses are dropped, and so are connection-specific
+ * fields. ETag is kept, because its definition allows it in trailers (s8.8.3).
  */
 public final class TrailerFields {
     private TrailerFields() {}
 
-    /** The fields that may be forwarded; null without any. */
+    /** Returns the fields that may be forwarded; null for none. */
     public static @Nullable FieldSection forwardable(@Nullable FieldSection trailers) {
         if (trailers == null || trailers.size() == 0) {
             return null;
@@ -28,7 +28,7 @@ public final class TrailerFields {
         return kept.size() == 0 ? null : kept.build();
     }
 
-    /** Whether the sender of the request takes trailers: {@code TE: trailers} (RFC 9110 s10.1.4). */
+    /** Whether the sender of the request accepts trailers: {@code TE: trailers} (RFC 9110 s10.1.4). */
     public static boolean areWanted(FieldSection request) {
         return request.hasToken(FieldName.TE, "trailers");
     }

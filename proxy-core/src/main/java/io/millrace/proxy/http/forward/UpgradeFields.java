@@ -8,17 +8,17 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a head says about another protocol for its connection (RFC 9110 s7.8). Upgrade counts only where Connection names it, and in HTTP/1.1 only.
+ * Reads the Upgrade field of a head (RFC 9110 s7.8). It is valid only in HTTP/1.1, and only if Connection lists it.
  *
- * <p>Immutable: no state.
+ * <p>Thread-safe: no state.
  */
 public final class UpgradeFields {
-    /** The protocol of RFC 6455. */
+    /** The protocol name of WebSocket (RFC 6455). */
     public static final String WEBSOCKET = "websocket";
 
     private UpgradeFields() {}
 
-    /** Whether the head asks for another protocol, or switches to one. */
+    /** Whether the head requests another protocol, or switches to one. */
     public static boolean isIn(FieldSection fields, int minorVersion) {
         return fields.contains(FieldName.UPGRADE)
                 && minorVersion > 0
@@ -26,9 +26,9 @@ public final class UpgradeFields {
     }
 
     /**
-     * Those of the head's protocols that are allowed, in the head's order.
+     * Returns the allowed protocols of the head, in their order.
      *
-     * @param allowed names in lower case, without versions: {@code foo} allows {@code foo/2} as well
+     * @param allowed names in lower case, without versions: {@code foo} also allows {@code foo/2}
      * @return the value of an Upgrade field; null for none
      */
     public static @Nullable String allowed(FieldSection fields, List<String> allowed) {
@@ -59,17 +59,17 @@ public final class UpgradeFields {
         return false;
     }
 
-    /** A name, perhaps with a slash and a version: tokens both. */
+    /** Whether the range is a protocol: a name token, optionally with a slash and a version token. */
     private static boolean isProtocol(byte[] bytes, int start, int nameEnd, int end) {
         return FieldLexer.isToken(bytes, start, nameEnd)
                 && (nameEnd == end || FieldLexer.isToken(bytes, nameEnd + 1, end));
     }
 
     /**
-     * The protocol that a 101 switches to.
+     * Returns the protocol that a 101 response switches to.
      *
      * @param offered the value of the request's Upgrade field
-     * @return null when it names none, several, or one that was not offered
+     * @return null if the response names no protocol, several, or one that was not offered
      */
     public static @Nullable String chosen(FieldSection fields, String offered) {
         ListCursor named = ListCursor.over(fields, FieldName.UPGRADE);

@@ -6,23 +6,23 @@ import org.jspecify.annotations.Nullable;
 /** The value of an item, without parameters (RFC 9651 s3.3). Immutable. */
 public sealed interface BareItem {
 
-    /** A whole number of at most 15 digits (s3.3.1). */
+    /** An integer of at most 15 digits (s3.3.1). */
     record SfInteger(long value) implements BareItem {}
 
     /**
-     * A number of at most 12 digits before and 3 after the point (s3.3.2).
+     * A decimal with at most 12 digits before and 3 after the point (s3.3.2).
      *
      * @param thousandths the number times 1000
      */
     record SfDecimal(long thousandths) implements BareItem {}
 
-    /** Printable ASCII in quotes, here without them and without escapes (s3.3.3). */
+    /** A string of printable ASCII characters, without its quotes and escapes (s3.3.3). */
     record SfString(String value) implements BareItem {}
 
-    /** A short word (s3.3.4). */
+    /** A token (s3.3.4). */
     record SfToken(String value) implements BareItem {}
 
-    /** A sequence of bytes (s3.3.5). */
+    /** A byte sequence (s3.3.5). */
     final class SfBytes implements BareItem {
         private final byte[] value;
 
@@ -30,7 +30,7 @@ public sealed interface BareItem {
             this.value = value;
         }
 
-        /** A copy of the bytes. */
+        /** Returns a copy of the bytes. */
         public byte[] value() {
             return value.clone();
         }
@@ -51,12 +51,12 @@ public sealed interface BareItem {
         }
     }
 
-    /** {@code ?1} or {@code ?0}, or the value of a name that stands alone (s3.3.6). */
+    /** {@code ?1} or {@code ?0}; a parameter without a value is true (s3.3.6). */
     record SfBoolean(boolean value) implements BareItem {}
 
-    /** A time in epoch seconds (s3.3.7). */
+    /** A date in epoch seconds (s3.3.7). */
     record SfDate(long epochSeconds) implements BareItem {}
 
-    /** Text in any script (s3.3.8). */
+    /** A display string: Unicode text (s3.3.8). */
     record SfDisplayString(String value) implements BareItem {}
 }

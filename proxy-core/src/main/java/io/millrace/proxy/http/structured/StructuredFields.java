@@ -8,27 +8,27 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads structured fields (RFC 9651 s4.2). A value that breaks the grammar anywhere is no value at all: the answer is
- * then null, as the RFC wants such a field ignored as a whole. Lines of one name are joined with commas first.
- * Thread-safe: no state.
+ * Parses structured fields (RFC 9651 s4.2). The result is null if any part of a value is malformed, because the RFC
+ * requires such a field to be ignored as a whole. Lines with the same name are first joined by commas. Thread-safe: no
+ * state.
  */
 public final class StructuredFields {
 
     private StructuredFields() {}
 
-    /** The members of a dictionary by key, empty when the field is absent or empty; null when it is malformed. */
+    /** Returns the members of a dictionary by key; empty if the field is absent or empty, null if it is malformed. */
     public static @Nullable Map<String, Member> dictionary(FieldSection fields, FieldName name) {
         String joined = fields.joined(name);
         return joined == null ? Map.of() : parseDictionary(joined);
     }
 
-    /** The members of a list, empty when the field is absent or empty; null when it is malformed. */
+    /** Returns the members of a list; empty if the field is absent or empty, null if it is malformed. */
     public static @Nullable List<Member> list(FieldSection fields, FieldName name) {
         String joined = fields.joined(name);
         return joined == null ? List.of() : parseList(joined);
     }
 
-    /** The members of a dictionary (s4.2.2); null when the text is none. */
+    /** Returns the members of a dictionary (s4.2.2); null if the text is malformed. */
     public static @Nullable Map<String, Member> parseDictionary(String text) {
         StructuredParser parser = parser(text);
         try {
@@ -40,7 +40,7 @@ public final class StructuredFields {
         }
     }
 
-    /** The members of a list (s4.2.1); null when the text is none. */
+    /** Returns the members of a list (s4.2.1); null if the text is malformed. */
     public static @Nullable List<Member> parseList(String text) {
         StructuredParser parser = parser(text);
         try {
@@ -52,7 +52,7 @@ public final class StructuredFields {
         }
     }
 
-    /** A single item (s4.2.3); null when the text is none. */
+    /** Returns a single item (s4.2.3); null if the text is malformed. */
     public static Member.@Nullable Item parseItem(String text) {
         StructuredParser parser = parser(text);
         try {

@@ -11,10 +11,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** One pass over a field value, rule by rule as RFC 9651 s4.2 has them. Confined to one thread. */
+/** A parser of one structured field value, with one method per rule of RFC 9651 s4.2. Confined to one thread. */
 final class StructuredParser {
 
-    /** The text breaks the grammar. Without message or stack: it says no more than that. */
+    /** The text violates the grammar. Has neither message nor stack trace, because callers need only the fact. */
     static final class Malformed extends Exception {
         private Malformed() {
             super("malformed", null, false, false);
@@ -36,7 +36,7 @@ final class StructuredParser {
         skipSpaces();
     }
 
-    /** Nothing but spaces may follow (s4.2 step 7). */
+    /** Checks that only spaces follow (s4.2 step 7). */
     void end() throws Malformed {
         skipSpaces();
         if (at < bytes.length) {
@@ -44,7 +44,7 @@ final class StructuredParser {
         }
     }
 
-    /** s4.2.2. A repeated key keeps its place and takes the later value. */
+    /** Parses a dictionary (s4.2.2). A repeated key keeps its position and takes the later value. */
     Map<String, Member> dictionary() throws Malformed {
         Map<String, Member> members = new LinkedHashMap<>();
         while (at < bytes.length) {
@@ -58,7 +58,7 @@ final class StructuredParser {
         return Collections.unmodifiableMap(members);
     }
 
-    /** s4.2.1. */
+    /** Parses a list (s4.2.1). */
     List<Member> list() throws Malformed {
         List<Member> members = new ArrayList<>();
         while (at < bytes.length) {
@@ -70,7 +70,7 @@ final class StructuredParser {
         return List.copyOf(members);
     }
 
-    /** Passes the comma that another member must follow; false at the end. */
+    /** Skips the comma before another member. Returns false at the end. */
     private boolean nextMember() throws Malformed {
         at = FieldLexer.skipSpace(bytes, at, bytes.length);
         if (at == bytes.length) {
@@ -84,12 +84,12 @@ final class StructuredParser {
         return true;
     }
 
-    /** s4.2.1.1. */
+    /** Parses a member of a list or dictionary (s4.2.1.1). */
     private Member member() throws Malformed {
         return peek() == '(' ? innerList() : item();
     }
 
-    /** s4.2.1.2. */
+    /** Parses an inner list (s4.2.1.2). */
     private Member.InnerList innerList() throws Malformed {
         expect('(');
         List<Member.Item> items = new ArrayList<>();
@@ -106,13 +106,13 @@ final class StructuredParser {
         throw new Malformed();
     }
 
-    /** s4.2.3. */
+    /** Parses an item (s4.2.3). */
     Member.Item item() throws Malformed {
         BareItem value = bareItem();
         return new Member.Item(value, parameters());
     }
 
-    /** s4.2.3.2. */
+    /** Parses parameters (s4.2.3.2). */
     private Map<String, BareItem> parameters() throws Malformed {
         if (peek() != ';') {
             return Map.of();
@@ -126,7 +126,7 @@ final class StructuredParser {
         return Collections.unmodifiableMap(parameters);
     }
 
-    /** s4.2.3.3. */
+    /** Parses a key (s4.2.3.3). */
     private String key() throws Malformed {
         int start = at;
         if (!isLowerAlpha(peek()) && peek() != '*') {
@@ -140,7 +140,7 @@ final class StructuredParser {
         return text(start, at);
     }
 
-    /** s4.2.3.1. */
+    /** Parses a bare item (s4.2.3.1). */
     private BareItem bareItem() throws Malformed {
         int c = peek();
         return switch (c) {
@@ -161,7 +161,7 @@ final class StructuredParser {
         };
     }
 
-    /** s4.2.4. */
+    /** Parses an integer or a decimal (s4.2.4). */
     private BareItem number() throws Malformed {
         boolean negative = take('-');
         int start = at;
@@ -186,7 +186,7 @@ final class StructuredParser {
         return new BareItem.SfDecimal(negative ? -thousandths : thousandths);
     }
 
-    /** The number that the digits from here make; of too many, which the caller refuses, no useful one. */
+    /** Returns the number of the next digits. The result is undefined for too many digits, which the caller refuses. */
     private long digits() {
         long value = 0;
         while (isDigit(peek())) {
@@ -195,7 +195,7 @@ final class StructuredParser {
         return value;
     }
 
-    /** s4.2.5. */
+    /** Parses a string (s4.2.5). */
     private BareItem string() throws Malformed {
         expect('"');
         StringBuilder text = new StringBuilder();
@@ -219,7 +219,7 @@ final class StructuredParser {
         throw new Malformed();
     }
 
-    /** s4.2.6. */
+    /** Parses a token (s4.2.6). */
     private BareItem token() {
         int start = at;
         while (at < bytes.length && (FieldLexer.isTokenByte(bytes[at]) || bytes[at] == ':' || bytes[at] == '/')) {
@@ -228,7 +228,7 @@ final class StructuredParser {
         return new BareItem.SfToken(text(start, at));
     }
 
-    /** s4.2.7. */
+    /** Parses a byte sequence (s4.2.7). */
     private BareItem byteSequence() throws Malformed {
         expect(':');
         int start = at;
@@ -244,7 +244,7 @@ final class StructuredParser {
         }
     }
 
-    /** s4.2.8. */
+    /** Parses a boolean (s4.2.8). */
     private BareItem booleanItem() throws Malformed {
         expect('?');
         if (take('1')) {
@@ -254,7 +254,7 @@ final class StructuredParser {
         return FALSE;
     }
 
-    /** s4.2.9. */
+    /** Parses a date (s4.2.9). */
     private BareItem date() throws Malformed {
         expect('@');
         int c = peek();
@@ -264,7 +264,7 @@ final class StructuredParser {
         throw new Malformed();
     }
 
-    /** s4.2.10. */
+    /** Parses a display string (s4.2.10). */
     private BareItem displayString() throws Malformed {
         expect('%');
         expect('"');
@@ -308,7 +308,7 @@ final class StructuredParser {
         }
     }
 
-    /** The byte here, or -1 at the end. */
+    /** Returns the current byte; -1 at the end. */
     private int peek() {
         return at < bytes.length ? bytes[at] & 0xff : -1;
     }

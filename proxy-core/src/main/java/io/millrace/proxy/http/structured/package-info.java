@@ -1,4 +1,4 @@
-/** Structured Field Values for HTTP (RFC 9651): the values, and a strict parser. */
+/** Structured Field Values for HTTP (RFC 9651): the value types and a strict parser. */
 @NullMarked
 package io.millrace.proxy.http.structured;
 

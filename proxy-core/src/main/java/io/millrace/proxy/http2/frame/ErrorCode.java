@@ -21,7 +21,7 @@ public enum ErrorCode {
         this.code = code;
     }
 
-    /** The number on the wire. */
+    /** The error code in frames. */
     public int code() {
         return code;
     }

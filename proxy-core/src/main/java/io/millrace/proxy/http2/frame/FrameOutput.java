@@ -6,17 +6,17 @@ import io.netty.channel.ChannelHandlerContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Frames on their way to one peer, gathered over one turn of the event loop. Small frames are copied behind one another
- * into one buffer.
+ * The frames to be sent to one peer, gathered over one event loop iteration. Small frames are copied one after the
+ * other into one buffer.
  *
- * <p>Confined to the channel's event loop. The buffer is owned here until it is written to the channel.
+ * <p>Confined to the channel's event loop. Owns the buffer until it is written to the channel.
  */
 public final class FrameOutput {
-    /** Content of up to this many bytes is copied behind its frame header. */
+    /** Content of up to this many bytes is copied after its frame header. */
     private static final int JOINED_BYTES_MAX = 4096;
 
     private static final int BUFFER_BYTES = 2048;
-    /** A buffer of that size is written to the channel. */
+    /** A buffer of this size is written to the channel without waiting for the end of the iteration. */
     private static final int GATHERED_BYTES_MAX = 64 * 1024;
 
     private final ChannelHandlerContext ctx;
@@ -29,13 +29,16 @@ public final class FrameOutput {
     private boolean unflushed;
     private long written;
 
-    /** @param turn run at the end of the event loop's turn in which something was written; calls {@link #flushNow} */
+    /** @param turn runs at the end of an event loop iteration in which frames were written; calls {@link #flushNow} */
     public FrameOutput(ChannelHandlerContext ctx, Runnable turn) {
         this.ctx = ctx;
         this.turn = turn;
     }
 
-    /** The buffer to append whole frames to, with room for this many bytes; borrowed until the next call of anything here. */
+    /**
+     * Returns the buffer for complete frames, with space for this many bytes. Borrowed until the next call of any
+     * method here.
+     */
     public ByteBuf room(int bytes) {
         ByteBuf buffer = gathered;
         if (buffer != null && buffer.readableBytes() + bytes > GATHERED_BYTES_MAX && buffer.isReadable()) {
@@ -51,23 +54,23 @@ public final class FrameOutput {
         return buffer;
     }
 
-    /** Total of bytes that have been handed to the channel: where it stays the same, {@link #room} gives the same buffer. */
+    /** The number of bytes passed to the channel. While it does not change, {@link #room} returns the same buffer. */
     public long handed() {
         return written;
     }
 
-    /** Position behind what is appended in the buffer that {@link #room} gave last. */
+    /** Returns the position after the last byte in the buffer that {@link #room} returned last. */
     public int position() {
         ByteBuf buffer = gathered;
         return buffer == null ? 0 : buffer.writerIndex();
     }
 
     /**
-     * Sets flags of a frame that was appended before.
+     * Sets flags of a frame that was appended earlier.
      *
-     * @param position where its header begins; negative for nowhere
-     * @param handedThen what {@link #handed} said then
-     * @return false when the frame has been handed to the channel since
+     * @param position start of the frame header; negative for no frame
+     * @param handedThen value of {@link #handed} when the frame was appended
+     * @return false if the frame has been passed to the channel since
      */
     public boolean addFlags(int position, long handedThen, int flags) {
         ByteBuf buffer = gathered;
@@ -79,7 +82,7 @@ public final class FrameOutput {
         return true;
     }
 
-    /** Appends a DATA frame; takes ownership of the content. */
+    /** Appends a DATA frame. Takes ownership of the content. */
     public void data(int streamId, ByteBuf content, boolean endStream) {
         int length = content.readableBytes();
         boolean joined = length <= JOINED_BYTES_MAX;
@@ -96,7 +99,7 @@ public final class FrameOutput {
         }
     }
 
-    /** Gives the buffer to the channel. */
+    /** Writes the buffer to the channel. */
     private void hand() {
         ByteBuf buffer = gathered;
         if (buffer != null) {
@@ -111,12 +114,12 @@ public final class FrameOutput {
         }
     }
 
-    /** Bytes of the peer are taken apart: what is written meanwhile leaves at their end. */
+    /** Begins the processing of received bytes. Flushes are deferred until {@link #endRead}. */
     public void beginRead() {
         inRead = true;
     }
 
-    /** The bytes are taken apart. */
+    /** Ends the processing of received bytes and flushes. */
     public void endRead() {
         inRead = false;
         if (unflushed) {
@@ -124,7 +127,7 @@ public final class FrameOutput {
         }
     }
 
-    /** Sends what was written at the end of the turn. */
+    /** Flushes written frames at the end of the event loop iteration. */
     public void flush() {
         unflushed = true;
         if (!inRead && !turnQueued) {
@@ -140,45 +143,45 @@ public final class FrameOutput {
         }
     }
 
-    /** Sends what was written. */
+    /** Flushes immediately. */
     public void flushNow() {
         hand();
         unflushed = false;
         ctx.flush();
     }
 
-    /** Whether the channel takes more content now. */
+    /** Whether the channel accepts more content now. */
     public boolean isWritable() {
         ByteBuf buffer = gathered;
         return ctx.channel().isWritable() && (buffer == null || buffer.readableBytes() < GATHERED_BYTES_MAX);
     }
 
-    /** Bytes that the kernel has not taken. */
+    /** The number of bytes that the kernel has not accepted. */
     public long unsent() {
         return SendWatch.unsent(ctx.channel());
     }
 
-    /** Whether bytes have not left yet. */
+    /** Whether bytes are not sent yet. */
     public boolean isSending() {
         return unflushed || SendWatch.unsent(ctx.channel()) > 0;
     }
 
     /**
-     * Looks whether the client has bytes to take; once a tick, before the other questions.
+     * Samples whether bytes wait for the peer. Call once per tick, before the other queries.
      *
-     * @param queued bytes that wait in streams
+     * @param queued number of bytes that wait in streams
      */
     public boolean look(long queued, long nowNanos) {
         watch.holding(queued);
         return watch.look(ctx.channel(), nowNanos);
     }
 
-    /** Measures how fast the client takes bytes. */
+    /** Returns the measurement of how fast the peer receives bytes. */
     public SendWatch watch() {
         return watch;
     }
 
-    /** The channel is gone: so is what waits. */
+    /** Discards the waiting bytes: the channel is closed. */
     public void drop() {
         unflushed = false;
         ByteBuf buffer = gathered;

@@ -5,69 +5,69 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Cuts a peer's bytes into frames and checks what a frame alone can tell (RFC 9113 s4, s6).
+ * Splits the bytes of a peer into frames and checks everything that one frame alone can show (RFC 9113 s4, s6).
  *
- * <p>The payload of DATA is handed on as it comes; every other frame when it is whole.
+ * <p>The payload of DATA frames is passed on as it arrives, all other frames when they are complete.
  *
  * <p>Confined to one event loop.
  */
 public final class FrameReader {
-    /** Frames of one field block beside those that are full. */
+    /** Limit of frames in one field block that are not of full size. */
     private static final int SMALL_FRAMES_MAX = 16;
 
     private static final byte[] NOTHING = {};
 
-    /** Acts on frames. Positions are those of the buffer that is being read. */
+    /** Receives the frames. Buffer positions refer to the buffer being read. */
     public interface Receiver {
-        /** A DATA frame begins; {@code length} counts for flow control. */
+        /** Begins a DATA frame. {@code length} counts for flow control. */
         void onData(int streamId, int length, boolean endStream) throws Http2Exception;
 
-        /** Content of the DATA frame that began last; borrowed. */
+        /** Passes content of the current DATA frame. The buffer is borrowed. */
         void onContent(int streamId, ByteBuf in, int index, int length) throws Http2Exception;
 
-        /** The DATA frame is over. */
+        /** Ends the current DATA frame. */
         void onDataEnd(int streamId, boolean endStream) throws Http2Exception;
 
         /**
-         * A whole field block; borrowed.
+         * Passes a complete field block. The block is borrowed.
          *
-         * @param error an error of the stream that was found already; null for none
+         * @param error an error of the stream that was already found; null for none
          */
         void onHeaders(int streamId, byte[] block, int length, boolean endStream, @Nullable Http2Exception error)
                 throws Http2Exception;
 
-        /** A reset. */
+        /** Passes a RST_STREAM frame. */
         void onReset(int streamId, long code) throws Http2Exception;
 
-        /** A setting; {@link #onSettingsEnd} follows the last. */
+        /** Passes one setting. {@link #onSettingsEnd} follows the last setting of a frame. */
         void onSetting(int identifier, long value) throws Http2Exception;
 
-        /** The settings are to be acknowledged. */
+        /** Ends a SETTINGS frame, which must be acknowledged. */
         void onSettingsEnd() throws Http2Exception;
 
-        /** The peer has taken over this side's settings. */
+        /** The peer has applied the settings of this side. */
         void onSettingsAcknowledged() throws Http2Exception;
 
-        /** A ping that is to be answered. */
+        /** Passes a PING frame, which must be answered. */
         void onPing(long opaque) throws Http2Exception;
 
-        /** A larger window for a stream or, with 0, the connection. */
+        /** Passes a WINDOW_UPDATE frame for a stream, or for the connection if {@code streamId} is 0. */
         void onWindowUpdate(int streamId, int increment) throws Http2Exception;
 
         /**
-         * The peer takes no more streams, and goes on with those that there are.
+         * Passes a GOAWAY frame: the peer accepts no new streams but continues existing ones.
          *
          * @param lastStreamId the last stream of this side that the peer has processed or may process
          */
         void onGoAway(int lastStreamId, long code) throws Http2Exception;
 
-        /** A priority (RFC 9218 s7.1). */
+        /** Passes a PRIORITY_UPDATE frame (RFC 9218 s7.1). */
         void onPriorityUpdate(int streamId, ByteBuf in, int index, int length) throws Http2Exception;
 
-        /** A frame that asks for nothing: an unknown one, PRIORITY, or an acknowledged PING. */
+        /** Passes a frame that needs no action: an unknown type, PRIORITY, or the acknowledgement of a PING. */
         void onIdleFrame() throws Http2Exception;
 
-        /** An error of one stream. */
+        /** Reports an error of one stream. */
         void onStreamError(Http2Exception error) throws Http2Exception;
     }
 
@@ -75,7 +75,7 @@ public final class FrameReader {
     private final BlockBuffer block;
 
     private boolean anyFrame;
-    /** The DATA frame under way: bytes of content and of padding that are still to come. */
+    /** The current DATA frame, with the bytes of content and padding that are still to be read. */
     private boolean inData;
 
     private boolean dataDropped;
@@ -84,7 +84,7 @@ public final class FrameReader {
     private int paddingLeft;
     private boolean dataEndsStream;
 
-    /** The stream of the field block under way; 0 for none. */
+    /** The stream of the current field block; 0 for none. */
     private int blockStream;
 
     private boolean blockEndsStream;
@@ -93,34 +93,34 @@ public final class FrameReader {
     private int smallFrames;
     private @Nullable Http2Exception blockError;
 
-    /** Where a field block is put that comes in one frame. One per event loop. */
+    /** The buffer of field blocks that fit in one frame. One instance per event loop. */
     public static final class BlockBuffer {
         private final byte[] bytes = new byte[Frames.PAYLOAD_BYTES_MAX];
     }
 
-    /** A reader of one connection. Shares the buffer with others of its event loop. */
+    /** Creates the reader of one connection. The buffer is shared by all readers of an event loop. */
     public FrameReader(Receiver receiver, BlockBuffer block) {
         this.receiver = receiver;
         this.block = block;
     }
 
-    /** Whether the client is in the middle of a field block. */
+    /** Whether the peer has sent a part of a field block. */
     public boolean isInBlock() {
         return blockStream != 0;
     }
 
-    /** Whether the client is in the middle of a DATA frame. */
+    /** Whether the peer has sent a part of a DATA frame. */
     public boolean isInData() {
         return inData;
     }
 
     /**
-     * Takes the next frame, or a part of a DATA frame.
+     * Reads the next frame, or a part of a DATA frame.
      *
-     * @param in borrowed; its reader index moves behind what is taken
-     * @param blockBytesMax longest field block as it is sent
-     * @return false when more bytes are needed
-     * @throws Http2Exception of the connection
+     * @param in borrowed; the reader index moves past the bytes read
+     * @param blockBytesMax limit of a field block in encoded form
+     * @return false if more bytes are needed
+     * @throws Http2Exception for an error of the connection
      */
     public boolean next(ByteBuf in, int blockBytesMax) throws Http2Exception {
         if (inData) {

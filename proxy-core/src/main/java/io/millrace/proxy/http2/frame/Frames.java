@@ -3,7 +3,7 @@ package io.millrace.proxy.http2.frame;
 import io.netty.buffer.ByteBuf;
 
 /**
- * The layout of frames (RFC 9113 s4.1, s6):
+ * The layout of frames, with methods that write them (RFC 9113 s4.1, s6):
  *
  * <pre>
  * +---------------+----------+-----------+---------------------+
@@ -11,13 +11,13 @@ import io.netty.buffer.ByteBuf;
  * +---------------+----------+-----------+---------------------+
  * </pre>
  *
- * <p>Immutable: no state.
+ * <p>Thread-safe: no state.
  */
 public final class Frames {
     public static final int HEADER_BYTES = 9;
-    /** Position of the flags in a frame's header. */
+    /** Offset of the flags in a frame header. */
     public static final int FLAGS_OFFSET = 4;
-    /** Longest payload that either side sends here: the least that SETTINGS_MAX_FRAME_SIZE can say. */
+    /** Payload limit of frames in both directions: the smallest allowed value of SETTINGS_MAX_FRAME_SIZE. */
     public static final int PAYLOAD_BYTES_MAX = 16384;
 
     public static final int WINDOW_MAX = Integer.MAX_VALUE;
@@ -33,7 +33,7 @@ public final class Frames {
     public static final int GOAWAY = 7;
     public static final int WINDOW_UPDATE = 8;
     public static final int CONTINUATION = 9;
-    /** RFC 9218 s7.1. */
+    /** Frame type of RFC 9218 s7.1. */
     public static final int PRIORITY_UPDATE = 0x10;
 
     public static final int ACK = 1;
@@ -48,21 +48,23 @@ public final class Frames {
     public static final int SETTING_INITIAL_WINDOW_SIZE = 4;
     public static final int SETTING_MAX_FRAME_SIZE = 5;
     public static final int SETTING_MAX_HEADER_LIST_SIZE = 6;
-    /** RFC 8441 s3. */
+    /** Setting of RFC 8441 s3. */
     public static final int SETTING_ENABLE_CONNECT_PROTOCOL = 8;
-    /** RFC 9218 s2.1. */
+    /** Setting of RFC 9218 s2.1. */
     public static final int SETTING_NO_RFC7540_PRIORITIES = 9;
 
     private Frames() {}
 
-    /** Appends a frame's header. */
+    /** Appends a frame header. */
     public static void header(ByteBuf out, int length, int type, int flags, int streamId) {
         out.writeMedium(length);
         out.writeShort(type << 8 | flags);
         out.writeInt(streamId);
     }
 
-    /** Appends a whole field block: one HEADERS frame, and CONTINUATION frames where it is longer than a frame. */
+    /**
+     * Appends a complete field block: one HEADERS frame, then CONTINUATION frames if the block is longer than a frame.
+     */
     public static void headers(ByteBuf out, int streamId, byte[] block, int length, boolean endStream) {
         int first = Math.min(length, PAYLOAD_BYTES_MAX);
         int flags = (endStream ? END_STREAM : 0) | (first == length ? END_HEADERS : 0);

@@ -1,14 +1,15 @@
 package io.millrace.proxy.http2.frame;
 
 /**
- * A violation of the protocol, with the narrowest scope that the RFC allows. Without a stack trace.
+ * A violation of the protocol, with the narrowest scope that RFC 9113 allows: a stream or the connection. Has no stack
+ * trace.
  *
  * <p>Immutable.
  */
 public final class Http2Exception extends Exception {
     private static final long serialVersionUID = 1;
 
-    /** The stream of an error that ends the connection. */
+    /** Stream id of an error that ends the connection. */
     public static final int CONNECTION = 0;
 
     private final int streamId;
@@ -22,27 +23,27 @@ public final class Http2Exception extends Exception {
         this.fault = fault;
     }
 
-    /** An error that ends the connection. */
+    /** Creates an error that ends the connection. */
     public static Http2Exception connection(ErrorCode code, Http2Fault fault, String message) {
         return new Http2Exception(CONNECTION, code, fault, message);
     }
 
-    /** An error of one stream. */
+    /** Creates an error of one stream. */
     public static Http2Exception stream(int streamId, ErrorCode code, Http2Fault fault, String message) {
         return new Http2Exception(streamId, code, fault, message);
     }
 
-    /** The stream that ends, or {@link #CONNECTION}. */
+    /** The id of the stream that ends, or {@link #CONNECTION}. */
     public int streamId() {
         return streamId;
     }
 
-    /** The code that the peer is sent. */
+    /** The error code to be sent to the peer. */
     public ErrorCode code() {
         return code;
     }
 
-    /** The kind, as it is counted. */
+    /** The kind of violation for counters. */
     public Http2Fault fault() {
         return fault;
     }

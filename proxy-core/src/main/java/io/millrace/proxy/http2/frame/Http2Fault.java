@@ -1,31 +1,31 @@
 package io.millrace.proxy.http2.frame;
 
-/** A kind of violation or excess by a client, as it is counted. */
+/** A kind of violation or excess by a client. Each kind has a counter. */
 public enum Http2Fault {
-    /** A frame or a request that RFC 9113 does not allow. */
+    /** A frame or request that RFC 9113 does not allow. */
     PROTOCOL,
-    /** A frame of a length that its type does not have. */
+    /** A frame whose length is not allowed for its type. */
     FRAME_SIZE,
-    /** More content than the window had, or a window above 2^31-1. */
+    /** More content than the window allows, or a window above 2^31-1. */
     FLOW_CONTROL,
     /** A field block that HPACK cannot decode. */
     COMPRESSION,
-    /** A frame on a stream that is over. */
+    /** A frame on a closed stream. */
     STREAM_CLOSED,
-    /** More streams at a time than allowed. */
+    /** More concurrent streams than allowed. */
     STREAMS,
-    /** Requests that the client resets before they are answered: rapid reset. */
+    /** Too many requests that the client reset before they were answered (rapid reset). */
     RESETS,
-    /** Faults on single streams, each answered with a reset: MadeYouReset. */
+    /** Too many faults on single streams, each answered with a reset (MadeYouReset). */
     STREAM_FAULTS,
-    /** A field block in too many frames, or far over the limit of the header list. */
+    /** A field block in too many frames, or far above the limit of the header list. */
     CONTINUATION,
-    /** SETTINGS, PING, PRIORITY, empty DATA and other frames that carry nothing. */
+    /** Too many SETTINGS, PING, PRIORITY, empty DATA and other frames without request or content. */
     CONTROL_FRAMES,
-    /** A client that does not open the flow-control window of a response. */
+    /** A client that does not enlarge the flow-control window of a response. */
     STALLED,
-    /** No whole field block, or no preface, in time. */
+    /** A field block or preface that was not complete in time. */
     TIMEOUT,
-    /** A request for a name that the connection's certificate does not have. */
+    /** A request for a host that the certificate of the connection does not cover. */
     MISDIRECTED
 }

@@ -1,4 +1,4 @@
-/** The frames of HTTP/2, as both sides of this proxy read and write them, and their errors (RFC 9113). */
+/** The frames of HTTP/2 and their errors, for clients and for origins (RFC 9113). */
 @NullMarked
 package io.millrace.proxy.http2.frame;
 

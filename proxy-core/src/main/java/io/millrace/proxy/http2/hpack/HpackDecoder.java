@@ -6,12 +6,13 @@ import io.millrace.proxy.http2.frame.Http2Fault;
 import java.util.Arrays;
 
 /**
- * Decodes field blocks of one connection (RFC 7541). Keeps the table in step whatever becomes of the fields.
+ * Decodes the field blocks of one connection (RFC 7541). Updates the dynamic table even if the receiver discards the
+ * fields.
  *
  * <p>Confined to one event loop.
  */
 public final class HpackDecoder {
-    /** Size of the table that peers may use: the default of SETTINGS_HEADER_TABLE_SIZE. */
+    /** Size of the dynamic table that peers may use: the default of SETTINGS_HEADER_TABLE_SIZE. */
     public static final int TABLE_BYTES_MAX = 4096;
 
     private static final int ENTRY_OVERHEAD = 32;
@@ -21,16 +22,19 @@ public final class HpackDecoder {
     private static final byte[][] NO_ENTRIES = {};
     private static final int[] NO_LENGTHS = {};
 
-    /** Takes the decoded fields. */
+    /** Receives the decoded fields. */
     public interface Receiver {
-        /** Takes a field; borrows both arrays. */
+        /** Receives one field. Both arrays are borrowed. */
         void add(byte[] name, int nameStart, int nameLength, byte[] value, int valueStart, int valueLength);
 
-        /** An array for decoded text, of at least that size; good until the next call. */
+        /** Returns an array for decoded text, of at least this size; valid until the next call. */
         byte[] text(int size);
     }
 
-    /** Name and value of each entry behind one another, in a ring; empty before the first. */
+    /**
+     * The entries of the dynamic table in a ring, each with its name followed by its value. Empty until the first
+     * entry.
+     */
     private byte[][] entries = NO_ENTRIES;
 
     private int[] nameLengths = NO_LENGTHS;
@@ -44,11 +48,11 @@ public final class HpackDecoder {
     private int end;
 
     /**
-     * Decodes a whole block.
+     * Decodes a complete field block.
      *
      * @param block borrowed
-     * @param out gets every field, in order
-     * @throws Http2Exception of the connection: the table is not in step any more
+     * @param out receives all fields, in order
+     * @throws Http2Exception for the connection: the dynamic tables of both sides no longer agree
      */
     public void decode(byte[] block, int from, int to, Receiver out) throws Http2Exception {
         in = block;
@@ -119,9 +123,10 @@ public final class HpackDecoder {
     }
 
     /**
-     * Reads a string and leaves the position behind it.
+     * Reads a string and moves the position past it.
      *
-     * @return the end of the decoded text in {@code text}, or, for one that is not encoded, the complement of its start in the block
+     * @return the end of the decoded text in {@code text}; for a string without Huffman code, the complement of its
+     *     start in the block
      */
     private int string(byte[] text, int at) throws Http2Exception {
         if (position >= end) {

@@ -1,12 +1,13 @@
 package io.millrace.proxy.http2.hpack;
 
 /**
- * The Huffman code of HPACK (RFC 7541 s5.2, appendix B). The code is canonical, so that the lengths say all of it.
+ * The Huffman code of HPACK (RFC 7541 s5.2, appendix B). The code is canonical, so that the code lengths define it
+ * completely.
  *
- * <p>Thread-safe: no state after class initialisation.
+ * <p>Thread-safe: no state changes after class initialization.
  */
 public final class HuffmanCode {
-    /** Result of {@link #decode} for bytes that are no encoded text. */
+    /** Result of {@link #decode} for bytes that are not valid Huffman code. */
     public static final int MALFORMED = -1;
 
     private static final int EOS = 256;
@@ -33,12 +34,12 @@ public final class HuffmanCode {
     private static final int FAILS = 1 << 17;
 
     /**
-     * For each state and each four bits: the next state in the low byte, the decoded byte above it, and the two flags.
-     * Four bits complete at most one symbol, since the shortest code has five.
+     * The transition for each state and each four bits: the next state in the low byte, the decoded byte above it, and
+     * the two flags. Four bits complete at most one symbol, because the shortest code has five.
      */
     private static final int[] STEPS = new int[STATES * 16];
 
-    /** Whether a text may end in a state: the bits since the last symbol are at most seven ones. */
+    /** Whether text may end in a state: the bits since the last symbol must be at most seven ones. */
     private static final boolean[] ENDS = new boolean[STATES];
 
     static {
@@ -56,9 +57,9 @@ public final class HuffmanCode {
 
     private HuffmanCode() {}
 
-    /** The binary tree of the code: inner nodes are states. */
+    /** The binary tree of the code. Its inner nodes are the states of the decoder. */
     private static final class Tree {
-        /** Children of node n at 2n and 2n+1: another node, or a symbol as its complement. */
+        /** The children of node n are at 2n and 2n+1. A child is another node, or the complement of a symbol. */
         private final int[] children = new int[2 * STATES];
 
         private int nodes = 1;
@@ -112,10 +113,10 @@ public final class HuffmanCode {
     }
 
     /**
-     * Decodes a range.
+     * Decodes a range of bytes.
      *
-     * @param out has room for 8/5 of the range
-     * @return position after the decoded bytes in {@code out}, or {@link #MALFORMED}
+     * @param out has space for 8/5 of the length of the range
+     * @return the position after the decoded bytes in {@code out}, or {@link #MALFORMED}
      */
     public static int decode(byte[] in, int from, int to, byte[] out, int at) {
         int state = 0;
@@ -140,12 +141,12 @@ public final class HuffmanCode {
         return ENDS[state] ? end : MALFORMED;
     }
 
-    /** Room that the decoding of this many bytes needs at most. */
+    /** Returns the upper bound of the decoded size for this many encoded bytes. */
     public static int decodedMax(int length) {
         return length * 8 / 5 + 1;
     }
 
-    /** Bytes that the encoding of a range has. */
+    /** Returns the number of bytes in the encoded form of a range. */
     public static int encodedLength(byte[] in, int from, int to) {
         long bits = 0;
         for (int i = from; i < to; i++) {
@@ -154,7 +155,9 @@ public final class HuffmanCode {
         return (int) ((bits + 7) >>> 3);
     }
 
-    /** Encodes a range; returns the position after it in {@code out}, which has {@link #encodedLength} of room. */
+    /**
+     * Encodes a range. Returns the position after it in {@code out}, which must have {@link #encodedLength} bytes free.
+     */
     public static int encode(byte[] in, int from, int to, byte[] out, int at) {
         long bits = 0;
         int count = 0;

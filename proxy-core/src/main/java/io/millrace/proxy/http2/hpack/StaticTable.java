@@ -10,7 +10,7 @@ import java.util.Map;
  * <p>Immutable.
  */
 public final class StaticTable {
-    /** Number of entries; indices begin at 1. */
+    /** Number of entries. Indices begin at 1. */
     public static final int SIZE = 61;
 
     public static final int AUTHORITY = 1;
@@ -103,17 +103,17 @@ public final class StaticTable {
 
     private StaticTable() {}
 
-    /** The name of an entry; borrowed. */
+    /** Returns the name of an entry; borrowed. */
     public static byte[] name(int index) {
         return NAMES[index];
     }
 
-    /** The value of an entry; borrowed. */
+    /** Returns the value of an entry; borrowed. */
     public static byte[] value(int index) {
         return VALUES[index];
     }
 
-    /** The first entry of a name in lower case; 0 for none. */
+    /** Returns the index of the first entry with a lower-case name; 0 for none. */
     public static int find(String name) {
         return BY_NAME.getOrDefault(name, 0);
     }

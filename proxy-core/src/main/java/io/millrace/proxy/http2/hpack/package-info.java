@@ -1,4 +1,4 @@
-/** Field compression: decoder, static table and Huffman code (RFC 7541). */
+/** Field compression (RFC 7541): the decoder, the static table and the Huffman code. */
 @NullMarked
 package io.millrace.proxy.http2.hpack;
 

@@ -107,17 +107,17 @@ public final class ProxyHeaderDecoder extends ByteToMessageDecoder {
                 if (now.required()) {
                     refuse(Refusal.MISSING);
                 } else {
-                    goOn(null, false);
+                    complete(null, false);
                 }
             }
             case COMPLETE -> {
                 in.skipBytes(header.length());
-                goOn(header.client(), header.secure());
+                complete(header.client(), header.secure());
             }
         }
     }
 
-    private void goOn(@Nullable InetSocketAddress client, boolean secure) {
+    private void complete(@Nullable InetSocketAddress client, boolean secure) {
         pending.leave();
         events.onClient(ctx.channel(), client, secure);
         ctx.pipeline().remove(this);

@@ -9,15 +9,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The access log: event loops put records into rings of their own, one thread formats them and appends whole lines to a
- * file or to standard output. A full disk or a vanished directory costs log lines, which are counted, and never a request.
+ * The access log. Event loops write records into their own rings; one thread formats them and appends complete lines to
+ * a file or standard output. A full disk or a missing directory loses log lines, which are counted, but never affects a
+ * request.
  *
  * <p>Thread-safe.
  */
 public final class AccessLog implements AutoCloseable {
     private static final Logger LOGGER = LoggerFactory.getLogger(AccessLog.class);
 
-    /** For a file that blocks, such as a pipe that nobody reads. */
+    /** Time limit for a file that blocks, such as a pipe without a reader. */
     private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final AccessLogWriter writer;
@@ -30,9 +31,9 @@ public final class AccessLog implements AutoCloseable {
     }
 
     /**
-     * Starts the log. A file that cannot be opened now is reported and tried again; this method does not fail.
+     * Starts the log. A file that cannot be opened now is reported and retried; this method does not fail.
      *
-     * @param faults told of what fails
+     * @param faults receives failures
      */
     public static AccessLog start(AccessLogConfig config, FaultLog faults) {
         return start(config, faults, System::currentTimeMillis);
@@ -44,40 +45,43 @@ public final class AccessLog implements AutoCloseable {
         return log;
     }
 
-    /** A new ring for one event loop; to be called once per loop, on any thread. */
+    /** Creates the ring of one event loop. Call once per loop, on any thread. */
     public AccessLogRing loopRing() {
         return writer.newRing();
     }
 
-    /** Closes the file and opens it again by its name, after what was offered before this call is written. Returns at once. */
+    /**
+     * Closes the file and opens it again by name, after the records offered before this call are written. Does not
+     * block.
+     */
     public void reopen() {
         writer.requestReopen();
     }
 
-    /** Records offered by all loops: written, dropped, or on the way. */
+    /** The number of records offered by all loops: written, dropped, or waiting. */
     public long recordsOffered() {
         return writer.offered();
     }
 
-    /** Records whose line was written as a whole. */
+    /** The number of records with completely written lines. */
     public long recordsWritten() {
         return writer.written();
     }
 
-    /** Records that were lost because a ring was full or the file could not be written until the end. */
+    /** The number of records lost because a ring was full or the file was not writable until the end. */
     public long recordsDropped() {
         return writer.dropped();
     }
 
-    /** Adds the counts to a proxy's metrics. */
+    /** Adds the counts to the metrics of a proxy. */
     public void bindTo(MetricsRegistry metrics) {
         metrics.supplyCounter(MetricFamily.ACCESS_LOG_RECORDS, this::recordsWritten, "written");
         metrics.supplyCounter(MetricFamily.ACCESS_LOG_RECORDS, this::recordsDropped, "dropped");
     }
 
     /**
-     * Writes what the rings hold and ends the writer. Called after the event loops have stopped; blocks until the lines are
-     * written or a failing file has been given up. Records offered later stay in their rings.
+     * Writes the records in the rings and stops the writer. Call after the event loops have stopped. Blocks until the
+     * lines are written or a failing file was abandoned. Records offered later stay in their rings.
      */
     @Override
     public void close() {

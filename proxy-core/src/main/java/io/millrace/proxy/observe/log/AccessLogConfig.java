@@ -5,14 +5,14 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the access log goes and in which form. Immutable.
+ * The destination and format of the access log. Immutable.
  *
  * @param file the file to append to, or null for standard output
  * @param format the line format
- * @param rotateBytes the size in bytes at which the file is rotated; 0 never
- * @param rotateInterval the interval at whose multiples (counted from 1970, UTC) the file is rotated; zero never
- * @param rotateKeep how many rotated files are kept; 0 keeps all
- * @param ringBytes the size in bytes of each event loop's ring; rounded up to a power of two
+ * @param rotateBytes the file size in bytes that causes a rotation; 0 for never
+ * @param rotateInterval interval between rotations, at multiples counted from 1970 in UTC; zero for never
+ * @param rotateKeep number of rotated files to keep; 0 keeps all
+ * @param ringBytes size in bytes of each event loop's ring; rounded up to a power of two
  */
 public record AccessLogConfig(
         @Nullable Path file,
@@ -21,10 +21,10 @@ public record AccessLogConfig(
         Duration rotateInterval,
         int rotateKeep,
         int ringBytes) {
-    /** Room for some three thousand ordinary records: a tenth of a second of one loop's requests at full speed. */
+    /** Space for about three thousand ordinary records: a tenth of a second of one loop's requests at full speed. */
     public static final int DEFAULT_RING_BYTES = 1 << 20;
 
-    /** Checks the bounds. */
+    /** Checks the limits. */
     public AccessLogConfig {
         if (rotateBytes < 0 || rotateInterval.isNegative() || rotateKeep < 0) {
             throw new IllegalArgumentException(
@@ -36,7 +36,7 @@ public record AccessLogConfig(
         }
     }
 
-    /** Appends to a file that is never rotated from inside. */
+    /** Appends to a file without rotation by this process. */
     public static AccessLogConfig toFile(Path file, AccessLogFormat format) {
         return new AccessLogConfig(file, format, 0, Duration.ZERO, 0, DEFAULT_RING_BYTES);
     }
@@ -46,7 +46,7 @@ public record AccessLogConfig(
         return new AccessLogConfig(null, format, 0, Duration.ZERO, 0, DEFAULT_RING_BYTES);
     }
 
-    /** The same with rotation. */
+    /** Returns this configuration with rotation. */
     public AccessLogConfig withRotation(long bytes, Duration interval, int keep) {
         return new AccessLogConfig(file, format, bytes, interval, keep, ringBytes);
     }

@@ -4,21 +4,22 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a line of the access log looks: one of the named formats, or a template of {@code %<code>} fields as Traffic Server has them.
- * {@code docs/reference/logs.md} draws the formats and lists the codes. Immutable; equal when written the same.
+ * A line format of the access log: one of the named formats, or a template of {@code %<code>} fields in Traffic
+ * Server's syntax. {@code docs/reference/logs.md} shows the formats and lists the codes. Immutable; equal if the text
+ * is equal.
  */
 public final class AccessLogFormat {
-    /** The format of Squid and Traffic Server: result codes of the TCP_HIT family, sizes with the head. */
+    /** The format of Squid and Traffic Server: result codes such as TCP_HIT, sizes including the head. */
     public static final AccessLogFormat SQUID = new AccessLogFormat("squid", null);
-    /** Apache's combined format: sizes without the head, Referer and User-Agent quoted. */
+    /** Apache's combined format: sizes without the head, quoted Referer and User-Agent. */
     public static final AccessLogFormat COMBINED = new AccessLogFormat("combined", null);
-    /** The common format of web servers, as Traffic Server writes it: with the whole URL. */
+    /** The common format of web servers, as in Traffic Server, with the complete URL. */
     public static final AccessLogFormat COMMON = new AccessLogFormat(
             "common", template("%<chi> - %<caun> [%<cqtn>] \"%<cqhm> %<pqu> %<cqpv>\" %<pssc> %<pscl>"));
-    /** One JSON object for each line. */
+    /** One JSON object per line. */
     public static final AccessLogFormat JSON = new AccessLogFormat("json", null);
 
-    /** The named ones. */
+    /** The named formats. */
     public static final List<AccessLogFormat> NAMED = List.of(SQUID, COMBINED, COMMON, JSON);
 
     private final String text;
@@ -38,9 +39,9 @@ public final class AccessLogFormat {
     }
 
     /**
-     * The format of that name, or the template.
+     * Returns the format with that name, or the template.
      *
-     * @throws LogTemplateException when it is neither; the message says which character is wrong
+     * @throws LogTemplateException if the text is neither; the message gives the position of the error
      */
     public static AccessLogFormat of(String text) throws LogTemplateException {
         for (AccessLogFormat named : NAMED) {
@@ -64,12 +65,12 @@ public final class AccessLogFormat {
         return template == null ? List.of() : template.captures();
     }
 
-    /** Whether records need the texts about the client's TLS connection. */
+    /** Whether records must contain the texts about the client's TLS connection. */
     boolean showsTls() {
         return template == null ? equals(JSON) : template.showsTls();
     }
 
-    /** What writes the lines; one for each writer. */
+    /** Returns the formatter of the lines; one per writer. */
     LineFormat lines() {
         if (template != null) {
             return template.lines();
@@ -80,7 +81,7 @@ public final class AccessLogFormat {
         return equals(COMBINED) ? new CombinedLines() : new JsonLines();
     }
 
-    /** The name or the template. */
+    /** Returns the name or the template. */
     @Override
     public String toString() {
         return text;

@@ -8,8 +8,8 @@ import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request's entry for the access log, written in place into an {@link AccessLogRing}. What is not set stays absent
- * and is logged as {@code -}. Nothing here allocates or formats.
+ * The access log record of one request, written in place into an {@link AccessLogRing}. Values that are not set are
+ * absent and logged as {@code -}. No method allocates or formats.
  *
  * <pre>
  *    0        4        8                 16
@@ -22,14 +22,14 @@ import org.jspecify.annotations.Nullable;
  *   +-----------------+--------+--------+
  *   | client address, 16 bytes          |
  *   +--------+--------+--------+--------+
- *   | texts  | origin | tunnel bytes    |   texts: bytes taken by the texts, without the
+ *   | texts  | origin | tunnel bytes    |   texts: bytes used by the texts, without the
  *   +--------+--------+-----------------+   padding; origin: its status; tunnel bytes: received from the client;
  *   | field  | length | bytes of the ...    then any number of texts, each at a multiple of four
  *   +-------- - - -
  * </pre>
  *
- * <p>In a text's first int the low byte is the field and the sign bit says that it was cut. Confined to one event loop,
- * between {@link AccessLogRing#claim} and {@link AccessLogRing#publish}.
+ * <p>In the first int of a text, the low byte is the field and the sign bit marks a truncated text. Confined to one
+ * event loop, between {@link AccessLogRing#claim} and {@link AccessLogRing#publish}.
  */
 public final class AccessLogRecord {
     static final VarHandle INTS = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.nativeOrder());
@@ -59,7 +59,7 @@ public final class AccessLogRecord {
     static final int FLAG_NOT_MODIFIED = 1 << 2;
     static final int FLAG_SECURE = 1 << 3;
 
-    /** Four bits: the version of the origin's response, as that of the request below. */
+    /** Four bits: the version of the origin's response, with the encoding of the request's version below. */
     static final int ORIGIN_VERSION_SHIFT = 4;
 
     static final int VERSION_MASK = 0xf;
@@ -69,10 +69,10 @@ public final class AccessLogRecord {
     static final int HIERARCHY_SHIFT = 24;
     static final int HIERARCHY_MASK = 0xf;
 
-    /** Four bits: major version times two plus minor version; 0 while unknown. */
+    /** Four bits: major version times two plus minor version; 0 if unknown. */
     static final int VERSION_SHIFT = 28;
 
-    /** The longest record: every text at its greatest length. */
+    /** Length of the longest record, in which all texts have their maximum length. */
     static final int MAX_LENGTH = align(
             TEXTS_OFFSET + LogField.COUNT * (TEXT_HEAD_LENGTH + Integer.BYTES) + LogField.maxBytesOfAll(), Long.BYTES);
 
@@ -106,7 +106,7 @@ public final class AccessLogRecord {
         }
     }
 
-    /** Completes the record in place and returns its length. */
+    /** Completes the record in place. Returns its length. */
     int end() {
         closeText();
         int length = align(end - start, Long.BYTES);
@@ -116,19 +116,19 @@ public final class AccessLogRecord {
         return length;
     }
 
-    /** When the first byte of the request arrived, in milliseconds since 1970. */
+    /** Sets the time when the first byte of the request arrived, in epoch milliseconds. */
     public AccessLogRecord receivedAtMillis(long epochMillis) {
         LONGS.set(bytes, start + RECEIVED_AT_OFFSET, epochMillis);
         return this;
     }
 
-    /** From the first byte of the request to the last byte of the response. */
+    /** Sets the time from the first byte of the request to the last byte of the response. */
     public AccessLogRecord durationNanos(long nanos) {
         LONGS.set(bytes, start + DURATION_OFFSET, nanos);
         return this;
     }
 
-    /** The client's address: 4 or 16 bytes in network order. Any other length counts as unknown. */
+    /** Sets the client's address: 4 or 16 bytes in network order. Any other length means unknown. */
     public AccessLogRecord client(byte[] address, int offset, int length) {
         int kept = length == 4 || length == CLIENT_LENGTH_MAX ? length : 0;
         System.arraycopy(address, offset, bytes, start + CLIENT_OFFSET, kept);
@@ -136,102 +136,107 @@ public final class AccessLogRecord {
         return this;
     }
 
-    /** The final status sent to the client; 0 when none was. */
+    /** Sets the final status sent to the client; 0 if none was sent. */
     public AccessLogRecord status(int status) {
         INTS.set(bytes, start + STATUS_OFFSET, status);
         return this;
     }
 
-    /** The status of the origin's response; 0 when there was none. */
+    /** Sets the status of the origin's response; 0 if there was none. */
     public AccessLogRecord originStatus(int status) {
         INTS.set(bytes, start + ORIGIN_STATUS_OFFSET, status);
         return this;
     }
 
-    /** Bytes of the response sent to the client: its head, framing included, and its body. */
+    /** Sets the number of bytes sent to the client: the response head including framing, and the body. */
     public AccessLogRecord sentBytes(long headBytes, long bodyBytes) {
         LONGS.set(bytes, start + HEAD_BYTES_OFFSET, headBytes);
         LONGS.set(bytes, start + BODY_BYTES_OFFSET, bodyBytes);
         return this;
     }
 
-    /** Bytes that came from the client in a tunnel. */
+    /** Sets the number of bytes received from the client in a tunnel. */
     public AccessLogRecord receivedBytes(long tunnelBytes) {
         LONGS.set(bytes, start + RECEIVED_BYTES_OFFSET, tunnelBytes);
         return this;
     }
 
-    /** The version of the request: 1 and 0, 1 and 1, 2 and 0, 3 and 0. */
+    /** Sets the version of the request: 1 and 0, 1 and 1, 2 and 0, or 3 and 0. */
     public AccessLogRecord version(int major, int minor) {
         flags |= (major * 2 + minor) << VERSION_SHIFT;
         return this;
     }
 
-    /** The version of the origin's response, as {@link #version}; not called where there was none. */
+    /** Sets the version of the origin's response, like {@link #version}. Not called without a response. */
     public AccessLogRecord originVersion(int major, int minor) {
         flags |= (major * 2 + minor) << ORIGIN_VERSION_SHIFT;
         return this;
     }
 
-    /** What the cache did; {@link CacheResult#NONE} when this is not called. */
-    @SuppressWarnings("EnumOrdinal") // read back by LoggedRecord in the same process
+    /** Sets the cache result; {@link CacheResult#NONE} by default. */
+    @SuppressWarnings("EnumOrdinal") // decoded by LoggedRecord in the same process
     public AccessLogRecord cache(CacheResult result) {
         flags = (flags & ~(BYTE_MASK << RESULT_SHIFT)) | (result.ordinal() << RESULT_SHIFT);
         return this;
     }
 
-    /** Says that the stored response came from RAM. */
+    /** Records that the stored response was read from RAM. */
     public AccessLogRecord fromRam() {
         flags |= FLAG_RAM;
         return this;
     }
 
-    /** Says that the response came from another request's fill. */
+    /** Records that the response was read from another request's fill. */
     public AccessLogRecord collapsed() {
         flags |= FLAG_COLLAPSED;
         return this;
     }
 
-    /** Says that the proxy answered the client's condition with a 304 of its own. */
+    /** Records that the proxy itself answered a conditional request with 304. */
     public AccessLogRecord notModified() {
         flags |= FLAG_NOT_MODIFIED;
         return this;
     }
 
-    /** Says that the client's connection has TLS. */
+    /** Records that the client's connection uses TLS. */
     public AccessLogRecord secure() {
         flags |= FLAG_SECURE;
         return this;
     }
 
-    /** How the request ended; {@link LogOutcome#OK} when this is not called. */
+    /** Sets the outcome of the request; {@link LogOutcome#OK} by default. */
     public AccessLogRecord outcome(LogOutcome outcome) {
         flags = (flags & ~(BYTE_MASK << OUTCOME_SHIFT)) | (outcome.index() << OUTCOME_SHIFT);
         return this;
     }
 
-    /** Where the response was fetched; {@link LogHierarchy#NONE} when this is not called. */
+    /** Sets the source of a fetched response; {@link LogHierarchy#NONE} by default. */
     public AccessLogRecord hierarchy(LogHierarchy hierarchy) {
         flags = (flags & ~(HIERARCHY_MASK << HIERARCHY_SHIFT)) | (hierarchy.index() << HIERARCHY_SHIFT);
         return this;
     }
 
-    /** Sets one text from bytes, which are copied up to the field's greatest length. */
+    /** Sets a text from bytes. Copies them, up to the maximum length of the field. */
     public AccessLogRecord text(LogField field, byte[] source, int offset, int length) {
         return open(field).append(source, offset, length);
     }
 
-    /** Sets one text from a buffer's bytes, which are copied; borrows the buffer and moves no index. */
+    /** Sets a text from a buffer. Copies the bytes; the buffer is borrowed and its indices are unchanged. */
     public AccessLogRecord text(LogField field, ByteBuf source, int index, int length) {
         return open(field).append(source, index, length);
     }
 
-    /** Sets one text from characters, one byte each; those above U+00FF become question marks. Null leaves it absent. */
+    /**
+     * Sets a text from characters, one byte each. Characters above U+00FF become question marks. Null leaves the text
+     * absent.
+     */
     public AccessLogRecord text(LogField field, @Nullable CharSequence source) {
         return source == null ? this : open(field).append(source);
     }
 
-    /** Begins a text that is put together by {@code append}; ends the one before. A field is set once in a record. */
+    /**
+     * Begins a text that {@code append} calls fill, and ends the previous one. Each field may be set once per record.
+     */
     public AccessLogRecord open(LogField field) {
         closeText();
         int bit = 1 << field.index();
@@ -245,7 +250,7 @@ public final class AccessLogRecord {
         return this;
     }
 
-    /** Appends bytes to the open text. */
+    /** Appends bytes to the current text. */
     public AccessLogRecord append(byte[] source, int offset, int length) {
         int kept = reserve(length);
         System.arraycopy(source, offset, bytes, end, kept);
@@ -253,7 +258,7 @@ public final class AccessLogRecord {
         return this;
     }
 
-    /** Appends a buffer's bytes to the open text; borrows the buffer and moves no index. */
+    /** Appends bytes of a buffer to the current text. The buffer is borrowed and its indices are unchanged. */
     public AccessLogRecord append(ByteBuf source, int index, int length) {
         int kept = reserve(length);
         source.getBytes(index, bytes, end, kept);
@@ -261,7 +266,7 @@ public final class AccessLogRecord {
         return this;
     }
 
-    /** Appends characters to the open text, one byte each; those above U+00FF become question marks. */
+    /** Appends characters to the current text, one byte each. Characters above U+00FF become question marks. */
     public AccessLogRecord append(CharSequence source) {
         int kept = reserve(source.length());
         for (int i = 0; i < kept; i++) {
@@ -271,7 +276,7 @@ public final class AccessLogRecord {
         return this;
     }
 
-    /** Appends a number that is not negative, in decimal, to the open text. */
+    /** Appends a non-negative number in decimal to the current text. */
     public AccessLogRecord append(int number) {
         int divisor = 1;
         while (number / divisor >= 10) {

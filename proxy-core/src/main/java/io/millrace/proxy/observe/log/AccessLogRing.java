@@ -7,8 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The access log's queue of one event loop: a ring of bytes that the loop fills and the log's writer empties, without lock
- * and without allocation. When it has no room for a record of the greatest length the record is dropped and counted.
+ * The access log queue of one event loop: a ring of bytes that the loop fills and the log writer drains, without locks
+ * or allocation. If the ring has no space for a record of maximum length, the record is dropped and counted.
  *
  * <pre>
  *   claim() -> record -> publish()          drain(reader)
@@ -18,10 +18,10 @@ import org.jspecify.annotations.Nullable;
  *   ^ read                         ^ published              ^ capacity, a power of two
  * </pre>
  *
- * <p>A record is contiguous: when the way to the end is shorter than the longest record, the rest is padding. {@link
- * #claim} and {@link #publish} belong to one event loop; {@link #drain} belongs to one writer thread; the counts may be
- * read by any thread. The fields of both sides share cache lines: the writer comes by some fifty times a second, which
- * costs the loop nothing that could be measured against padding.
+ * <p>A record is contiguous: if the space before the end is shorter than the longest record, it becomes padding.
+ * {@link #claim} and {@link #publish} belong to one event loop, {@link #drain} to one writer thread. The counts may be
+ * read by any thread. The fields of both sides share cache lines. The writer drains the ring only about fifty times a
+ * second, so that padding had no measurable effect.
  */
 public final class AccessLogRing {
     static final int MIN_BYTES = 4 * AccessLogRecord.MAX_LENGTH;
@@ -33,7 +33,7 @@ public final class AccessLogRing {
     private static final VarHandle OFFERED;
     private static final VarHandle DROPPED;
 
-    /** In place of a record's length: skip to the start of the ring. */
+    /** Replaces the length of a record: skip to the start of the ring. */
     private static final int PADDING = -1;
 
     static {
@@ -48,10 +48,10 @@ public final class AccessLogRing {
         }
     }
 
-    /** Takes what {@link #drain} finds. */
+    /** Receives the records from {@link #drain}. */
     @FunctionalInterface
     interface Reader {
-        /** Reads one record; it is overwritten after the call. Returns false to stop after this one. */
+        /** Reads one record, which is valid only during the call. Returns false to stop after this record. */
         boolean read(LoggedRecord logged);
     }
 
@@ -60,7 +60,7 @@ public final class AccessLogRing {
     private final LogCapture[] captures;
     private final boolean showsTls;
 
-    // The event loop's.
+    // Fields of the event loop.
     private final AccessLogRecord writing;
     private long claimedPosition;
     private long knownReadPosition;
@@ -68,19 +68,19 @@ public final class AccessLogRing {
     private long offered;
     private long dropped;
 
-    // The writer's.
+    // Fields of the writer.
     private final LoggedRecord reading;
     private long readPosition;
 
-    /** A ring of at least {@code capacity} bytes for records without header fields of a template. */
+    /** Creates a ring of at least {@code capacity} bytes for records without header fields of a template. */
     AccessLogRing(int capacity) {
         this(capacity, List.of(), false);
     }
 
     /**
-     * A ring of at least {@code capacity} bytes for records with these header fields.
+     * Creates a ring of at least {@code capacity} bytes for records with these header fields.
      *
-     * @param showsTls whether records have the texts about the client's TLS connection
+     * @param showsTls whether records contain the texts about the client's TLS connection
      */
     AccessLogRing(int capacity, List<LogCapture> captures, boolean showsTls) {
         this.showsTls = showsTls;
@@ -93,8 +93,8 @@ public final class AccessLogRing {
     }
 
     /**
-     * The record to fill, empty, or null when the ring is full; then the drop is counted and nothing else is to be done.
-     * A record that is not published is forgotten at the next claim. The same object serves every record of this ring.
+     * Returns an empty record to fill. Returns null if the ring is full; the drop is then already counted. The next
+     * claim discards a record that was not published. All calls return the same object.
      */
     public @Nullable AccessLogRecord claim() {
         long position = publishedPosition;
@@ -125,34 +125,34 @@ public final class AccessLogRing {
         return position + wanted - knownReadPosition <= bytes.length;
     }
 
-    /** The header fields that each record is to carry; borrowed, and never to be changed. */
+    /** The header fields that each record must contain; borrowed, and must not be changed. */
     public LogCapture[] captures() {
         return captures;
     }
 
-    /** Whether records need the texts about the client's TLS connection. */
+    /** Whether records must contain the texts about the client's TLS connection. */
     public boolean showsTls() {
         return showsTls;
     }
 
-    /** Hands the claimed record to the writer. */
+    /** Makes the claimed record visible to the writer. */
     public void publish() {
         int length = writing.end();
         OFFERED.setOpaque(this, offered + 1);
         PUBLISHED_POSITION.setRelease(this, claimedPosition + length);
     }
 
-    /** Records offered: published or dropped. */
+    /** The number of records offered: published or dropped. */
     public long offered() {
         return (long) OFFERED.getOpaque(this);
     }
 
-    /** Records dropped because the ring was full. */
+    /** The number of records dropped because the ring was full. */
     public long dropped() {
         return (long) DROPPED.getOpaque(this);
     }
 
-    /** Reads published records until none is left or the reader stops. Returns how many were read. */
+    /** Reads published records until none is left or the reader stops. Returns the number of records read. */
     int drain(Reader reader) {
         long end = (long) PUBLISHED_POSITION.getAcquire(this);
         long position = readPosition;
@@ -174,7 +174,7 @@ public final class AccessLogRing {
         return count;
     }
 
-    /** Whether the writer has read all that was published. */
+    /** Whether the writer has read all published records. */
     boolean isEmpty() {
         return (long) READ_POSITION.getOpaque(this) == (long) PUBLISHED_POSITION.getAcquire(this);
     }

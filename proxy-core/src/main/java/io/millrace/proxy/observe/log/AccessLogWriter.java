@@ -12,20 +12,21 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one thread of the access log: takes records from the rings in batches, formats them, and writes each batch at once.
+ * The only thread of the access log: takes records from the rings in batches, formats them, and writes each batch with
+ * one call.
  *
- * <p>What cannot be written stays in the batch and is tried again each second; meanwhile the rings fill up and drop, so
- * that a failing disk costs a bounded amount of memory. Every record offered ends up written or dropped, exactly once.
+ * <p>If a batch cannot be written, it is kept and retried each second. Meanwhile the rings fill up and drop records, so
+ * that a failing disk costs a limited amount of memory. Each offered record is either written or dropped, exactly once.
  *
  * <p>The public methods are thread-safe; {@link #turn} and {@link #finish} belong to one thread.
  */
 final class AccessLogWriter implements Runnable {
-    /** Large enough that the system call no longer counts, small enough to stay in the processor's cache. */
+    /** Large enough that the cost of the system call is negligible, small enough for the processor's cache. */
     static final int BATCH_BYTES = 1 << 18;
 
     static final long RETRY_MILLIS = 1000;
 
-    /** Event loops never wake the writer: a system call for each record would cost more than the record. */
+    /** Event loops never wake the writer, because a system call per record would cost more than the record. */
     private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final LineFormat format;
@@ -116,7 +117,7 @@ final class AccessLogWriter implements Runnable {
         finish();
     }
 
-    /** Writes at most one batch. Returns false when there was nothing to do or it cannot be done now. */
+    /** Writes at most one batch. Returns false if there was nothing to write or writing is not possible now. */
     boolean turn() {
         long now = epochMillis.getAsLong();
         reopenIfRequested();
@@ -143,7 +144,7 @@ final class AccessLogWriter implements Runnable {
         for (int i = 0; i < count && batch.hasRoom(); i++) {
             rings.get((firstRing + i) % count).drain(reader);
         }
-        // The next batch begins with another ring, so that a busy loop cannot fill every batch alone.
+        // The next batch begins with another ring, so that one busy loop cannot fill every batch.
         firstRing = count == 0 ? 0 : (firstRing + 1) % count;
     }
 
@@ -152,7 +153,7 @@ final class AccessLogWriter implements Runnable {
         try {
             format.append(logged, batch);
         } catch (RuntimeException e) {
-            // One record that cannot be formatted must not end the log.
+            // A record that cannot be formatted must not stop the log.
             batch.truncate(lineStart);
             count(0, 1);
             faults.report("an access log record cannot be formatted", e);
@@ -171,7 +172,7 @@ final class AccessLogWriter implements Runnable {
                 target.write(unwritten);
             }
         } catch (IOException | RuntimeException e) {
-            // Whatever it is, the thread goes on: it is tried again.
+            // The thread continues after any exception and retries.
             faults.report(
                     "the access log cannot be written; records are dropped until it can", target.description(), e);
             target.close();
@@ -191,7 +192,7 @@ final class AccessLogWriter implements Runnable {
         lost += lostRecords;
     }
 
-    /** Writes what is left; what cannot be written counts as dropped. */
+    /** Writes the remaining records. Records that cannot be written count as dropped. */
     void finish() {
         reopenIfRequested();
         boolean isWritable = true;

@@ -7,7 +7,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 
 /**
- * Apache's {@code combined} format, times in UTC.
+ * Apache's {@code combined} format with times in UTC.
  *
  * <pre>
  *   client - user [time] "method target HTTP/x.y" status body-bytes "referer" "user-agent"
@@ -55,7 +55,7 @@ final class CombinedLines implements LineFormat {
         return formattedTime;
     }
 
-    /** The URL without scheme and authority: what stood in the request line of an ordinary client. */
+    /** Appends the URL without scheme and authority, as in the request line of an ordinary client. */
     private static void appendTarget(LoggedRecord logged, LineBuffer out) {
         int length = logged.textLength(LogField.URL);
         if (length <= 0) {
@@ -68,7 +68,7 @@ final class CombinedLines implements LineFormat {
         out.putTruncation(logged, LogField.URL);
     }
 
-    /** Where path and query begin in an absolute URL. */
+    /** Returns the offset of path and query in an absolute URL. */
     static int pathOffset(byte[] bytes, int start, int length) {
         int slashes = 0;
         for (int i = 0; i < length; i++) {

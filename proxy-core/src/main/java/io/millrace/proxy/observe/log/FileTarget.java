@@ -13,17 +13,18 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lines appended to a file, which is rotated by size and by time, and followed when somebody else rotates it: each second
- * the file of that name is compared with the open one, so that a worker and its successor may share the log.
+ * A log file that is rotated by size and by time. Rotations by other processes are detected, so that a worker and its
+ * successor may share the log: each second the file of that name is compared with the open one.
  *
- * <p>A rotated file is renamed to {@code NAME.20261120T110000Z}, and {@code -1}, {@code -2} after it within one second, a
- * name it keeps. Anything but a regular file is written to and never rotated. Confined to the writer thread.
+ * <p>A rotated file is renamed to {@code NAME.20261120T110000Z}, with {@code -1} or {@code -2} appended for more
+ * rotations in one second. It keeps this name. A target that is not a regular file is written but never rotated.
+ * Confined to the writer thread.
  */
 final class FileTarget implements LogTarget {
-    /** A second is soon enough to follow another's rotation and rare enough to cost nothing. */
+    /** One second is short enough to detect rotations by others, and long enough to cost nothing measurable. */
     static final long CHECK_INTERVAL_MILLIS = 1000;
 
-    /** After a failed rename the file grows on for this long. */
+    /** After a failed rename, the file is not rotated for this time. */
     static final long ROTATION_RETRY_MILLIS = 60_000;
 
     private final Path file;
@@ -55,7 +56,7 @@ final class FileTarget implements LogTarget {
 
     @Override
     public void maintain(long nowMillis) throws IOException {
-        // A distance in both directions: the clock may be set back.
+        // Absolute difference, because the clock may be set back.
         if (channel != null && Math.abs(nowMillis - checkedAtMillis) >= CHECK_INTERVAL_MILLIS) {
             followRotation(nowMillis);
         }
@@ -70,7 +71,7 @@ final class FileTarget implements LogTarget {
     private void open(long nowMillis) throws IOException {
         Path directory = file.getParent();
         if (directory != null && !Files.isDirectory(directory)) {
-            // Somebody has deleted it while the file was open.
+            // The directory was deleted while the file was open.
             Files.createDirectories(directory);
         }
         channel =

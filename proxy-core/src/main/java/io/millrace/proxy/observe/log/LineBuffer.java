@@ -5,16 +5,19 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The lines of one batch on their way to the log's file. Whatever a client sent is escaped here, so that no field can end
- * its line, its quotes or its place: every line has exactly one line feed. Confined to the writer thread.
+ * The buffer for the log lines of one batch. Data from clients is escaped here, so that no field can end its line, its
+ * quotes or its column. Each line has exactly one line feed. Confined to the writer thread.
  */
 final class LineBuffer {
-    /** Each byte of a record takes at most six in a line (of JSON); the rest is for what the proxy adds. */
+    /**
+     * Limit of a line. Each byte of a record takes at most six bytes in a line (in JSON); the rest is for text of the
+     * proxy.
+     */
     static final int MAX_LINE_BYTES = 6 * AccessLogRecord.MAX_LENGTH + 512;
 
     private static final byte[] TRUNCATED = "...".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] HEX_DIGITS = "0123456789ABCDEF".getBytes(StandardCharsets.US_ASCII);
-    /** What stands in a word as it is. */
+    /** Bytes that are not escaped in a word. */
     private static final boolean[] IN_WORD = new boolean[256];
 
     static {
@@ -31,12 +34,12 @@ final class LineBuffer {
     private int length;
     private int lines;
 
-    /** A buffer for the lines of one of the named formats. */
+    /** Creates a buffer for the lines of one of the named formats. */
     LineBuffer(int batchBytes) {
         this(batchBytes, MAX_LINE_BYTES);
     }
 
-    /** A buffer that begins no further line after {@code batchBytes}; none is longer than {@code maxLineBytes}. */
+    /** Creates a buffer that begins no line after {@code batchBytes}. No line may exceed {@code maxLineBytes}. */
     LineBuffer(int batchBytes, int maxLineBytes) {
         this.maxLineBytes = maxLineBytes;
         bytes = new byte[batchBytes + maxLineBytes];
@@ -62,7 +65,7 @@ final class LineBuffer {
         return length;
     }
 
-    /** Takes back what was appended after a position at which a line began. */
+    /** Removes the bytes after the start of a line. */
     void truncate(int lineStart) {
         length = lineStart;
     }
@@ -71,13 +74,13 @@ final class LineBuffer {
         return lines;
     }
 
-    /** What is still to be written: the target moves its position. */
+    /** Returns the bytes still to be written. The target advances the position. */
     ByteBuffer unwritten() {
         view.limit(length);
         return view;
     }
 
-    /** The number of lines that lie wholly before the position of {@link #unwritten}. */
+    /** Returns the number of complete lines before the position of {@link #unwritten}. */
     int linesWritten() {
         int count = 0;
         for (int i = 0; i < view.position(); i++) {
@@ -88,7 +91,7 @@ final class LineBuffer {
         return count;
     }
 
-    /** Moves the position back to the start of a line that was written in part. */
+    /** Moves the position back to the start of a partly written line. */
     void rewindToLineStart() {
         int position = view.position();
         while (position > 0 && bytes[position - 1] != '\n') {
@@ -111,14 +114,14 @@ final class LineBuffer {
         length += text.length;
     }
 
-    /** Appends a text that is ASCII and the proxy's own. */
+    /** Appends ASCII text of the proxy itself, without escapes. */
     void putAscii(String text) {
         for (int i = 0; i < text.length(); i++) {
             bytes[length++] = (byte) text.charAt(i);
         }
     }
 
-    /** Appends a number; a negative one as 0. */
+    /** Appends a number; 0 for a negative one. */
     void putDecimal(long value) {
         long positive = Math.max(value, 0);
         if (positive <= Integer.MAX_VALUE) {
@@ -161,7 +164,7 @@ final class LineBuffer {
         bytes[length++] = HEX_DIGITS[octet & 0xf];
     }
 
-    /** Appends bytes in lower-case hexadecimal digits, {@code -} for none. */
+    /** Appends bytes in lower-case hexadecimal; {@code -} for none. */
     void putHex(byte[] source, int start, int count) {
         if (count <= 0) {
             put('-');
@@ -172,7 +175,7 @@ final class LineBuffer {
         }
     }
 
-    /** Appends a number in lower-case hexadecimal digits; a negative one as 0. */
+    /** Appends a number in lower-case hexadecimal; 0 for a negative one. */
     void putHex(long value) {
         long positive = Math.max(value, 0);
         int shift = 60;
@@ -184,7 +187,7 @@ final class LineBuffer {
         }
     }
 
-    /** Appends bytes to stand within the quotes of a JSON string (RFC 8259 s7), each as one character. */
+    /** Appends bytes for the inside of a JSON string (RFC 8259 s7), each as one character. */
     void putJson(byte[] source, int start, int count) {
         for (int i = start; i < start + count; i++) {
             int c = source[i] & 0xff;
@@ -200,7 +203,7 @@ final class LineBuffer {
         }
     }
 
-    /** Appends the client's address in the form of RFC 5952, mapped IPv4 addresses as IPv4. */
+    /** Appends the client's address in the form of RFC 5952. Mapped IPv4 addresses are written as IPv4. */
     void putClient(LoggedRecord logged) {
         int addressLength = logged.clientLength();
         int start = logged.clientStart();
@@ -233,7 +236,10 @@ final class LineBuffer {
         }
     }
 
-    /** Appends a text as one word: blanks, controls, quotes and all beyond ASCII percent-encoded; {@code -} if absent. */
+    /**
+     * Appends a text as one word, with blanks, controls, quotes and non-ASCII bytes percent-encoded; {@code -} if
+     * absent.
+     */
     void putWord(LoggedRecord logged, LogField field) {
         int textLength = logged.textLength(field);
         if (textLength <= 0) {
@@ -244,7 +250,7 @@ final class LineBuffer {
         putTruncation(logged, field);
     }
 
-    /** Appends bytes as one word. */
+    /** Appends bytes as one word, with the same escapes. */
     void putWord(byte[] source, int start, int count) {
         int end = start + count;
         int plain = start;
@@ -264,7 +270,10 @@ final class LineBuffer {
         }
     }
 
-    /** Appends a text to stand within quotes: a backslash before quotes and backslashes, {@code \xHH} for the rest. */
+    /**
+     * Appends a text for the inside of quotes. Quotes and backslashes get a backslash; other special bytes become
+     * {@code \xHH}.
+     */
     void putQuoted(LoggedRecord logged, LogField field) {
         int textLength = logged.textLength(field);
         if (textLength <= 0) {
@@ -275,7 +284,7 @@ final class LineBuffer {
         putTruncation(logged, field);
     }
 
-    /** Appends bytes to stand within quotes. */
+    /** Appends bytes for the inside of quotes, with the same escapes. */
     void putQuoted(byte[] source, int start, int count) {
         for (int i = start; i < start + count; i++) {
             int c = source[i] & 0xff;
@@ -292,7 +301,7 @@ final class LineBuffer {
         }
     }
 
-    /** Appends the mark of a text that was cut. */
+    /** Appends the mark of a truncated text. */
     void putTruncation(LoggedRecord logged, LogField field) {
         if (logged.isTruncated(field)) {
             put(TRUNCATED);

@@ -1,11 +1,11 @@
 package io.millrace.proxy.observe.log;
 
-/** Turns a record into one line. Confined to the writer thread. */
+/** Converts a record to one line. Confined to the writer thread. */
 sealed interface LineFormat permits SquidLines, CombinedLines, JsonLines, LogTemplate.TemplateLines {
-    /** Appends the record's line with its line feed; the buffer has room for the longest one. */
+    /** Appends the line of the record including its line feed. The buffer must have space for the longest line. */
     void append(LoggedRecord logged, LineBuffer out);
 
-    /** The most bytes that a line takes. */
+    /** The maximum length of a line in bytes. */
     default int maxLineBytes() {
         return LineBuffer.MAX_LINE_BYTES;
     }

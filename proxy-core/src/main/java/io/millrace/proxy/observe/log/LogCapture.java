@@ -3,22 +3,22 @@ package io.millrace.proxy.observe.log;
 import io.millrace.proxy.http.FieldName;
 
 /**
- * A header field that the lines of a template show and records carry for it. Immutable.
+ * A header field that a template shows and records contain. Immutable.
  *
- * @param source whose field it is
- * @param name the field
- * @param slot where records carry it
+ * @param source the message with the field
+ * @param name the name of the field
+ * @param slot the field of the record
  */
 public record LogCapture(Source source, FieldName name, LogField slot) {
-    /** Whose header field it is; the codes are Traffic Server's. */
+    /** The message with the header field. The codes are taken from Traffic Server. */
     public enum Source {
         /** The client's request. */
         CLIENT_REQUEST("cqh"),
-        /** The origin's response, where it was asked. */
+        /** The origin's response, if the origin was contacted. */
         ORIGIN_RESPONSE("ssh"),
-        /** The stored response, where one answered. */
+        /** The stored response, if it was used. */
         CACHED_RESPONSE("cssh"),
-        /** The response that answered, stored or fetched, without what the proxy adds. */
+        /** The response sent to the client, stored or fetched, without fields added by the proxy. */
         PROXY_RESPONSE("psh");
 
         private final String code;
@@ -27,7 +27,7 @@ public record LogCapture(Source source, FieldName name, LogField slot) {
             this.code = code;
         }
 
-        /** The code behind the name in braces. */
+        /** The code after the name in braces. */
         String code() {
             return code;
         }

@@ -10,17 +10,17 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The field codes of templates, with Traffic Server's names and meanings. Where Traffic Server has several names for what is one thing
- * here (the URL before and after a rule's own escaping), all of them are known.
+ * The field codes of templates, with the names and meanings of Traffic Server. Several Traffic Server names may denote
+ * the same field here, such as the URL before and after a rule's own escaping; all are supported.
  */
 final class LogCodes {
-    /** What a number, a time or a word of the proxy's own takes at most. */
+    /** Limit of the bytes of a number, a time or a word of the proxy. */
     private static final int SHORT_BYTES = 64;
 
-    /** Fields that are not texts of the request. */
+    /** Codes of fields that are not texts of the request. */
     private static final Map<String, Supplier<Piece>> PLAIN = new TreeMap<>();
 
-    /** Texts of the request, escaped for their place. */
+    /** Codes of texts of the request, which are escaped when written. */
     private static final Map<String, LogField> TEXTS = new TreeMap<>();
 
     static {
@@ -71,7 +71,7 @@ final class LogCodes {
         PLAIN.put(code, () -> piece);
     }
 
-    /** All codes but those of header fields. */
+    /** Returns all codes except the codes of header fields. */
     static List<String> names() {
         TreeMap<String, Object> all = new TreeMap<>(PLAIN);
         all.putAll(TEXTS);
@@ -81,7 +81,7 @@ final class LogCodes {
         return List.copyOf(all.keySet());
     }
 
-    /** What writes the code, for one thread; null for a code that is not known. */
+    /** Returns the writer of a code for one thread; null for an unknown code. */
     static @Nullable Piece piece(String code, boolean quoted) {
         LogField field = TEXTS.get(code);
         if (field != null) {
@@ -104,7 +104,7 @@ final class LogCodes {
                 || field == LogField.TLS_CLIENT_SUBJECT;
     }
 
-    /** The most that {@link #piece} writes. */
+    /** Returns the limit of the bytes that {@link #piece} writes. */
     static int maxBytes(String code) {
         if (UrlPart.of(code) != null) {
             return 4 * LogField.URL.maxBytes() + SHORT_BYTES;
@@ -161,7 +161,7 @@ final class LogCodes {
         };
     }
 
-    /** Parts of the URL that the client asked for. */
+    /** The parts of the URL that the client requested. */
     private enum UrlPart {
         /** Path and query. */
         TARGET("cquup cqup pqup"),

@@ -1,10 +1,10 @@
 package io.millrace.proxy.observe.log;
 
-/** The texts of an access log record, each with the most bytes that are kept of it; the rest is cut and marked. */
+/** The texts of an access log record, each with its maximum length in bytes. Longer texts are truncated and marked. */
 public enum LogField {
     /** The request's method. */
     METHOD(32),
-    /** The URL that the client asked for, absolute: scheme, authority, path and query. */
+    /** The URL that the client requested, absolute: scheme, authority, path and query. */
     URL(4096),
     /** The origin's host, without the port. */
     ORIGIN_HOST(255),
@@ -16,17 +16,17 @@ public enum LogField {
     USER_AGENT(512),
     /** The authenticated user. */
     USER(128),
-    /** Why it ended so, as Cache-Status says it in {@code detail}. */
+    /** The reason for the outcome, as in the {@code detail} parameter of Cache-Status. */
     DETAIL(255),
     /** The TLS version of the client's connection. */
     TLS_VERSION(32),
     /** The cipher suite of the client's connection. */
     TLS_CIPHER(64),
-    /** The name in the client's TLS hello (SNI). */
+    /** The server name in the client's TLS hello (SNI). */
     TLS_SERVER_NAME(255),
     /** The subject of the client's certificate. */
     TLS_CLIENT_SUBJECT(512),
-    /** Header fields that a template asks for, in the order in which it names them. */
+    /** Header fields used by a template, in the order of the template. */
     FIELD_1(512),
     FIELD_2(512),
     FIELD_3(512),
@@ -46,18 +46,18 @@ public enum LogField {
         this.maxBytes = maxBytes;
     }
 
-    /** The most bytes of this text that a record keeps. */
+    /** The maximum length of this text in bytes. */
     public int maxBytes() {
         return maxBytes;
     }
 
-    /** The place in arrays and in records, which never leave the process. */
-    @SuppressWarnings("EnumOrdinal") // nothing outside the process depends on the order of the constants
+    /** Index in arrays and records, which exist only within the process. */
+    @SuppressWarnings("EnumOrdinal") // used only within the process: nothing depends on the order of the constants
     int index() {
         return ordinal();
     }
 
-    /** The most bytes that all texts of one record take. */
+    /** Returns the sum of the maximum lengths of all texts in bytes. */
     static int maxBytesOfAll() {
         int sum = 0;
         for (LogField field : VALUES) {

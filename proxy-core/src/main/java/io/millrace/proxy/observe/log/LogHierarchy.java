@@ -1,18 +1,18 @@
 package io.millrace.proxy.observe.log;
 
-/** Where a response was fetched: the hierarchy code of the {@code squid} format. */
+/** The source of a fetched response: the hierarchy code of the {@code squid} format. */
 public enum LogHierarchy {
-    /** Nowhere: the cache or the proxy itself answered. */
+    /** Not fetched: the cache or the proxy itself supplied the response. */
     NONE,
-    /** At the origin. */
+    /** The origin. */
     DIRECT,
-    /** At a parent cache. */
+    /** A parent cache. */
     DEFAULT_PARENT;
 
     private static final LogHierarchy[] VALUES = values();
 
-    /** The place in records, which never leave the process. */
-    @SuppressWarnings("EnumOrdinal") // nothing outside the process depends on the order of the constants
+    /** Index in records, which exist only within the process. */
+    @SuppressWarnings("EnumOrdinal") // used only within the process: nothing depends on the order of the constants
     int index() {
         return ordinal();
     }

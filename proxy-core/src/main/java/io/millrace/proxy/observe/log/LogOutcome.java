@@ -1,36 +1,36 @@
 package io.millrace.proxy.observe.log;
 
-/** How a request ended, for the access log: the {@code squid} format has its own result codes for failures. */
+/** The outcome of a request for the access log. The {@code squid} format has separate result codes for failures. */
 public enum LogOutcome {
-    /** Answered; the cache result says how. */
+    /** The request was answered; the cache result has the details. */
     OK(""),
-    /** Refused by rule. */
+    /** The request was denied by a rule. */
     DENIED("TCP_DENIED"),
-    /** The client left before the end of the response. */
+    /** The client closed the connection before the end of the response. */
     CLIENT_ABORTED("ERR_CLIENT_ABORT"),
     /** The client's connection failed while its request was read. */
     CLIENT_READ_FAILED("ERR_CLIENT_READ_ERROR"),
     /** The request is not valid HTTP. */
     INVALID_REQUEST("ERR_INVALID_REQ"),
-    /** The request's target is not a valid URL or not mapped. */
+    /** The request target is not a valid URL, or not mapped. */
     INVALID_URL("ERR_INVALID_URL"),
-    /** The request's body is larger than allowed. */
+    /** The request content is larger than allowed. */
     REQUEST_TOO_LARGE("ERR_POST_ENTITY_TOO_LARGE"),
     /** The method or a feature is not supported. */
     UNSUPPORTED("ERR_UNSUP_REQ"),
-    /** The request passed through this proxy before. */
+    /** The request has passed through this proxy before. */
     LOOP("ERR_LOOP_DETECTED"),
-    /** The origin's name did not resolve. */
+    /** The origin's name could not be resolved. */
     DNS_FAILED("ERR_DNS_FAIL"),
-    /** No connection to the origin. */
+    /** The connection to the origin failed. */
     CONNECT_FAILED("ERR_CONNECT_FAIL"),
-    /** The origin did not answer in time. */
+    /** The origin did not respond in time. */
     ORIGIN_TIMEOUT("ERR_READ_TIMEOUT"),
-    /** The origin's response broke off or is not valid HTTP. */
+    /** The origin's response was incomplete or is not valid HTTP. */
     ORIGIN_READ_FAILED("ERR_READ_ERROR"),
     /** The stored response could not be read from disk. */
     DISK_FAILED("ERR_DISK_IO"),
-    /** Failed otherwise. */
+    /** The request failed for another reason. */
     FAILED("ERR_UNKNOWN");
 
     private static final LogOutcome[] VALUES = values();
@@ -41,13 +41,13 @@ public enum LogOutcome {
         this.squidCode = squidCode;
     }
 
-    /** The result code of the {@code squid} format; empty for {@link #OK}, where the cache result decides. */
+    /** The result code of the {@code squid} format; empty for {@link #OK}, for which the cache result decides. */
     public String squidCode() {
         return squidCode;
     }
 
-    /** The place in records, which never leave the process. */
-    @SuppressWarnings("EnumOrdinal") // nothing outside the process depends on the order of the constants
+    /** Index in records, which exist only within the process. */
+    @SuppressWarnings("EnumOrdinal") // used only within the process: nothing depends on the order of the constants
     int index() {
         return ordinal();
     }

@@ -3,20 +3,20 @@ package io.millrace.proxy.observe.log;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** Where whole lines go. Confined to the writer thread. */
+/** A destination for complete log lines. Confined to the writer thread. */
 interface LogTarget {
-    /** What to call it in a message. */
+    /** Returns the name of the target for messages. */
     String description();
 
-    /** Opens what is not open, follows a rotation by others, and rotates when it is time. */
+    /** Opens the target if it is closed, detects rotations by others, and rotates when due. */
     void maintain(long nowMillis) throws IOException;
 
-    /** Whether nothing lies before the next byte written: then a line cut by a failure starts again. */
+    /** Whether the target is empty. A line that was written in part before a failure is then written again. */
     boolean isAtStart();
 
-    /** Appends bytes and moves the buffer's position past those that were written. */
+    /** Appends bytes and moves the buffer's position past the written ones. */
     void write(ByteBuffer lines) throws IOException;
 
-    /** Closes what is open; the next {@link #maintain} opens it again by name. */
+    /** Closes the target. The next {@link #maintain} opens it again by name. */
     void close();
 }

@@ -8,18 +8,19 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A line as Traffic Server's formats describe it: text with fields {@code %<code>} and {@code %<{Name}code>}, compiled once into the
- * pieces that write it. A field within double quotes is escaped for quotes, any other is one word without blanks.
+ * A line format in Traffic Server's syntax: text with fields {@code %<code>} and {@code %<{Name}code>}, compiled once
+ * into pieces that write the line. A field within double quotes is escaped for quotes; any other field is one word
+ * without blanks.
  *
  * <p>Immutable.
  */
 final class LogTemplate {
-    /** Writes one part of a line. Those of one {@link #lines} are confined to its writer's thread. */
+    /** Writes one part of a line. The pieces of one {@link #lines} are confined to the writer's thread. */
     interface Piece {
         void append(LoggedRecord logged, LineBuffer out);
     }
 
-    /** Longest template: what it says itself must fit beside the longest fields. */
+    /** Limit of the template's length. Its literal text must fit in a line together with the longest fields. */
     private static final int LENGTH_MAX = 4096;
 
     private static final LogField[] SLOTS = {
@@ -68,12 +69,12 @@ final class LogTemplate {
         return captures;
     }
 
-    /** Whether lines have texts about the client's TLS connection. */
+    /** Whether lines contain texts about the client's TLS connection. */
     boolean showsTls() {
         return showsTls;
     }
 
-    /** What writes the lines, for one thread. */
+    /** Returns the format of the lines for one writer thread. */
     LineFormat lines() {
         Compiler compiler = new Compiler(text, new ArrayList<>());
         try {
@@ -85,7 +86,7 @@ final class LogTemplate {
                 compiler.pieces.toArray(new Piece[0]), Math.max(LineBuffer.MAX_LINE_BYTES, maxLineBytes));
     }
 
-    /** Reads a template from left to right. */
+    /** Parses a template from left to right. */
     private static final class Compiler {
         private final String text;
         private final List<LogCapture> captures;
@@ -147,7 +148,7 @@ final class LogTemplate {
             if (field == null) {
                 throw problem("'%<" + code + ">' at character " + column + " does not begin with {Field-Name}");
             }
-            // The escaped forms of Traffic Server are what is written anyway.
+            // The escaped codes of Traffic Server are equal to the plain ones, because this log always escapes.
             String kind = code.substring(brace + 1);
             boolean escaped = kind.startsWith("e");
             for (Source source : Source.values()) {
@@ -166,7 +167,7 @@ final class LogTemplate {
             return FieldName.of(bytes, 0, bytes.length);
         }
 
-        /** The place in the record: Referer and User-Agent have theirs already. */
+        /** Returns the field of the record for a header field. Referer and User-Agent have fixed ones. */
         private LogField slot(Source source, FieldName name, int column) throws LogTemplateException {
             if (source == Source.CLIENT_REQUEST && name.equals(FieldName.REFERER)) {
                 return LogField.REFERER;
@@ -194,7 +195,7 @@ final class LogTemplate {
         }
     }
 
-    /** The compiled form. */
+    /** The compiled template. */
     static final class TemplateLines implements LineFormat {
         private final Piece[] pieces;
         private final int maxLineBytes;

@@ -2,7 +2,7 @@ package io.millrace.proxy.observe.log;
 
 import java.util.List;
 
-/** A text that is no format of the access log. */
+/** Reports a text that is not a format of the access log. */
 public final class LogTemplateException extends Exception {
     private static final long serialVersionUID = 1L;
 
@@ -15,12 +15,12 @@ public final class LogTemplateException extends Exception {
         this.known = known;
     }
 
-    /** The word that is wrong; empty when it is none. */
+    /** The wrong word; empty if the problem is not one word. */
     public String wrong() {
         return wrong;
     }
 
-    /** The words that could have stood in its place. */
+    /** The valid words for its position. */
     public List<String> known() {
         return known;
     }

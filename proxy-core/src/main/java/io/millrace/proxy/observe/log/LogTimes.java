@@ -6,7 +6,10 @@ import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 
-/** When the request arrived, in UTC by a pattern, formatted once for each second. Confined to the writer thread. */
+/**
+ * Writes the arrival time of the request in UTC with a pattern. Formats it once per second. Confined to the writer
+ * thread.
+ */
 final class LogTimes implements LogTemplate.Piece {
     private final DateTimeFormatter formatter;
     private long formattedSecond = Long.MIN_VALUE;

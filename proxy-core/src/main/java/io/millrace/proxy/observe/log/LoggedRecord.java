@@ -6,7 +6,7 @@ import static io.millrace.proxy.observe.log.AccessLogRecord.LONGS;
 import io.millrace.proxy.observe.CacheResult;
 
 /**
- * A published access log record as the writer reads it, in place. Valid until the reader's callback returns. Confined to
+ * A published access log record, read in place by the writer. Valid until the reader's callback returns. Confined to
  * the writer thread.
  */
 final class LoggedRecord {
@@ -91,7 +91,7 @@ final class LoggedRecord {
         return flags >>> AccessLogRecord.VERSION_SHIFT & 1;
     }
 
-    /** Major version of the origin's response; 0 while unknown. */
+    /** Major version of the origin's response; 0 if unknown. */
     int originMajorVersion() {
         return (flags >>> AccessLogRecord.ORIGIN_VERSION_SHIFT & AccessLogRecord.VERSION_MASK) >> 1;
     }
@@ -128,12 +128,12 @@ final class LoggedRecord {
         return LogHierarchy.ofIndex(flags >>> AccessLogRecord.HIERARCHY_SHIFT & AccessLogRecord.HIERARCHY_MASK);
     }
 
-    /** Where the text begins in {@link #bytes}. */
+    /** Returns the position of the text in {@link #bytes}. */
     int textStart(LogField field) {
         return textStarts[field.index()];
     }
 
-    /** The length of the text, or -1 when it is absent. */
+    /** Returns the length of the text; -1 if it is absent. */
     int textLength(LogField field) {
         return textLengths[field.index()];
     }

@@ -16,9 +16,9 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The files that a log was rotated to, beside it: named by time, the oldest deleted beyond a number to keep. Files that
- * were compressed since ({@code .gz}, {@code .zst}, {@code .xz}, {@code .bz2}) count; any other name is left alone.
- * Confined to one thread.
+ * The rotated files of a log, in its directory: named by time, with the oldest deleted above the configured number.
+ * Files compressed later ({@code .gz}, {@code .zst}, {@code .xz}, {@code .bz2}) are included; files with any other name
+ * are not touched. Confined to one thread.
  */
 final class RotatedFiles {
     private static final DateTimeFormatter STAMP =
@@ -26,7 +26,7 @@ final class RotatedFiles {
     private static final int STAMP_LENGTH = "20261120T110000Z".length();
     private static final List<String> COMPRESSED = List.of("", ".gz", ".zst", ".xz", ".bz2");
 
-    /** More rotations within a second than any sane size leads to. */
+    /** Limit of rotations within a second, which no reasonable size setting reaches. */
     private static final int MAX_IN_ONE_SECOND = 1000;
 
     private final Path file;
@@ -34,7 +34,7 @@ final class RotatedFiles {
     private final String prefix;
     private final int keep;
 
-    /** A rotated file with what it sorts by: its time, then its number within that second. */
+    /** A rotated file with its sort keys: the time, then the number within that second. */
     private record Rotated(String stamp, int number, Path path) implements Comparable<Rotated> {
         @Override
         public int compareTo(Rotated other) {
@@ -55,7 +55,7 @@ final class RotatedFiles {
         this.keep = keep;
     }
 
-    /** Renames the log to a name of its own that no file has. */
+    /** Renames the log to an unused name. */
     void add(long nowMillis) throws IOException {
         String stamped = prefix + STAMP.format(Instant.ofEpochMilli(nowMillis));
         for (int number = 0; number < MAX_IN_ONE_SECOND; number++) {
@@ -68,7 +68,7 @@ final class RotatedFiles {
         throw new FileAlreadyExistsException(stamped);
     }
 
-    /** Deletes the oldest beyond the number to keep. */
+    /** Deletes the oldest files above the configured number. */
     void prune() throws IOException {
         if (keep == 0) {
             return;

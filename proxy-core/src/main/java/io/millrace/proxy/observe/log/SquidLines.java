@@ -3,7 +3,7 @@ package io.millrace.proxy.observe.log;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The {@code squid} format as Traffic Server writes it.
+ * The {@code squid} format as in Traffic Server.
  *
  * <pre>
  *   epoch.millis  duration-ms client code/status bytes method URL user hierarchy/host type
@@ -42,7 +42,7 @@ final class SquidLines implements LineFormat {
         out.endLine();
     }
 
-    /** The media type without its parameters, as Squid and Traffic Server write it. */
+    /** Appends the media type without its parameters, as in Squid and Traffic Server. */
     static void appendType(LoggedRecord logged, LineBuffer out) {
         int start = logged.textStart(LogField.CONTENT_TYPE);
         int end = start + logged.textLength(LogField.CONTENT_TYPE);
@@ -57,7 +57,7 @@ final class SquidLines implements LineFormat {
         }
     }
 
-    /** The result code: a failure's own, or the one that the cache result and its circumstances stand for. */
+    /** Returns the result code: the code of a failure, else one derived from the cache result and its flags. */
     static String code(LoggedRecord logged) {
         if (logged.outcome() != LogOutcome.OK) {
             return logged.outcome().squidCode();

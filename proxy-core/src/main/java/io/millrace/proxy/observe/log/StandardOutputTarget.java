@@ -5,7 +5,9 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** Lines to standard output, for containers and journald; never rotated. Confined to the writer thread. */
+/**
+ * A target that writes to standard output, for containers and journald. Never rotated. Confined to the writer thread.
+ */
 final class StandardOutputTarget implements LogTarget {
     private final FileOutputStream output = new FileOutputStream(FileDescriptor.out);
 
@@ -16,7 +18,7 @@ final class StandardOutputTarget implements LogTarget {
 
     @Override
     public void maintain(long nowMillis) {
-        // it is open from the start of the process, and somebody else's to rotate
+        // standard output is open from the start of the process; rotation is up to its reader
     }
 
     @Override
@@ -32,6 +34,6 @@ final class StandardOutputTarget implements LogTarget {
 
     @Override
     public void close() {
-        // the process's output stays open for others
+        // the standard output of the process stays open for other users
     }
 }

@@ -1,6 +1,6 @@
 /**
- * The access log: event loops put fixed binary records into rings of their own without waiting, and one writer thread
- * turns them into lines of a known format, appends them to a file and rotates it.
+ * The access log. Event loops write binary records into their own rings without blocking. One writer thread converts
+ * them to lines of a known format, appends the lines to a file, and rotates the file.
  */
 @NullMarked
 package io.millrace.proxy.observe.log;

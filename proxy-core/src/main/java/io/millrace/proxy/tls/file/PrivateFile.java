@@ -11,17 +11,17 @@ import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Objects;
 
-/** Writes files that only their owner may read, whole or not at all. No state. */
+/** Writes files that only their owner may read, each completely or not at all. Thread-safe: no state. */
 public final class PrivateFile {
     private PrivateFile() {}
 
     /**
-     * Replaces a file by a rename. The file's mode is 0600; a directory that is made for it has 0700. Until the rename
-     * the content is in a file of the same directory, whose name begins with a dot and ends with {@code .new}. Blocks
-     * until the content is on disk.
+     * Replaces a file by a rename. The file's mode is 0600; a directory created for it has 0700. Until the rename the
+     * content is in a file of the same directory, whose name begins with a dot and ends with {@code .new}. Blocks until
+     * the content is on disk.
      *
-     * @param file names a file within a directory, not a root
-     * @throws IOException when the content cannot be written; the old file stays
+     * @param file path of a file within a directory, not a root
+     * @throws IOException if the content cannot be written; the old file is then unchanged
      */
     public static void replace(Path file, byte[] content) throws IOException {
         Path directory = Objects.requireNonNull(file.toAbsolutePath().getParent(), "directory");

@@ -1,6 +1,4 @@
-/**
- * Files that the worker keeps in its state directory for TLS.
- */
+/** The private files that the worker keeps in its state directory for TLS. */
 @NullMarked
 package io.millrace.proxy.tls.file;
 

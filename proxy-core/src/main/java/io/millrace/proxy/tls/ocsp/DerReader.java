@@ -5,8 +5,8 @@ import java.util.Arrays;
 /**
  * Reads the elements of one constructed value in DER (X.690), one after the other. Confined to one thread.
  *
- * <p>Lengths are definite and tags have one byte, as in every structure that OCSP uses. Damaged input leads to an {@link
- * IllegalArgumentException} and to nothing else.
+ * <p>Supports definite lengths and tags of one byte, which are enough for all structures of OCSP. Damaged input causes
+ * an {@link IllegalArgumentException} and no other exception.
  */
 final class DerReader {
     static final int BOOLEAN = 0x01;
@@ -28,12 +28,12 @@ final class DerReader {
         this.end = end;
     }
 
-    /** A reader of whole bytes; they are not copied. */
+    /** Creates a reader of the whole array, which is not copied. */
     static DerReader of(byte[] bytes) {
         return new DerReader(bytes, 0, bytes.length);
     }
 
-    /** Tag of a context-specific constructed element. */
+    /** Returns the tag of a context-specific constructed element. */
     static int explicit(int number) {
         return 0xa0 | number;
     }
@@ -42,12 +42,12 @@ final class DerReader {
         return at < end;
     }
 
-    /** Tag of the next element; -1 at the end. */
+    /** Returns the tag of the next element; -1 at the end. */
     int tag() {
         return at < end ? bytes[at] & 0xff : -1;
     }
 
-    /** Passes the next element, which must have this tag, and returns a reader of its content. */
+    /** Reads the next element, which must have this tag, and returns a reader of its content. */
     DerReader enter(int tag) {
         if (tag() != tag) {
             throw new IllegalArgumentException("tag " + tag() + " where " + tag + " is expected");
@@ -71,7 +71,7 @@ final class DerReader {
         return new DerReader(bytes, start, at);
     }
 
-    /** Passes the next element where it has this tag; returns whether it had. */
+    /** Skips the next element if it has this tag. Returns whether it had. */
     boolean skipIf(int tag) {
         if (tag() != tag) {
             return false;
@@ -80,24 +80,24 @@ final class DerReader {
         return true;
     }
 
-    /** Passes the next element, which must have this tag, and returns it with tag and length. */
+    /** Reads the next element, which must have this tag, and returns it including tag and length. */
     byte[] whole(int tag) {
         int start = at;
         enter(tag);
         return Arrays.copyOfRange(bytes, start, at);
     }
 
-    /** Passes the next element, which must have this tag, and returns its content. */
+    /** Reads the next element, which must have this tag, and returns its content. */
     byte[] content(int tag) {
         return enter(tag).rest();
     }
 
-    /** Everything that is left. */
+    /** Returns all remaining bytes. */
     byte[] rest() {
         return Arrays.copyOfRange(bytes, at, end);
     }
 
-    /** An object identifier in dotted form. */
+    /** Reads an object identifier and returns it in dotted form. */
     String identifier() {
         byte[] content = content(OBJECT_IDENTIFIER);
         StringBuilder text = new StringBuilder();

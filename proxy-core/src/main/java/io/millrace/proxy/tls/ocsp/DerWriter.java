@@ -6,7 +6,7 @@ import java.io.ByteArrayOutputStream;
 final class DerWriter {
     private DerWriter() {}
 
-    /** One element with the concatenated parts as its content. */
+    /** Returns one element with the concatenated parts as its content. */
     static byte[] element(int tag, byte[]... parts) {
         int length = 0;
         for (byte[] part : parts) {

@@ -18,20 +18,25 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** POST requests over HTTP/1.1 (RFC 6960 appendix A). Redirects are not followed. The client's threads exist from the first request on. */
+/**
+ * A transport that sends POST requests over HTTP/1.1 (RFC 6960 appendix A). Redirects are not followed. The client's
+ * threads start with the first request.
+ */
 final class HttpOcspTransport implements OcspTransport {
-    /** Answers have one or two kilobytes, with a chain of certificates some more. */
+    /** Limit of an answer. Usual answers have one or two KiB, or a little more with a certificate chain. */
     static final int ANSWER_BYTES_MAX = 64 * 1024;
 
     private final long timeoutMillis;
     private volatile @Nullable HttpClient client;
 
-    /** @param timeoutMillis for a request as a whole, its body included */
+    /**
+     * @param timeoutMillis limit of a whole request, including the response body
+     */
     HttpOcspTransport(long timeoutMillis) {
         this.timeoutMillis = timeoutMillis;
     }
 
-    /** Two threads may make one each; the second is dropped unused. */
+    /** Two threads may create one client each. The second one is dropped unused. */
     private HttpClient client() {
         HttpClient known = client;
         if (known == null) {
@@ -59,8 +64,8 @@ final class HttpOcspTransport implements OcspTransport {
                     new OcspFault(Kind.UNREACHABLE, "the responder's URL in the certificate is not valid"));
         }
         CompletableFuture<HttpResponse<byte[]>> exchange = client().sendAsync(post, head -> new LimitedBody());
-        // The timeout of the client ends with the head, and a slow body must not hold the exchange open. A copy has the
-        // timeout, since an exchange that has completed cannot be cancelled.
+        // The client's timeout covers only the head, and a slow body must not keep the exchange open. The timeout is
+        // set on a copy, because a completed exchange cannot be cancelled.
         return exchange.copy().orTimeout(timeoutMillis, TimeUnit.MILLISECONDS).handle((response, failure) -> {
             if (failure != null) {
                 exchange.cancel(true);
@@ -93,7 +98,7 @@ final class HttpOcspTransport implements OcspTransport {
                 "no connection: " + (text == null ? last.getClass().getSimpleName() : text));
     }
 
-    /** Collects a body; one that is too long ends the exchange. */
+    /** Collects a body. A body above the limit ends the exchange. */
     private static final class LimitedBody implements BodySubscriber<byte[]> {
         private final CompletableFuture<byte[]> body = new CompletableFuture<>();
         private byte[] bytes = new byte[2048];

@@ -7,7 +7,7 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The extensions of a certificate that concern OCSP. Immutable.
+ * The extensions of a certificate that are relevant to OCSP. Immutable.
  *
  * @param responder http or https URL of the responder (RFC 5280 section 4.2.2.1); null for none
  * @param mustStaple whether clients refuse the certificate without a staple (RFC 7633)
@@ -17,12 +17,12 @@ public record OcspExtensions(@Nullable String responder, boolean mustStaple) {
     private static final String OCSP = "1.3.6.1.5.5.7.48.1";
     private static final String TLS_FEATURE = "1.3.6.1.5.5.7.1.24";
 
-    /** Number of the TLS extension status_request (RFC 6066 section 8). */
+    /** The number of the TLS extension status_request (RFC 6066 section 8). */
     private static final byte[] STATUS_REQUEST = {5};
 
     private static final int URI_NAME = 0x86;
 
-    /** Reads them; damaged extensions count as absent. */
+    /** Reads the extensions of a certificate. Damaged extensions count as absent. */
     public static OcspExtensions of(X509Certificate certificate) {
         return new OcspExtensions(responder(certificate), mustStaple(certificate));
     }

@@ -2,30 +2,30 @@ package io.millrace.proxy.tls.ocsp;
 
 import java.util.Locale;
 
-/** Reports why an OCSP responder's answer is not used as a staple. */
+/** Reports the reason why an OCSP responder's answer is not used as a staple. */
 public final class OcspFault extends Exception {
     private static final long serialVersionUID = 1;
 
-    /** Kinds of faults; in lower case with hyphens they are label values of a metric. */
+    /** The kinds of faults. In lower case they are label values of a metric. */
     public enum Kind {
-        /** No connection, no whole answer within the time for it, or an HTTP status other than 200. */
+        /** No connection, no complete answer within the time limit, or an HTTP status other than 200. */
         UNREACHABLE,
-        /** The answer is not OCSP, or longer than any. */
+        /** The answer is not OCSP, or longer than the limit. */
         MALFORMED,
-        /** The responder refuses to answer, such as tryLater. */
+        /** The responder refuses to answer, for example with tryLater. */
         REFUSED,
-        /** The signature is not one of the issuer or of a responder that the issuer has authorised. */
+        /** The signature was made neither by the issuer nor by a responder authorized by the issuer. */
         UNTRUSTED,
         /** The answer is about other certificates. */
         MISMATCH,
-        /** The answer is not valid yet, or not any more. */
+        /** The answer is not valid yet, or has expired. */
         OUTDATED,
         /** The issuer has revoked the certificate. */
         REVOKED,
-        /** The responder does not know the certificate. */
+        /** The responder has no information about the certificate. */
         UNKNOWN;
 
-        /** As metrics and reports show it. */
+        /** The text in metrics and reports. */
         public String text() {
             return name().toLowerCase(Locale.ROOT);
         }
@@ -34,7 +34,7 @@ public final class OcspFault extends Exception {
     private final Kind kind;
 
     OcspFault(Kind kind, String reason) {
-        // Reasons are for operators; a stack trace adds nothing.
+        // Reasons are for operators, so that a stack trace is not needed.
         super(reason, null, false, false);
         this.kind = kind;
     }

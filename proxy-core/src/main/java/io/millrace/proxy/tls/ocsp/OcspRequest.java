@@ -6,22 +6,22 @@ import java.security.cert.X509Certificate;
 import java.util.Arrays;
 
 /**
- * A request about one certificate (RFC 6960 section 4.1). Immutable.
+ * An OCSP request about one certificate (RFC 6960 section 4.1). Immutable.
  *
- * <p>The hashes are SHA-1, the only ones that every responder knows (RFC 5019 section 2.1.1); they identify and protect
- * nothing. There is no nonce: responders sign in advance.
+ * <p>The hashes are SHA-1, the only algorithm that all responders support (RFC 5019 section 2.1.1). They only identify
+ * the certificate and have no security function. There is no nonce, because responders sign in advance.
  */
 final class OcspRequest {
     private static final String SHA_1 = "1.3.14.3.2.26";
 
-    /** AlgorithmIdentifier of SHA-1, with NULL as its parameters. */
+    /** The AlgorithmIdentifier of SHA-1, with NULL as its parameters. */
     private static final byte[] SHA_1_IDENTIFIER = {0x30, 9, 6, 5, 0x2b, 0x0e, 3, 2, 0x1a, 5, 0};
 
     private final byte[] nameHash;
     private final byte[] keyHash;
     private final byte[] serial;
 
-    /** About a certificate of an issuer. */
+    /** Creates a request about a certificate of an issuer. */
     OcspRequest(X509Certificate certificate, X509Certificate issuer) throws GeneralSecurityException {
         nameHash = MessageDigest.getInstance("SHA-1")
                 .digest(issuer.getSubjectX500Principal().getEncoded());
@@ -29,7 +29,7 @@ final class OcspRequest {
         serial = certificate.getSerialNumber().toByteArray();
     }
 
-    /** SHA-1 of the public key's bits, without tag, length and count of unused bits. */
+    /** Returns the SHA-1 hash of the public key's bits, without tag, length and count of unused bits. */
     static byte[] keyHash(X509Certificate certificate) throws GeneralSecurityException {
         try {
             DerReader key =
@@ -42,7 +42,7 @@ final class OcspRequest {
         }
     }
 
-    /** The OCSPRequest. */
+    /** Returns the encoded OCSPRequest. */
     byte[] encoded() {
         byte[] certId = DerWriter.element(
                 DerReader.SEQUENCE,
@@ -55,7 +55,7 @@ final class OcspRequest {
         return DerWriter.element(DerReader.SEQUENCE, DerWriter.element(DerReader.SEQUENCE, list));
     }
 
-    /** Whether a CertID is the one asked about; its algorithm may have parameters or none. */
+    /** Whether a CertID identifies the certificate of this request. Parameters of its algorithm are ignored. */
     boolean isAbout(DerReader certId) {
         return certId.enter(DerReader.SEQUENCE).identifier().equals(SHA_1)
                 && Arrays.equals(certId.content(DerReader.OCTET_STRING), nameHash)

@@ -9,7 +9,7 @@ import java.security.Signature;
 import java.security.spec.PSSParameterSpec;
 import java.util.Map;
 
-/** Verifies signatures by the algorithms that clients accept: none with SHA-1 or MD5. Thread-safe: no state. */
+/** Verifies signatures with the algorithms that clients accept, which excludes SHA-1 and MD5. Thread-safe: no state. */
 final class OcspSignature {
     private static final String RSA_PSS = "1.2.840.113549.1.1.10";
 
@@ -25,7 +25,11 @@ final class OcspSignature {
 
     private OcspSignature() {}
 
-    /** @param algorithm content of an AlgorithmIdentifier */
+    /**
+     * Whether a signature is valid.
+     *
+     * @param algorithm content of an AlgorithmIdentifier
+     */
     static boolean verifies(PublicKey key, DerReader algorithm, byte[] message, byte[] signed)
             throws GeneralSecurityException {
         String identifier = algorithm.identifier();

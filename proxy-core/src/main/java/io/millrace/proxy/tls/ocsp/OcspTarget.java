@@ -4,15 +4,15 @@ import java.security.GeneralSecurityException;
 import java.security.cert.X509Certificate;
 
 /**
- * A certificate that a staple is wanted for. Immutable.
+ * A certificate that needs a staple. Immutable.
  *
- * @param sha256 fingerprint in hexadecimal; its identity, and the name of its file
- * @param name a name that it is for, for logs
- * @param responder URL
- * @param chain decodes the chain, the certificate itself first and its issuer second
+ * @param sha256 fingerprint in hexadecimal; the identity of the certificate, and the name of its file
+ * @param name a name of the certificate, for logs
+ * @param responder URL of the responder
+ * @param chain decodes the chain, which begins with the certificate and its issuer
  */
 public record OcspTarget(String sha256, String name, String responder, Chain chain) {
-    /** Decodes a chain; many certificates are known of which few are in use. */
+    /** Decodes a chain on demand, because usually few of many certificates are in use. */
     @FunctionalInterface
     public interface Chain {
         X509Certificate[] decode() throws GeneralSecurityException;

@@ -2,7 +2,7 @@ package io.millrace.proxy.tls.ocsp;
 
 import java.util.concurrent.CompletableFuture;
 
-/** Carries requests to responders. Thread-safe; blocks nobody. */
+/** Sends requests to responders. Thread-safe. Does not block. */
 @FunctionalInterface
 interface OcspTransport {
     /**

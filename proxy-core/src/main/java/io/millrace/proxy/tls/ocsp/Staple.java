@@ -1,12 +1,12 @@
 package io.millrace.proxy.tls.ocsp;
 
 /**
- * A verified answer of an OCSP responder: the certificate is good. Immutable; compared by identity.
+ * A verified OCSP response with the status good. Immutable; compared by identity.
  *
- * <p>Times are in milliseconds since 1970.
+ * <p>Times are in epoch milliseconds.
  */
 public final class Staple {
-    /** Clients' clocks run fast; a staple is given up this long before its end. */
+    /** Margin for clients whose clock is fast: a staple is no longer sent this long before it expires. */
     private static final long MARGIN_MILLIS = 60_000;
 
     private final byte[] der;
@@ -19,22 +19,22 @@ public final class Staple {
         this.nextUpdateMillis = nextUpdateMillis;
     }
 
-    /** The OCSPResponse, as the handshake carries it. */
+    /** Returns the encoded OCSPResponse, as sent in the handshake. */
     public byte[] der() {
         return der.clone();
     }
 
-    /** Until when clients accept it. */
+    /** The time until which clients accept the staple. */
     public long nextUpdateMillis() {
         return nextUpdateMillis;
     }
 
-    /** Whether it may be sent: before its end by a minute, or by a tenth of a short validity. */
+    /** Whether the staple may be sent: until a minute before its end, or a tenth of its validity if that is shorter. */
     public boolean isUsable(long nowMillis) {
         return nowMillis < nextUpdateMillis - Math.min(MARGIN_MILLIS, (nextUpdateMillis - thisUpdateMillis) / 10);
     }
 
-    /** When the next one is asked for: at half of the validity, or of what is left of it. */
+    /** Returns the time of the next query: at half of the validity, or of the remaining validity if that is past. */
     long refreshMillis(long nowMillis) {
         long half = thisUpdateMillis + (nextUpdateMillis - thisUpdateMillis) / 2;
         return nowMillis < half ? half : nowMillis + Math.max(0, nextUpdateMillis - nowMillis) / 2;

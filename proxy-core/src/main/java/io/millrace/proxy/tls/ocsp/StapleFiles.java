@@ -11,15 +11,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers of responders in a directory, so that a restart asks for none again. Thread-safe; blocks.
+ * A directory of OCSP answers, so that a restart need not query responders again. Thread-safe. Blocks.
  *
- * <p>A file that is damaged, or was put there by somebody, is verified as an answer of the responder is.
+ * <p>The answer of a file is verified like the answer of a responder, because the file may be damaged or forged.
  */
 final class StapleFiles {
     private static final Logger log = LoggerFactory.getLogger(StapleFiles.class);
     private static final String SUFFIX = ".ocsp";
 
-    /** Answers are valid for ten days at most (CA/Browser Forum, Baseline Requirements 4.9.10). */
+    /** Answers are valid for at most ten days (CA/Browser Forum, Baseline Requirements 4.9.10). */
     private static final long AGE_MILLIS_MAX = 11L * 86_400_000;
 
     private final Path directory;
@@ -28,7 +28,7 @@ final class StapleFiles {
         this.directory = directory;
     }
 
-    /** Null where there is none. */
+    /** Returns the answer for a certificate; null if there is none. */
     byte @Nullable [] read(String sha256) {
         try {
             Path file = file(sha256);
@@ -41,12 +41,12 @@ final class StapleFiles {
         }
     }
 
-    /** Replaces the file by a rename, so that a worker that starts meanwhile reads a whole one. */
+    /** Replaces the file by a rename, so that a worker that starts meanwhile reads a complete file. */
     void write(String sha256, byte[] answer) throws IOException {
         PrivateFile.replace(file(sha256), answer);
     }
 
-    /** Deletes answers that no certificate can use any more, and unfinished files. */
+    /** Deletes answers that have expired for every certificate, and incomplete files. */
     void deleteOld(long nowMillis) {
         try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
             for (Path each : files) {

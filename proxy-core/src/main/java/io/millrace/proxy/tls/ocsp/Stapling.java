@@ -28,11 +28,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps a staple for each certificate that wants one: asks responders off the event loops, at half of the validity and
- * again with growing pauses after a failure.
+ * Obtains and renews the OCSP staples of all certificates that need one. Queries responders off the event loops, at
+ * half of the validity. After a failure it retries with growing pauses.
  *
- * <p>A staple stays until its end whatever a responder answers. Thread-safe. Without certificates that name a responder
- * there is no thread, no timer and no file.
+ * <p>A valid staple is kept until it expires, whatever later answers contain. Thread-safe. Without certificates that
+ * name a responder there is no thread, no timer and no file.
  */
 public final class Stapling {
     private static final Logger log = LoggerFactory.getLogger(Stapling.class);
@@ -67,7 +67,10 @@ public final class Stapling {
         }
     }
 
-    /** One server for many certificates: while it is silent, its other certificates do not ask it. Guarded by the lock. */
+    /**
+     * State of one responder, which may serve many certificates. No certificate queries it during a pause after
+     * failures. Guarded by the lock.
+     */
     private static final class Responder {
         int asking;
         int failures;
@@ -90,11 +93,11 @@ public final class Stapling {
     private boolean started;
 
     /**
-     * Asks nobody yet.
+     * Does not query responders yet.
      *
-     * @param directory keeps answers over restarts; null for memory only
+     * @param directory keeps answers across restarts; null for memory only
      * @param executor runs the timer, from the first certificate on
-     * @param changed called with a certificate's fingerprint when its staple is another, or there is none any more
+     * @param changed called with a certificate's fingerprint when its staple was replaced or has expired
      */
     public Stapling(
             @Nullable Path directory,
@@ -104,7 +107,9 @@ public final class Stapling {
         this(directory, executor, clockMillis, changed, new HttpOcspTransport(TIMEOUT_MILLIS));
     }
 
-    /** @param executor null where a test calls {@link #tick} itself */
+    /**
+     * @param executor null if a test calls {@link #tick} itself
+     */
     Stapling(
             @Nullable Path directory,
             @Nullable ScheduledExecutorService executor,
@@ -118,7 +123,10 @@ public final class Stapling {
         this.transport = transport;
     }
 
-    /** The staple of a certificate, null where there is none yet; one that is new here is asked for from now on. May read a file. */
+    /**
+     * Returns the staple of a certificate; null if there is none yet. The first call for a certificate starts the
+     * queries for it. May read a file.
+     */
     public @Nullable Staple staple(OcspTarget target) {
         lock.lock();
         try {
@@ -171,7 +179,8 @@ public final class Stapling {
         }
         try {
             X509Certificate[] chain = chain(entry.target);
-            Staple staple = OcspAnswer.verified(answer, new OcspRequest(chain[0], chain[1]), chain[1], nowMillis);
+            Staple staple =
+                    OcspResponseVerifier.verified(answer, new OcspRequest(chain[0], chain[1]), chain[1], nowMillis);
             entry.staple = staple;
             entry.nextMillis = staple.refreshMillis(nowMillis);
         } catch (OcspFault | GeneralSecurityException e) {
@@ -188,7 +197,7 @@ public final class Stapling {
         return chain;
     }
 
-    /** Forgets certificates that are not in use any more. */
+    /** Removes the state of certificates that are no longer in use. */
     public void retain(Set<String> sha256) {
         lock.lock();
         try {
@@ -203,7 +212,7 @@ public final class Stapling {
         }
     }
 
-    /** Whether no certificate wants a staple. */
+    /** Whether no certificate needs a staple. */
     public boolean isIdle() {
         lock.lock();
         try {
@@ -213,7 +222,7 @@ public final class Stapling {
         }
     }
 
-    /** Null for a certificate that no staple is wanted for. */
+    /** Returns the status of a certificate; null if it needs no staple. */
     public @Nullable StapleStatus status(String sha256) {
         lock.lock();
         try {
@@ -232,7 +241,7 @@ public final class Stapling {
         }
     }
 
-    /** How many certificates have a staple, or have none. */
+    /** Returns the number of certificates with a staple, or without one. */
     public long count(boolean stapled) {
         lock.lock();
         try {
@@ -244,12 +253,12 @@ public final class Stapling {
         }
     }
 
-    /** Answers since the start that became staples. */
+    /** The number of answers since the start that were accepted as staples. */
     public long answers() {
         return answers.sum();
     }
 
-    /** Requests since the start that failed in this way. */
+    /** The number of requests since the start that failed in this way. */
     public long faults(Kind kind) {
         LongAdder adder = faults.get(kind);
         return adder == null ? 0 : adder.sum();
@@ -263,7 +272,7 @@ public final class Stapling {
         }
     }
 
-    /** One step: gives up staples at their end and asks for those that are due. */
+    /** Runs one step: discards expired staples and starts the queries that are due. */
     void tick() {
         long nowMillis = clockMillis.getAsLong();
         List<Entry> due = new ArrayList<>();
@@ -280,7 +289,7 @@ public final class Stapling {
                     entry.staple = null;
                     ended.add(entry.target.sha256());
                 } else if (staple != null) {
-                    // A step comes every second, and a staple is given up a minute before its end.
+                    // A step runs every second, and a staple is discarded one minute before it expires.
                     earliestMillis = Math.min(earliestMillis, staple.nextUpdateMillis() - PAUSE_MIN_MILLIS);
                 }
                 if (isDue(entry, nowMillis)) {
@@ -336,7 +345,7 @@ public final class Stapling {
 
     private Staple verified(byte[] answer, OcspRequest request, X509Certificate issuer) {
         try {
-            return OcspAnswer.verified(answer, request, issuer, clockMillis.getAsLong());
+            return OcspResponseVerifier.verified(answer, request, issuer, clockMillis.getAsLong());
         } catch (OcspFault e) {
             throw new CompletionException(e);
         }
@@ -364,7 +373,7 @@ public final class Stapling {
             entry.failures = 0;
             entry.responder.failures = 0;
             entry.responder.pausedUntilMillis = 0;
-            // A responder that goes back to an older answer takes nothing away.
+            // An older answer does not replace a newer staple.
             Staple before = entry.staple;
             newer = before == null || staple.isNewerThan(before);
             Staple kept = before == null || newer ? staple : before;
@@ -428,7 +437,7 @@ public final class Stapling {
         earliestMillis = 0;
     }
 
-    /** One minute, doubled with each failure, up to an hour. */
+    /** Returns the pause after failures: one minute, doubled with each failure, up to one hour. */
     private static long pauseMillis(int failures) {
         return Math.min(PAUSE_MAX_MILLIS, PAUSE_MIN_MILLIS << Math.min(failures - 1, DOUBLINGS_MAX));
     }

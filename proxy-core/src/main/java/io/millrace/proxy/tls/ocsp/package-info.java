@@ -1,4 +1,4 @@
-/** OCSP staples: requests, verified answers, and when to ask again (RFC 6960, RFC 6066 section 8). */
+/** OCSP stapling: requests, verification of answers, and their renewal (RFC 6960, RFC 6066 section 8). */
 @NullMarked
 package io.millrace.proxy.tls.ocsp;
 

@@ -42,6 +42,8 @@ import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What a listing shows of a real store, in the words of HTTP. */
 class CacheListingTest {
@@ -62,7 +64,7 @@ class CacheListingTest {
                         .volumes(List.of(new VolumeConfig(directory, 16 << 20)))
                         .build(),
                 new StoredHeadCodec());
-        listing = new CacheListing(() -> store);
+        listing = new CacheListing(() -> store, () -> NOW + TimeUnit.DAYS.toMillis(3));
     }
 
     @AfterEach
@@ -121,7 +123,11 @@ class CacheListingTest {
     }
 
     private static ListQuery query(String prefix, String regex, String host, int limit, String after, boolean count) {
-        return new ListQuery(prefix, regex, host, limit, after, count);
+        return new ListQuery(prefix, regex, host, null, limit, after, count);
+    }
+
+    private static ListQuery where(String expression, boolean count) {
+        return new ListQuery(null, null, null, expression, 1000, null, count);
     }
 
     private Set<String> urls(String prefix, String regex, String host) {
@@ -144,6 +150,66 @@ class CacheListingTest {
                 urls(null, "\\.js$", null));
         assertEquals(Set.of("http://b.example:8080/js/2.js"), urls(null, "js", "B.example:8080"));
         assertEquals(Set.of(), urls("http://a.example/", "2\\.js", null));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiterString = " => ",
+            quoteCharacter = '`',
+            value = {
+                "host == 'A.example' => 1 2 3",
+                "scheme == 'https' => 3",
+                "path =~ '\\.js$' => 1 4",
+                "query == 'v=1' => 2",
+                "url == 'http://a.example/css/1.css?v=1' => 2",
+                "type in ('text/html', 'image/png') && size < 25B => 1 2",
+                "size >= 30B => 3 4",
+                "status == 200 && age > 2d && age < 4d => 1 2 3 4",
+                "age > 3d => ``",
+                "tag == 'post-17' => 2",
+                "tag =~ 'archive' || host != 'a.example' => 2 4",
+                "!(tag =~ '') => 1 3 4",
+                "tier == 'ram' => 1 2 3 4",
+                "tier == 'disk' => ``"
+            })
+    void findsByExpression(String expression, String numbers) {
+        List<String> urls = List.of(
+                "http://a.example/js/1.js",
+                "http://a.example/css/1.css?v=1",
+                "https://a.example/img/1.jpg",
+                "http://b.example:8080/js/2.js");
+        for (int i = 0; i < urls.size(); i++) {
+            String url = urls.get(i);
+            StoredHead head =
+                    i == 1 ? head(url, "Surrogate-Key", "post-17 archive").withStamp(1, url(url), null) : head(url);
+            put(store.key(CacheKey.of(url(url)).bytes()), head, 10 * (i + 1));
+        }
+        ask(query(null, null, null, 1000, null, false));
+        Set<String> expected = new HashSet<>();
+        for (String number : numbers.isBlank() ? new String[0] : numbers.split(" ", -1)) {
+            expected.add(urls.get(Integer.parseInt(number) - 1));
+        }
+        Set<String> found = new HashSet<>();
+        ask(where(expression, false)).objects().forEach(object -> found.add(object.url()));
+        assertEquals(expected, found, expression);
+        long counted = ask(where(expression, true)).hosts().stream()
+                .mapToLong(HostCount::objects)
+                .sum();
+        assertEquals(expected.size(), counted, expression);
+    }
+
+    @Test
+    void anExpressionThatIsNoneIsRefusedWithItsPosition() {
+        CompletionException e = Assertions.assertThrows(
+                CompletionException.class, () -> listing.list(where("host == 'a' && sise > 1M", false))
+                        .toCompletableFuture()
+                        .join());
+        AdminException refused = assertInstanceOf(AdminException.class, e.getCause());
+        assertEquals(400, refused.status());
+        assertEquals("bad-expression", refused.code());
+        assertTrue(
+                refused.message().startsWith("where:1:16: unknown field 'sise' (did you mean size?)"),
+                refused.message());
     }
 
     @Test

@@ -60,7 +60,7 @@ final class VariantListTest {
         VariantList.Added added = VariantList.add(full, values("c"), 2);
         assertEquals(1, added.dropped().size());
         assertArrayEquals(values("a"), added.dropped().get(0));
-        assertEquals("User-Agent", added.guilty());
+        assertEquals("User-Agent", added.mostVaried());
         assertFalse(VariantList.contains(added.marker(), values("a")));
         assertTrue(VariantList.contains(added.marker(), values("b")));
         assertTrue(VariantList.contains(added.marker(), values("c")));
@@ -70,7 +70,7 @@ final class VariantListTest {
     void withinTheBudgetNothingIsDropped() {
         VariantList.Added added = VariantList.add(listing(empty, 3, "a", "b"), values("c"), 3);
         assertEquals(List.of(), added.dropped());
-        assertNull(added.guilty());
+        assertNull(added.mostVaried());
     }
 
     @Test

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Which answers become staples. */
-class OcspAnswerTest {
+class OcspResponseVerifierTest {
     private static final Instant NOW = Instant.parse("2026-06-01T12:00:00Z");
     private static final Instant END = Instant.parse("2040-01-01T00:00:00Z");
     private static final TestAuthority AUTHORITY = new TestAuthority("ocsp");
@@ -36,7 +36,8 @@ class OcspAnswerTest {
 
     private static Staple verified(byte[] answer) throws OcspFault, GeneralSecurityException {
         X509Certificate issuer = AUTHORITY.issuer();
-        return OcspAnswer.verified(answer, new OcspRequest(MADE.certificate(), issuer), issuer, NOW.toEpochMilli());
+        return OcspResponseVerifier.verified(
+                answer, new OcspRequest(MADE.certificate(), issuer), issuer, NOW.toEpochMilli());
     }
 
     @Test

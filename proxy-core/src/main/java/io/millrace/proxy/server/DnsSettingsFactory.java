@@ -17,11 +17,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Converts the DNS section of a configuration to resolver settings. Reads the hosts file; blocks. Stateless. */
-public final class DnsConfigs {
-    private static final Logger log = LoggerFactory.getLogger(DnsConfigs.class);
+public final class DnsSettingsFactory {
+    private static final Logger log = LoggerFactory.getLogger(DnsSettingsFactory.class);
     private static final Path SYSTEM_HOSTS = Path.of("/etc/hosts");
 
-    private DnsConfigs() {}
+    private DnsSettingsFactory() {}
 
     public static DnsSettings of(DnsConfig dns) {
         return new DnsSettings(

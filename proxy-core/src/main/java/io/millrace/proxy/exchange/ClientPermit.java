@@ -14,31 +14,31 @@ import org.jspecify.annotations.Nullable;
  * Counts one request or tunnel against the limits of its client. A request is counted when it starts to wait; a request
  * that is answered immediately is not counted. Confined to the exchange's event loop.
  */
-final class ClientShare {
+final class ClientPermit {
     private final ExchangeLoop home;
     private @Nullable IpAddress counted;
     private Kind kind = Kind.REQUESTS;
 
-    ClientShare(ExchangeLoop home) {
+    ClientPermit(ExchangeLoop home) {
         this.home = home;
     }
 
     /** Counts the request if it is not counted yet. Returns false if the client has reached its limit for this kind. */
-    boolean take(Kind wanted, RequestHead request, ClientStream stream) {
-        return take(wanted, request, stream, home.settings().clients().of(wanted));
+    boolean acquire(Kind wanted, RequestHead request, ClientStream stream) {
+        return acquire(wanted, request, stream, home.settings().clients().of(wanted));
     }
 
     /**
      * Counts a request without checking the limit: its response has begun, but the client does not receive it
      * immediately.
      */
-    void takeAnyway(RequestHead request, ClientStream stream) {
+    void acquireUnchecked(RequestHead request, ClientStream stream) {
         if (home.settings().clients().requests() > 0) {
-            take(Kind.REQUESTS, request, stream, Integer.MAX_VALUE);
+            acquire(Kind.REQUESTS, request, stream, Integer.MAX_VALUE);
         }
     }
 
-    private boolean take(Kind wanted, RequestHead request, ClientStream stream, int limit) {
+    private boolean acquire(Kind wanted, RequestHead request, ClientStream stream, int limit) {
         if (counted != null || limit <= 0) {
             return true;
         }
@@ -58,7 +58,7 @@ final class ClientShare {
     }
 
     /** Ends the count of the request. Idempotent. */
-    void give() {
+    void release() {
         IpAddress client = counted;
         if (client != null) {
             counted = null;

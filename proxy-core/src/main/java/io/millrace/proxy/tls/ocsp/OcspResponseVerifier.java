@@ -18,7 +18,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Verifies an OCSPResponse (RFC 6960 sections 3.2 and 4.2). Confined to one thread. */
-final class OcspAnswer {
+final class OcspResponseVerifier {
     private static final String BASIC = "1.3.6.1.5.5.7.48.1.1";
     private static final String OCSP_SIGNING = "1.3.6.1.5.5.7.3.9";
     private static final int BY_NAME = DerReader.explicit(1);
@@ -30,7 +30,10 @@ final class OcspAnswer {
     private static final int RESPONDERS_MAX = 8;
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("uuuuMMddHHmmss'Z'");
 
-    /** For an answer without an end: newer ones are to be had at any time, so that a day is long. */
+    /**
+     * Assumed validity of a response without nextUpdate, which means that newer information is always available: one
+     * day.
+     */
     private static final long UNLIMITED_MILLIS = 86_400_000;
 
     private static final List<String> STATUSES =
@@ -40,22 +43,22 @@ final class OcspAnswer {
     private final X509Certificate issuer;
     private final long nowMillis;
 
-    private OcspAnswer(OcspRequest request, X509Certificate issuer, long nowMillis) {
+    private OcspResponseVerifier(OcspRequest request, X509Certificate issuer, long nowMillis) {
         this.request = request;
         this.issuer = issuer;
         this.nowMillis = nowMillis;
     }
 
     /**
-     * Verifies an answer to a request.
+     * Verifies the response to a request.
      *
-     * @param issuer of the certificate asked about
-     * @throws OcspFault when clients must not see the answer
+     * @param issuer the issuer of the certificate in question
+     * @throws OcspFault if the response must not be stapled
      */
     static Staple verified(byte[] answer, OcspRequest request, X509Certificate issuer, long nowMillis)
             throws OcspFault {
         try {
-            return new OcspAnswer(request, issuer, nowMillis).read(answer);
+            return new OcspResponseVerifier(request, issuer, nowMillis).read(answer);
         } catch (IllegalArgumentException | DateTimeException e) {
             throw new OcspFault(Kind.MALFORMED, "the answer is not OCSP: " + e.getMessage());
         } catch (GeneralSecurityException e) {
@@ -67,7 +70,7 @@ final class OcspAnswer {
         DerReader whole = DerReader.of(answer);
         DerReader response = whole.enter(DerReader.SEQUENCE);
         if (whole.hasMore()) {
-            throw new OcspFault(Kind.MALFORMED, "the answer is followed by extra bytes");
+            throw new OcspFault(Kind.MALFORMED, "trailing bytes after the answer");
         }
         byte[] status = response.content(DerReader.ENUMERATED);
         if (status.length != 1 || status[0] != 0) {
@@ -119,7 +122,10 @@ final class OcspAnswer {
         return certificates;
     }
 
-    /** The issuer, or a responder that the issuer has authorised (RFC 6960 section 4.2.2.2). */
+    /**
+     * Returns the certificate of the signer: the issuer, or a responder authorized by the issuer (RFC 6960 section
+     * 4.2.2.2).
+     */
     private X509Certificate signer(DerReader data, List<X509Certificate> certificates)
             throws OcspFault, GeneralSecurityException {
         byte[] name = null;
@@ -152,7 +158,7 @@ final class OcspAnswer {
                 : Arrays.equals(OcspRequest.keyHash(certificate), key);
     }
 
-    /** Why a certificate may not sign answers; null where it may. */
+    /** Returns the reason why a certificate may not sign responses; null if it may. */
     private @Nullable String objection(X509Certificate responder) {
         try {
             List<String> purposes = responder.getExtendedKeyUsage();
@@ -163,7 +169,7 @@ final class OcspAnswer {
             responder.verify(issuer.getPublicKey());
             return responder.getIssuerX500Principal().equals(issuer.getSubjectX500Principal())
                     ? null
-                    : "the responder's certificate has another issuer";
+                    : "the responder's certificate was issued by another CA";
         } catch (GeneralSecurityException e) {
             return "the responder's certificate is not valid: " + e.getMessage();
         }
@@ -185,7 +191,8 @@ final class OcspAnswer {
         refuseCritical(single);
         Staple staple = new Staple(answer, thisUpdate, nextUpdate);
         if (thisUpdate > nowMillis + SKEW_MILLIS) {
-            throw new OcspFault(Kind.OUTDATED, "the answer has a time in the future; check the clock of this machine");
+            throw new OcspFault(
+                    Kind.OUTDATED, "thisUpdate of the answer is in the future; check the clock of this machine");
         }
         if (nextUpdate <= thisUpdate || !staple.isUsable(nowMillis)) {
             throw new OcspFault(Kind.OUTDATED, "the answer is out of date");
@@ -198,7 +205,7 @@ final class OcspAnswer {
         return LocalDateTime.parse(text, TIME).toInstant(ZoneOffset.UTC).toEpochMilli();
     }
 
-    /** Refuses extensions that must be understood: none is. */
+    /** Refuses critical extensions: this client supports none. */
     private static void refuseCritical(DerReader holder) {
         if (holder.tag() != DerReader.explicit(1)) {
             return;
@@ -208,7 +215,7 @@ final class OcspAnswer {
             DerReader extension = extensions.enter(DerReader.SEQUENCE);
             String identifier = extension.identifier();
             if (extension.tag() == DerReader.BOOLEAN && !Arrays.equals(extension.content(DerReader.BOOLEAN), FALSE)) {
-                throw new IllegalArgumentException("the critical extension " + identifier);
+                throw new IllegalArgumentException("unsupported critical extension " + identifier);
             }
         }
     }

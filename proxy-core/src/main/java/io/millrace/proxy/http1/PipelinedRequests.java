@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to the connection's event loop.
  */
-final class RequestIntake {
+final class PipelinedRequests {
     /**
      * Limit of decoded objects that wait behind the current request. Well-formed traffic does not reach it with one
      * read of 64 KiB.
@@ -33,7 +33,7 @@ final class RequestIntake {
     private boolean taking;
     private long discarded;
 
-    RequestIntake(Http1Connection connection) {
+    PipelinedRequests(Http1Connection connection) {
         this.connection = connection;
     }
 
@@ -130,16 +130,16 @@ final class RequestIntake {
         }
         taking = true;
         try {
-            while (!waiting.isEmpty() && !connection.isClosing() && isTaking(connection.stream())) {
+            while (!waiting.isEmpty() && !connection.isClosing() && acceptsContent(connection.stream())) {
                 take(waiting.remove());
             }
         } finally {
             taking = false;
         }
-        regulateReading();
+        updateAutoRead();
     }
 
-    private static boolean isTaking(@Nullable Http1Stream current) {
+    private static boolean acceptsContent(@Nullable Http1Stream current) {
         return current == null || !current.isRequestEnded();
     }
 
@@ -148,7 +148,7 @@ final class RequestIntake {
      * buffer). After a complete request, reading stays on until bytes arrive. Most clients send none, which saves two
      * epoll_ctl calls per request.
      */
-    void regulateReading() {
+    void updateAutoRead() {
         if (connection.isLeaving() || !connection.context().channel().isActive()) {
             return;
         }

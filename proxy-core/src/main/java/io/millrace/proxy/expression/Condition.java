@@ -1,0 +1,245 @@
+package io.millrace.proxy.expression;
+
+import com.google.re2j.Pattern;
+import java.util.List;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A node of an expression. Its text is in the canonical form, which parses to an equal node.
+ *
+ * <p>Immutable.
+ */
+sealed interface Condition<S> {
+    boolean test(S subject);
+
+    /**
+     * Whether the result could be {@code wanted}, where the values of some fields are not known.
+     *
+     * @param unknown whether the value of a field is not known
+     */
+    boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown);
+
+    /** Appends the canonical form; a caller adds parentheses where they are needed. */
+    void print(StringBuilder out);
+
+    /** All of several, at least two, none of which is of this kind. */
+    record All<S>(List<Condition<S>> parts) implements Condition<S> {
+        @Override
+        public boolean test(S subject) {
+            for (int i = 0; i < parts.size(); i++) {
+                if (!parts.get(i).test(subject)) {
+                    return false;
+                }
+            }
+            return true;
+        }
+
+        @Override
+        public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
+            return wanted ? couldEach(parts, subject, true, unknown) : couldOne(parts, subject, false, unknown);
+        }
+
+        @Override
+        public void print(StringBuilder out) {
+            join(out, parts, " && ");
+        }
+    }
+
+    /** One of several, at least two, none of which is of this kind. */
+    record Any<S>(List<Condition<S>> parts) implements Condition<S> {
+        @Override
+        public boolean test(S subject) {
+            for (int i = 0; i < parts.size(); i++) {
+                if (parts.get(i).test(subject)) {
+                    return true;
+                }
+            }
+            return false;
+        }
+
+        @Override
+        public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
+            return wanted ? couldOne(parts, subject, true, unknown) : couldEach(parts, subject, false, unknown);
+        }
+
+        @Override
+        public void print(StringBuilder out) {
+            join(out, parts, " || ");
+        }
+    }
+
+    /** The opposite. */
+    record Not<S>(Condition<S> part) implements Condition<S> {
+        @Override
+        public boolean test(S subject) {
+            return !part.test(subject);
+        }
+
+        @Override
+        public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
+            return part.could(subject, !wanted, unknown);
+        }
+
+        @Override
+        public void print(StringBuilder out) {
+            out.append('!');
+            if (part instanceof Not<S>) {
+                part.print(out);
+            } else {
+                out.append('(');
+                part.print(out);
+                out.append(')');
+            }
+        }
+    }
+
+    /** A number, compared with literals: with one of them for {@code in}. A number that is absent equals nothing. */
+    record Numbers<S>(Field<S> field, Operator operator, List<Long> values, boolean isList) implements Condition<S> {
+        @Override
+        public boolean test(S subject) {
+            long number = field.readNumber(subject);
+            if (number == Field.ABSENT) {
+                return operator == Operator.NOT_EQUAL;
+            }
+            for (int i = 0; i < values.size(); i++) {
+                if (operator.holds(number, values.get(i))) {
+                    return true;
+                }
+            }
+            return false;
+        }
+
+        @Override
+        public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
+            return unknown.test(field) || test(subject) == wanted;
+        }
+
+        @Override
+        public void print(StringBuilder out) {
+            printComparison(
+                    out, field, null, isList ? "in" : operator.text(), values, value -> Literal.number(field, value));
+        }
+    }
+
+    /**
+     * A text or several, compared with literals. It holds when one text equals one literal; with {@code !=}, when none does.
+     */
+    record Texts<S>(Field<S> field, @Nullable String key, Operator operator, List<String> values, boolean isList)
+            implements Condition<S> {
+        @Override
+        public boolean test(S subject) {
+            return isEqual(subject) == (operator == Operator.EQUAL);
+        }
+
+        private boolean isEqual(S subject) {
+            if (field.type() == FieldType.TEXT) {
+                String text = field.readText(subject);
+                return text != null && values.contains(text);
+            }
+            List<String> texts = field.readTexts(subject, key == null ? "" : key);
+            for (int i = 0; i < texts.size(); i++) {
+                if (values.contains(texts.get(i))) {
+                    return true;
+                }
+            }
+            return false;
+        }
+
+        @Override
+        public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
+            return unknown.test(field) || test(subject) == wanted;
+        }
+
+        @Override
+        public void print(StringBuilder out) {
+            printComparison(out, field, key, isList ? "in" : operator.text(), values, Literal::quoted);
+        }
+    }
+
+    /** A regular expression that is found in a text, or in one of several. */
+    record Match<S>(Field<S> field, @Nullable String key, Pattern pattern) implements Condition<S> {
+        @Override
+        public boolean test(S subject) {
+            if (field.type() == FieldType.TEXT) {
+                String text = field.readText(subject);
+                return text != null && pattern.matcher(text).find();
+            }
+            List<String> texts = field.readTexts(subject, key == null ? "" : key);
+            for (int i = 0; i < texts.size(); i++) {
+                if (pattern.matcher(texts.get(i)).find()) {
+                    return true;
+                }
+            }
+            return false;
+        }
+
+        @Override
+        public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
+            return unknown.test(field) || test(subject) == wanted;
+        }
+
+        @Override
+        public void print(StringBuilder out) {
+            printComparison(out, field, key, Operator.MATCH.text(), List.of(pattern.pattern()), Literal::quoted);
+        }
+    }
+
+    /** Prints a literal. */
+    @FunctionalInterface
+    interface Printer<V> {
+        String print(V value);
+    }
+
+    private static <S> boolean couldEach(
+            List<Condition<S>> parts, S subject, boolean wanted, Predicate<Field<S>> unknown) {
+        for (int i = 0; i < parts.size(); i++) {
+            if (!parts.get(i).could(subject, wanted, unknown)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static <S> boolean couldOne(
+            List<Condition<S>> parts, S subject, boolean wanted, Predicate<Field<S>> unknown) {
+        for (int i = 0; i < parts.size(); i++) {
+            if (parts.get(i).could(subject, wanted, unknown)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static <S> void join(StringBuilder out, List<Condition<S>> parts, String between) {
+        for (int i = 0; i < parts.size(); i++) {
+            out.append(i == 0 ? "" : between);
+            Condition<S> part = parts.get(i);
+            // && binds tighter than ||.
+            boolean needsParentheses = part instanceof Any<S>;
+            out.append(needsParentheses ? "(" : "");
+            part.print(out);
+            out.append(needsParentheses ? ")" : "");
+        }
+    }
+
+    private static <V> void printComparison(
+            StringBuilder out,
+            Field<?> field,
+            @Nullable String key,
+            String operator,
+            List<V> values,
+            Printer<V> printer) {
+        out.append(field.name());
+        if (key != null) {
+            out.append('[').append(Literal.quoted(key)).append(']');
+        }
+        out.append(' ').append(operator).append(' ');
+        boolean isList = operator.equals("in");
+        out.append(isList ? "(" : "");
+        for (int i = 0; i < values.size(); i++) {
+            out.append(i == 0 ? "" : ", ").append(printer.print(values.get(i)));
+        }
+        out.append(isList ? ")" : "");
+    }
+}

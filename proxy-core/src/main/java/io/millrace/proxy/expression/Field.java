@@ -1,0 +1,123 @@
+package io.millrace.proxy.expression;
+
+import java.util.List;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A field that expressions may name, and how its value is read from a subject.
+ *
+ * <p>Immutable.
+ *
+ * @param <S> the subject
+ */
+public final class Field<S> {
+    /** Stands for a number that the subject does not have. */
+    public static final long ABSENT = Long.MIN_VALUE;
+
+    private final String name;
+    private final FieldType type;
+    private final String description;
+    private final boolean foldsCase;
+    private final boolean keyed;
+    private final ToLongFunction<S> number;
+    private final Function<S, @Nullable String> text;
+    private final BiFunction<S, String, List<String>> texts;
+
+    private Field(
+            String name,
+            FieldType type,
+            String description,
+            boolean foldsCase,
+            boolean keyed,
+            ToLongFunction<S> number,
+            Function<S, @Nullable String> text,
+            BiFunction<S, String, List<String>> texts) {
+        this.name = name;
+        this.type = type;
+        this.description = description;
+        this.foldsCase = foldsCase;
+        this.keyed = keyed;
+        this.number = number;
+        this.text = text;
+        this.texts = texts;
+    }
+
+    /**
+     * A number.
+     *
+     * @param type an integer, a size in bytes or a duration in nanoseconds
+     * @param number reads it; {@link #ABSENT} where there is none
+     */
+    public static <S> Field<S> number(String name, FieldType type, String description, ToLongFunction<S> number) {
+        if (type.isText()) {
+            throw new IllegalArgumentException(name + ": " + type);
+        }
+        return new Field<>(name, type, description, false, false, number, s -> null, (s, key) -> List.of());
+    }
+
+    /** A text; null where there is none. */
+    public static <S> Field<S> text(String name, String description, Function<S, @Nullable String> text) {
+        return new Field<>(name, FieldType.TEXT, description, false, false, s -> ABSENT, text, (s, key) -> List.of());
+    }
+
+    /** A text in lower case, such as a host: literals that it is compared with are folded, regular expressions are not. */
+    public static <S> Field<S> lowerCase(String name, String description, Function<S, @Nullable String> text) {
+        return new Field<>(name, FieldType.TEXT, description, true, false, s -> ABSENT, text, (s, key) -> List.of());
+    }
+
+    /** Several texts, or none. */
+    public static <S> Field<S> texts(String name, String description, Function<S, List<String>> texts) {
+        return new Field<>(
+                name, FieldType.TEXTS, description, false, false, s -> ABSENT, s -> null, (s, key) -> texts.apply(s));
+    }
+
+    /** Several texts under a key in brackets, such as {@code header["ETag"]}. */
+    public static <S> Field<S> keyed(String name, String description, BiFunction<S, String, List<String>> texts) {
+        return new Field<>(name, FieldType.TEXTS, description, false, true, s -> ABSENT, s -> null, texts);
+    }
+
+    /** Its name in expressions. */
+    public String name() {
+        return name;
+    }
+
+    public FieldType type() {
+        return type;
+    }
+
+    /** A sentence for the reference. */
+    public String description() {
+        return description;
+    }
+
+    /** Whether its values are in lower case. */
+    public boolean foldsCase() {
+        return foldsCase;
+    }
+
+    /** Whether a key in brackets belongs to it. */
+    public boolean isKeyed() {
+        return keyed;
+    }
+
+    long readNumber(S subject) {
+        return number.applyAsLong(subject);
+    }
+
+    @Nullable
+    String readText(S subject) {
+        return text.apply(subject);
+    }
+
+    List<String> readTexts(S subject, String key) {
+        return texts.apply(subject, key);
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+}

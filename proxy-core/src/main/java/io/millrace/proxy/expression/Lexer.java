@@ -1,0 +1,98 @@
+package io.millrace.proxy.expression;
+
+/** Splits the text of an expression into tokens. Confined to one thread. */
+final class Lexer {
+    private static final String[] SYMBOLS = {
+        "&&", "||", "==", "!=", "<=", ">=", "=~", "<", ">", "!", "(", ")", "[", "]", ","
+    };
+
+    private final String text;
+    private int at;
+
+    Lexer(String text) {
+        this.text = text;
+    }
+
+    /** The next token; at the end {@link Token.Kind#END}, again and again. */
+    Token next() throws ExpressionException {
+        while (at < text.length() && " \t\r\n".indexOf(text.charAt(at)) >= 0) {
+            at++;
+        }
+        int from = at;
+        if (from == text.length()) {
+            return new Token(Token.Kind.END, "", from);
+        }
+        char first = text.charAt(from);
+        if (first == '"' || first == '\'') {
+            return quoted(first);
+        }
+        if (isDigit(first)) {
+            skipWord();
+            return new Token(Token.Kind.NUMBER, text.substring(from, at), from);
+        }
+        if (isLetter(first)) {
+            skipWord();
+            return new Token(Token.Kind.NAME, text.substring(from, at), from);
+        }
+        for (String symbol : SYMBOLS) {
+            if (text.startsWith(symbol, from)) {
+                at += symbol.length();
+                return new Token(Token.Kind.SYMBOL, symbol, from);
+            }
+        }
+        throw new ExpressionException(text, from, unexpected(first));
+    }
+
+    private static String unexpected(char c) {
+        return switch (c) {
+            case '=' -> "a single '=' (did you mean ==?)";
+            case '&' -> "a single '&' (did you mean &&?)";
+            case '|' -> "a single '|' (did you mean ||?)";
+            case '~' -> "a single '~' (did you mean =~?)";
+            case '-', '+' -> "numbers have no sign";
+            default -> "a character that belongs in quotes: " + shown(c);
+        };
+    }
+
+    private static String shown(char c) {
+        return c > ' ' && c < 0x7f ? "'" + c + "'" : "U+" + hex(c);
+    }
+
+    private static String hex(char c) {
+        return Integer.toHexString(0x10000 | c).substring(1).toUpperCase(java.util.Locale.ROOT);
+    }
+
+    private static boolean isDigit(char c) {
+        return c >= '0' && c <= '9';
+    }
+
+    private static boolean isLetter(char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    }
+
+    /** Digits, letters, and dots for numbers such as {@code 1.5GiB}. */
+    private void skipWord() {
+        while (at < text.length()
+                && (isDigit(text.charAt(at)) || isLetter(text.charAt(at)) || text.charAt(at) == '.')) {
+            at++;
+        }
+    }
+
+    /** A backslash is an escape before a quote and before a backslash, else it is itself, as regular expressions want it. */
+    private Token quoted(char quote) throws ExpressionException {
+        int from = at++;
+        StringBuilder value = new StringBuilder();
+        while (at < text.length()) {
+            char c = text.charAt(at++);
+            if (c == quote) {
+                return new Token(Token.Kind.TEXT, value.toString(), from);
+            }
+            if (c < ' ' || c == 0x7f) {
+                throw new ExpressionException(text, at - 1, "a control character in quotes: " + shown(c));
+            }
+            boolean isEscape = c == '\\' && at < text.length() && "\"'\\".indexOf(text.charAt(at)) >= 0;
+            value.append(isEscape ? text.charAt(at++) : c);
+        }
+        throw new ExpressionException(text, from, "the closing " + quote + " is missing");
+    }
+}

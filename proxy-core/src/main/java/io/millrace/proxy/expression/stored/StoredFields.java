@@ -1,0 +1,53 @@
+package io.millrace.proxy.expression.stored;
+
+import io.millrace.proxy.expression.Field;
+import io.millrace.proxy.expression.FieldType;
+import io.millrace.proxy.expression.Schema;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** The fields of stored responses in expressions. No state. */
+public final class StoredFields {
+    /** Every field that the inventory knows. */
+    public static final Schema<StoredFacts> LISTED = Schema.of(List.of(
+            Field.text("url", "the URL that the response is stored for", facts -> facts.url()
+                    .text()),
+            Field.lowerCase("scheme", "`http` or `https`", facts -> facts.url().scheme()),
+            Field.lowerCase(
+                    "host", "the host of the URL, with its port unless that is the usual one", facts -> facts.url()
+                            .host()),
+            Field.text("path", "the path of the URL, without the query", facts -> facts.url()
+                    .path()),
+            Field.text("query", "the query of the URL, without `?`; empty where there is none", facts -> facts.url()
+                    .query()),
+            Field.number("status", FieldType.INTEGER, "the status code", StoredFacts::status),
+            Field.lowerCase(
+                    "type",
+                    "the media type of Content-Type in lower case, without parameters",
+                    facts -> mediaType(facts.contentType())),
+            Field.number(
+                    "age",
+                    FieldType.DURATION,
+                    "time since the response was stored or last validated",
+                    StoredFacts::ageNanos),
+            Field.number("size", FieldType.SIZE, "length of the body, where it is known", facts -> bodyBytes(facts)),
+            Field.texts("tag", "the tags of the response", StoredFacts::tags),
+            Field.lowerCase("tier", "`ram` where RAM has the response, else `disk`", StoredFacts::tier)));
+
+    private StoredFields() {}
+
+    private static @Nullable String mediaType(@Nullable String contentType) {
+        if (contentType == null) {
+            return null;
+        }
+        int semicolon = contentType.indexOf(';');
+        String type = semicolon < 0 ? contentType : contentType.substring(0, semicolon);
+        return type.strip().toLowerCase(Locale.ROOT);
+    }
+
+    private static long bodyBytes(StoredFacts facts) {
+        long bytes = facts.bodyBytes();
+        return bytes < 0 ? Field.ABSENT : bytes;
+    }
+}
