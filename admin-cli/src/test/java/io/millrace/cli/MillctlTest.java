@@ -104,7 +104,7 @@ final class MillctlTest {
         assertEquals(3, run.exitCode());
         assertEquals("", run.out());
         assertEquals("""
-                millctl: found no running millrace; looked at
+                millctl: found no running millrace; checked
                   %s/run/admin.sock: not there
                   %s: no process listens; the process that created the socket has exited
                   start one:    millrace run --config FILE (or run --demo)

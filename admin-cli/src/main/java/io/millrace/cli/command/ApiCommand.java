@@ -175,6 +175,6 @@ public abstract class ApiCommand implements Callable<Integer> {
 
     /** What to do when the worker does not do its part. */
     protected String whatNext() {
-        return "see what it is doing: " + invocation.statusCommand();
+        return "check its state: " + invocation.statusCommand();
     }
 }

@@ -31,7 +31,7 @@ abstract class ConfigChangeCommand extends ApiCommand {
 
     /** Advice for the case that a valid change was not made. */
     String next() {
-        return "see what is set: millctl config diff";
+        return "see the values that are set: millctl config diff";
     }
 
     /**

@@ -173,7 +173,7 @@ public final class RemapYamlImport {
     private void take(RemapFilter filter, Entry entry, String name, String value) {
         try {
             if (value.isEmpty()) {
-                throw new IllegalArgumentException(name + " says nothing");
+                throw new IllegalArgumentException(name + " is empty");
             }
             filters.take(filter, entry, name, value);
         } catch (IllegalArgumentException e) {
