@@ -161,6 +161,6 @@ final class AtsNamesTest extends AtsClientsFixture {
                 String.valueOf(rules.get(1).originTls().context().certificate()).endsWith("own.pem"));
         assertTrue(String.valueOf(rules.get(1).originTls().context().key()).endsWith("own.key"));
         assertEquals("ON", rules.get(2).originTls().context().verify().name());
-        assertTrue(samples.line("sni.yaml", 9).note().contains("no rule leads to an origin of this name"));
+        assertTrue(samples.line("sni.yaml", 9).note().contains("no rule has an https origin with this name"));
     }
 }
