@@ -63,8 +63,8 @@ final class NewLines {
         Candidate holder = find(newest, true, candidates);
         goOn(holder, newest, candidates);
         if (holder == null) {
-            talk.accept("the log file of the last run, read up to byte " + newest.bytes() + ", is not found beside " + log
-                    + ": lines written to that file since then are not counted");
+            talk.accept("the log file of the last run, read up to byte " + newest.bytes() + ", is not found beside "
+                    + log + ": lines written to that file since then are not counted");
         } else if (holder.file().equals(log)) {
             return;
         }

@@ -157,7 +157,8 @@ final class AdminClientTest {
         ScriptedAdmin.on(socket(), End.CLOSE).close();
         AdminClientException failure = assertThrows(AdminClientException.class, () -> client().get("/v1/status"));
         assertEquals(Kind.UNREACHABLE, failure.kind());
-        assertEquals(socket() + ": no process listens; the process that created the socket has exited", failure.message());
+        assertEquals(
+                socket() + ": no process listens; the process that created the socket has exited", failure.message());
     }
 
     @Test

@@ -599,7 +599,9 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
                 && serves.protocolVersion() >= VERSION_WITH_RELEASE
                 && serves.state() == WorkerState.READY) {
             handOverDeadline = loop.schedule(
-                    () -> workers.kill(next, "did not take over from the old worker in time"), HAND_OVER_NANOS, TimeUnit.NANOSECONDS);
+                    () -> workers.kill(next, "did not take over from the old worker in time"),
+                    HAND_OVER_NANOS,
+                    TimeUnit.NANOSECONDS);
             serves.send(new ControlMessage.Release());
             publish();
         } else if (roll != null) {

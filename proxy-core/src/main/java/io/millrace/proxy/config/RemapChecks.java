@@ -98,7 +98,10 @@ public final class RemapChecks {
         }
         int groups = HostTemplate.compile(String.valueOf(from.host())).groupCount();
         int last = HostTemplate.lastGroup(to.host() + to.path() + to.query());
-        return last <= groups ? null : new Fault("to", "$" + last + " is not a group of the expression, whose number of groups is " + groups);
+        return last <= groups
+                ? null
+                : new Fault(
+                        "to", "$" + last + " is not a group of the expression, whose number of groups is " + groups);
     }
 
     private static @Nullable Fault query(RemapVerb verb, RuleUrl to) {
@@ -142,14 +145,16 @@ public final class RemapChecks {
         }
         return rule.isSet(RemapKeys.REWRITE_SET_COOKIE) && verb != RemapVerb.REVERSE_MAP
                 ? new Fault(
-                        RemapKeys.REWRITE_SET_COOKIE.name(), "is only for reverse_map, and cannot be set for " + verb.word())
+                        RemapKeys.REWRITE_SET_COOKIE.name(),
+                        "is only for reverse_map, and cannot be set for " + verb.word())
                 : null;
     }
 
     private static @Nullable Fault settings(RemapVerb verb, ConfigValues rule) {
         for (ConfigKey<?> key : ConfigCatalog.keys()) {
             if (key.isPerRule() && rule.isSet(key)) {
-                return new Fault(key.path(), "cannot be set for " + verb.word() + ", which sends no requests to an origin");
+                return new Fault(
+                        key.path(), "cannot be set for " + verb.word() + ", which sends no requests to an origin");
             }
         }
         return null;
@@ -160,7 +165,10 @@ public final class RemapChecks {
         for (RemapRuleConfig rule : config.remap()) {
             String host = String.valueOf(rule.to().host());
             if (rule.verb().isForward() && rule.verb().isRegex() && letsClientsChoose(host)) {
-                warn(rule, "to", "lets clients choose the origin, because $0 to $9 can become any host name with any end");
+                warn(
+                        rule,
+                        "to",
+                        "lets clients choose the origin, because $0 to $9 can become any host name with any end");
             }
             if (rule.verb().isRedirect() && leadsToItself(rule)) {
                 warn(rule, "to", "matches this rule again, so clients are redirected in a loop");

@@ -58,7 +58,9 @@ abstract class ConfigChangeCommand extends ApiCommand {
         if (report.objects("settings").isEmpty()) {
             console().say("nothing has changed");
         } else if (relaunch > 0) {
-            console().say("settings marked relaunch take effect after a restart of the launcher: systemctl restart millrace");
+            console()
+                    .say(
+                            "settings marked relaunch take effect after a restart of the launcher: systemctl restart millrace");
         }
         return ExitCode.OK;
     }

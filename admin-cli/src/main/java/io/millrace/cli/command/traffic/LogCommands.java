@@ -226,7 +226,8 @@ public final class LogCommands {
                 return;
             }
             if (names.contains("-")) {
-                throw new CommandFailure(ExitCode.USAGE, "--state needs a file, and cannot be used with standard input");
+                throw new CommandFailure(
+                        ExitCode.USAGE, "--state needs a file, and cannot be used with standard input");
             }
             try (ProgressFile progress = ProgressFile.open(file)) {
                 for (String name : names) {

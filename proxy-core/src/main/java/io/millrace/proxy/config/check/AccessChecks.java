@@ -83,8 +83,7 @@ final class AccessChecks {
                 error(
                         path,
                         new InvalidValueException(
-                                "'" + method + "' must be in capital letters",
-                                method.toUpperCase(Locale.ROOT)));
+                                "'" + method + "' must be in capital letters", method.toUpperCase(Locale.ROOT)));
             }
         }
     }

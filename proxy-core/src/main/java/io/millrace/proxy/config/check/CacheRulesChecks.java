@@ -66,10 +66,7 @@ public final class CacheRulesChecks {
             String capitals = method.toUpperCase(Locale.ROOT);
             if (!method.equals(capitals)) {
                 problems.error(
-                        problems.placeOf(path, whole),
-                        path,
-                        "'" + method + "' must be in capital letters",
-                        capitals);
+                        problems.placeOf(path, whole), path, "'" + method + "' must be in capital letters", capitals);
             }
         }
     }

@@ -64,7 +64,10 @@ public final class ConfigChecks {
         }
         boolean tokenMissing = values.find(ConfigKeys.ADMIN_TOKEN_FILE) == null && !broken(ConfigKeys.ADMIN_TOKEN_FILE);
         if (values.find(ConfigKeys.ADMIN_LISTEN) != null && tokenMissing) {
-            problems.error(at("admin.listen"), "admin.listen", "needs admin.token_file, because otherwise anybody could purge");
+            problems.error(
+                    at("admin.listen"),
+                    "admin.listen",
+                    "needs admin.token_file, because otherwise anybody could purge");
         }
         checkHeartbeat(values);
         checkJavaHome(values);
@@ -147,7 +150,8 @@ public final class ConfigChecks {
     private void checkProxyProtocol(String path, ConfigValues listener, ConfigValues values) {
         boolean on = listener.get(ProxyProtocolKeys.LISTEN) != ListenerConfig.ProxyProtocol.OFF;
         if (on && !values.isSet(ProxyProtocolKeys.ALLOW) && !broken(ProxyProtocolKeys.ALLOW)) {
-            problems.error(at(path), path, "needs access.proxy_protocol_allow, the addresses whose headers are trusted");
+            problems.error(
+                    at(path), path, "needs access.proxy_protocol_allow, the addresses whose headers are trusted");
         }
     }
 

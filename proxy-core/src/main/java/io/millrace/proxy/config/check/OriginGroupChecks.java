@@ -122,9 +122,7 @@ public final class OriginGroupChecks {
         boolean hasBackup =
                 group.elements(OriginGroupKeys.HOSTS).stream().anyMatch(host -> host.get(OriginGroupKeys.HOST_BACKUP));
         if (group.get(OriginGroupKeys.POLICY) != OriginGroupConfig.Policy.CONSISTENT_HASH) {
-            error(
-                    path + ".ring_mode",
-                    word + " is only for policy: consistent_hash, which assigns a host to each URL");
+            error(path + ".ring_mode", word + " is only for policy: consistent_hash, which assigns a host to each URL");
         } else if (mode == OriginGroupConfig.RingMode.ALTERNATE_RING && !hasBackup) {
             error(path + ".ring_mode", "alternate_ring needs a host with backup: true");
         } else if (mode == OriginGroupConfig.RingMode.PEERING_RING
@@ -194,7 +192,8 @@ public final class OriginGroupChecks {
             if (unnamed && "https".equals(url.scheme()) && url.isAddress()) {
                 return new Fault(
                         ".hosts[" + i + "]",
-                        url.authority() + " is an address without a name for the certificate; set the name with health_check.host");
+                        url.authority()
+                                + " is an address without a name for the certificate; set the name with health_check.host");
             }
             primary |= !hosts.get(i).get(OriginGroupKeys.HOST_BACKUP);
         }
@@ -227,7 +226,9 @@ public final class OriginGroupChecks {
                     && config.via().name().equals(ConfigKeys.VIA_NAME.defaultValue())) {
                 String path = "origins[" + i + "].ring_mode";
                 problems.warning(
-                        at(path), path, "each sibling needs its own via.name; siblings with the same name refuse each other's requests (508)");
+                        at(path),
+                        path,
+                        "each sibling needs its own via.name; siblings with the same name refuse each other's requests (508)");
             }
         }
     }

@@ -187,7 +187,9 @@ final class StorageChecks {
                 && !problems.isBroken(size)
                 && !StorageConfig.isDevice(path)) {
             problems.error(
-                    at(number, "path"), size, "missing; only a block device needs no size, but " + path + " is not a block device");
+                    at(number, "path"),
+                    size,
+                    "missing; only a block device needs no size, but " + path + " is not a block device");
         }
     }
 

@@ -147,7 +147,8 @@ final class TlsChecks {
         if ((certificate == null) == (directory == null)) {
             problems.error(at(path), path, "must have either certificate (and key) or directory");
         } else if (directory != null && element.isSet(TlsKeys.KEY)) {
-            problems.error(at(path + ".key"), path + ".key", "cannot be combined with directory, which contains the keys");
+            problems.error(
+                    at(path + ".key"), path + ".key", "cannot be combined with directory, which contains the keys");
         }
         // These are warnings, since one unreadable certificate must not prevent the use of the others.
         warnUnreadable(path + ".certificate", certificate);

@@ -595,8 +595,7 @@ public final class ValueType<T> {
         List<String> names = readTokens(text.toLowerCase(Locale.ROOT), "the name of a protocol");
         for (String name : names) {
             if (REFUSED_PROTOCOLS.contains(name)) {
-                throw new InvalidValueException(
-                        "'" + name + "' is not allowed: its requests would bypass every rule");
+                throw new InvalidValueException("'" + name + "' is not allowed: its requests would bypass every rule");
             }
         }
         return names;

@@ -17,7 +17,8 @@ public record DayTime(int fromMinute, int toMinute) {
             throw new InvalidValueException("'" + text + "' is not a part of a day such as 08:00-14:00");
         }
         if (from == to) {
-            throw new InvalidValueException("'" + text + "' has the same begin and end; omit the key for the whole day");
+            throw new InvalidValueException(
+                    "'" + text + "' has the same begin and end; omit the key for the whole day");
         }
         return new DayTime(from, to == 0 ? DAY : to);
     }

@@ -64,14 +64,16 @@ final class ConfigBinder {
         if (root instanceof MappingNode mapping) {
             bindSection(mapping, ConfigShape.root(), "", into);
         } else {
-            problems.error(place(root), "", "a configuration must consist of 'key: value' lines, this is " + kind(root));
+            problems.error(
+                    place(root), "", "a configuration must consist of 'key: value' lines, this is " + kind(root));
         }
     }
 
     /** Reads an included file: appends its lists to those read before. */
     void bindIncluded(Node root, ConfigValues.Builder into) {
         if (!(root instanceof MappingNode mapping)) {
-            problems.error(place(root), "", "an included file must consist of lists such as remap:, this is " + kind(root));
+            problems.error(
+                    place(root), "", "an included file must consist of lists such as remap:, this is " + kind(root));
             return;
         }
         Map<String, Place> seen = new HashMap<>();

@@ -143,7 +143,8 @@ final class ConfigIncludes {
                     problems.error(place, key, pattern + " includes " + name + " itself" + by);
                 } else if (first != null) {
                     if (!first.equals(shown)) {
-                        problems.warning(place, key, shown + " is " + first + " by another name; the file is read once");
+                        problems.warning(
+                                place, key, shown + " is " + first + " by another name; the file is read once");
                     }
                 } else if (texts.size() == FILES_MAX) {
                     problems.error(place, key, pattern + " exceeds the limit of " + FILES_MAX + " files");
@@ -184,7 +185,10 @@ final class ConfigIncludes {
             Path last = file.getFileName();
             Path parent = file.getParent();
             if (last == null || parent == null || isGlob(parent.toString())) {
-                problems.error(place, key, "'" + pattern + "' has a pattern in a directory name; only the file name can be a pattern");
+                problems.error(
+                        place,
+                        key,
+                        "'" + pattern + "' has a pattern in a directory name; only the file name can be a pattern");
             } else if (isGlob(last.toString())) {
                 return listed(parent, last.toString());
             } else if (Files.isDirectory(file)) {

@@ -108,7 +108,8 @@ final class ConfigIncludeTest {
         Path d = rule("d.yaml", "just words\n");
         Files.writeString(
                 file, "include: rules.d\nlisten: [':1']\nremap: [{map: /, to: http://o.example/}]\nvia: {nam: x}\n");
-        String only = " is not allowed in an included file, which can contain only remap, origins, filters, cache_rules";
+        String only =
+                " is not allowed in an included file, which can contain only remap, origins, filters, cache_rules";
         List<String> lines = ConfigLoader.load(file, Map.of()).text().lines().toList();
         assertEquals(file + ":4:7: via.nam: unknown key (did you mean name?)", lines.get(0));
         assertEquals(a + ":3:5: remap[1].too: unknown key (did you mean to?)", lines.get(1));
@@ -117,7 +118,8 @@ final class ConfigIncludeTest {
         assertEquals(b + ":4:1: remap: set twice; the first value is on line 3", lines.get(4));
         assertTrue(lines.get(5).startsWith(c + ":2:1: YAML: "), lines.get(5));
         assertEquals(
-                d + ":1:1: an included file must consist of lists such as remap:, this is a single value", lines.get(6));
+                d + ":1:1: an included file must consist of lists such as remap:, this is a single value",
+                lines.get(6));
         assertEquals(7, lines.size(), () -> String.join("\n", lines));
     }
 
@@ -125,7 +127,10 @@ final class ConfigIncludeTest {
     void whatIsMissingOrNoPatternIsAProblemOfTheFirstFile() throws IOException {
         assertEquals(directory + "/gone.yaml: no such file", text("gone.yaml"));
         assertEquals(file + ":1:1: include: " + directory + "/gone: no such directory", text("gone/*.yaml"));
-        assertEquals(file + ":1:1: include: '*/a.yaml' has a pattern in a directory name; only the file name can be a pattern", text("'*/a.yaml'"));
+        assertEquals(
+                file
+                        + ":1:1: include: '*/a.yaml' has a pattern in a directory name; only the file name can be a pattern",
+                text("'*/a.yaml'"));
         assertEquals(file + ":1:1: include: '" + "[a-.yaml" + "' is not a path or pattern", text("'[a-.yaml'"));
         assertEquals(file + ":1:1: include: m.yaml includes " + file + " itself", text("m.yaml"));
     }
