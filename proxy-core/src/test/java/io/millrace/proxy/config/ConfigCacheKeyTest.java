@@ -74,7 +74,7 @@ final class ConfigCacheKeyTest {
                 32, good(most).cache().settings().key().selectors().selectors().size());
         assertEquals(
                 List.of("millrace.yaml:5:38: cache.key.cookies: with both, cache.key.fields and cache.key.cookies,"
-                        + " responses are told apart by 33 names; the limit is 32"),
+                        + " responses are distinguished by 33 names; the limit is 32"),
                 bad(most.replace("X-B]", "X-B, Y]")));
     }
 

@@ -102,7 +102,7 @@ class ConfigDnsTest {
     @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
             {name_servers: [ns.example]} | 3:7 dns.name_servers: 'ns.example' is not the address of a name server such as 192.0.2.53 or [2001:db8::53]:5353
             {name_servers: [":53"]} | 3:7 dns.name_servers: ':53' is not the address of a name server such as 192.0.2.53 or [2001:db8::53]:5353
-            {name_servers: ["192.0.2.1:0"]} | 3:7 dns.name_servers: '192.0.2.1:0' names no port
+            {name_servers: ["192.0.2.1:0"]} | 3:7 dns.name_servers: '192.0.2.1:0' has no valid port
             {name_servers: [192.0.2.1, "192.0.2.1:53"]} | 3:7 dns.name_servers: contains a name server twice
             {split: [{domains: [a.example, b..example], name_servers: [192.0.2.1]}]} | 3:16 dns.split[0].domains: 'b..example' is not a domain such as corp.example.com
             {split: [{domains: [], name_servers: [192.0.2.1]}]} | 3:16 dns.split[0].domains: is empty

@@ -143,8 +143,8 @@ final class ConfigFiltersTest {
     void warnsOfFiltersThatDecideNothing() {
         assertEquals(
                 List.of(
-                        "millrace.yaml:5:15: warning: remap[0].filters[0]: can never match, because src_ip takes out all"
-                                + " that it lists",
+                        "millrace.yaml:5:15: warning: remap[0].filters[0]: can never match, because src_ip excludes"
+                                + " all addresses that it lists",
                         "millrace.yaml:7:8: warning: remap[0].filters[2]: can never match, because"
                                 + " remap[0].filters[1] matches all of its requests first",
                         "millrace.yaml:8:8: warning: remap[0].filters[3]: can never match, because no address in listen"

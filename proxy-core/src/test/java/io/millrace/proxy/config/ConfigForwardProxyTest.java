@@ -50,7 +50,7 @@ final class ConfigForwardProxyTest {
         assertEquals(
                 "", load("forward_proxy: {origins: egress}" + group + "true}]").text());
         assertEquals(
-                List.of("t.yaml:3:17: forward_proxy.origins: the hosts of origins[0] 'egress' are no proxies;"
+                List.of("t.yaml:3:17: forward_proxy.origins: the hosts of origins[0] 'egress' are not proxies;"
                         + " set parent_is_proxy: true in that group, or name another group"),
                 errors("forward_proxy: {origins: egress}" + group + "false}]"));
         assertEquals(

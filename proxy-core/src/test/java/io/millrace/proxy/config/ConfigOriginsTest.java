@@ -129,7 +129,7 @@ class ConfigOriginsTest {
                     hosts: [http://a], retry: {tries: 0}        | 3:52 origins[0].retry.tries: 0 is below the limit of 1
                     hosts: [http://a], health_check: {interval: 1s} | 3:52 origins[0].health_check.interval: needs health_check.path, because there are no checks without a path
                     hosts: [https://10.0.0.1], health_check: {path: /up} | 3:26 origins[0].hosts[0]: https://10.0.0.1 is an address without a name for the certificate; set the name with health_check.host
-                    hosts: [http://a, {url: http://b, backup: true}], ring_mode: alternate_ring | 3:68 origins[0].ring_mode: alternate_ring is only for policy: consistent_hash, by which each URL has a host of its own
+                    hosts: [http://a, {url: http://b, backup: true}], ring_mode: alternate_ring | 3:68 origins[0].ring_mode: alternate_ring is only for policy: consistent_hash, which assigns a host to each URL
                     hosts: [http://a], policy: consistent_hash, ring_mode: alternate_ring | 3:62 origins[0].ring_mode: alternate_ring needs a host with backup: true
                     hosts: [http://a], policy: consistent_hash, ring_mode: peering_ring | 3:62 origins[0].ring_mode: peering_ring needs a host with backup: true, or go_direct: true, for the URLs that this proxy owns
                     policy: sticky                              | 3:5 origins[0].hosts: missing; it takes a list (a list)

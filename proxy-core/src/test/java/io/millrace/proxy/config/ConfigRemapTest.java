@@ -61,7 +61,7 @@ final class ConfigRemapTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "map http://a/ http://o, redirect: http://b/ | 5:5: remap[0].redirect: a rule has one kind, and this one is map already",
+                "map http://a/ http://o, redirect: http://b/ | 5:5: remap[0].redirect: a rule has only one kind, and this rule already has map",
                 "map ws://a/ http://o | 4:5: remap[0].to: 'http://o/' must be ws or wss, because the rule is for ws",
                 "map http://a/ wss://o | 4:5: remap[0].to: 'wss://o/' is only for rules that begin with ws or wss",
                 "map / ws://o | 4:5: remap[0].to: 'ws://o/' is only for rules that begin with ws or wss",
@@ -76,7 +76,7 @@ final class ConfigRemapTest {
                 "redirect http://a/ http://o, pristine_host_hdr: true | 5:5: remap[0].pristine_host_hdr: cannot be set for redirect, which sends no requests to an origin",
                 "regex_map http://([a-z/ http://o | 3:16: remap[0].regex_map: '([a-z' is not a regular expression: missing closing ]",
                 "regex_map http://(.)(.)(.)(.)(.)(.)(.)(.)(.)(.)/ http://o | 3:16: remap[0].regex_map: '(.)(.)(.)(.)(.)(.)(.)(.)(.)(.)' has 10 groups; the limit is 9; (?:...) does not count as a group",
-                "regex_map http:///p http://o | 3:16: remap[0].regex_map: 'http:///p' names no host",
+                "regex_map http:///p http://o | 3:16: remap[0].regex_map: 'http:///p' has no host",
                 "regex_map /p http://o | 3:16: remap[0].regex_map: '/p' is not a URL such as http://host/path",
                 "regex_map http://(.*)/ http://$2.o | 4:5: remap[0].to: $2 is not a group of the expression, whose number of groups is 1",
                 "regex_map http://(.*)/ http://o/$7 | 4:5: remap[0].to: $7 is not a group of the expression, whose number of groups is 1",

@@ -171,7 +171,7 @@ final class ConfigIncludeTest {
         for (int i = 0; i <= ConfigIncludes.FILES_MAX; i++) {
             rule(i + ".yaml", "");
         }
-        assertEquals(file + ":1:1: include: rules.d passes the limit of 1000 files", text("rules.d"));
+        assertEquals(file + ":1:1: include: rules.d exceeds the limit of 1000 files", text("rules.d"));
     }
 
     @Test

@@ -176,7 +176,7 @@ final class ConfigLoaderTest {
                 "volumes: [{name: a, share: 5%, hosts: [x y]}] | 5:32: volumes[0].hosts: 'x y' is neither a host nor a domain such as *.example.com",
                 "volumes: [{name: a, share: 5%, hosts: [x]}, {name: b, share: 5%, hosts: [X]}] | 5:66: volumes[1].hosts: X is already in volumes[0]",
                 "cache: {volume: api} | 5:9: cache.volume: no volume has the name 'api' in volumes",
-                "storage: [{path: /a}] | 5:12: storage[0].size: missing; only a block device needs no size, but /a is none",
+                "storage: [{path: /a}] | 5:12: storage[0].size: missing; only a block device needs no size, but /a is not a block device",
                 "storage: [{path: /tmp, size: 1GiB, index_path: /i}] | 5:36: storage[0].index_path: is only for block devices and files, but /tmp is a directory",
                 "storage: [{path: /tmp, size: 1GiB, format: true}] | 5:36: storage[0].format: is only for block devices and files, but /tmp is a directory",
                 "storage: [{path: /dev/no-such-device, format: maybe}] | 5:47: storage[0].format: 'maybe' is neither true nor false",
@@ -197,7 +197,7 @@ final class ConfigLoaderTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "regex_map: http://a/ | 5:5: remap[1].regex_map: a rule has one kind, and this one is map already",
+                "regex_map: http://a/ | 5:5: remap[1].regex_map: a rule has only one kind, and this rule already has map",
                 "ram_size: 1GiB       | 5:5: remap[1].ram_size: unknown key (did you mean cache.ram_size?)",
                 "cache: {ram_size: 1GiB} | 5:13: remap[1].cache.ram_size: cannot be set for one rule, only for all",
                 "cache: {enabld: true} | 5:13: remap[1].cache.enabld: unknown key (did you mean enabled?)",
@@ -428,7 +428,7 @@ final class ConfigLoaderTest {
                 List.of(
                         "millrace.yaml:5:24: log.access.format: 'squid\\u000aworker: {}' is none of squid, combined, common, json, and not a template with %<code> fields",
                         "millrace.yaml:6:1: ${KEY}: unknown key",
-                        "millrace.yaml:7:19: cache.ram_size: the environment variable UNSET is not set, and ${UNSET} names no default",
+                        "millrace.yaml:7:19: cache.ram_size: the environment variable UNSET is not set, and ${UNSET} has no default",
                         "millrace.yaml:7:44: cache.fill_window: '${1}' is not of the form ${NAME} or ${NAME:default}",
                         "millrace.yaml:7:69: cache.max_object_size: '${A' has ${ without }"),
                 ConfigLoader.parse(GOOD + """
@@ -536,7 +536,7 @@ final class ConfigLoaderTest {
         assertTrue(
                 result.text().contains("warning: storage[0].size: the file system of /var/cache/a holds "),
                 result.text());
-        assertTrue(result.text().contains(" in all, and 400TiB shall lie on it"), result.text());
+        assertTrue(result.text().contains(" in all, and 400TiB are configured on it"), result.text());
     }
 
     @Test
