@@ -214,7 +214,7 @@ final class OperatorsFile implements AutoCloseable {
             sync.force(directory);
             return null;
         } catch (IOException e) {
-            return "the directory of the file could not be synchronized to disk, so a power failure may restore the old file: "
+            return "the directory of the file could not be synced to disk, so a power failure may restore the old file: "
                     + FileFailure.text(directory, e);
         }
     }

@@ -44,7 +44,7 @@ class OperatorsFileTest {
             assertTrue(report.ok());
             assertEquals(
                     List.of("written to " + file.path()
-                            + "; the directory of the file could not be synchronized to disk,"
+                            + "; the directory of the file could not be synced to disk,"
                             + " so a power failure may restore the old file: " + directory.toRealPath()
                             + ": Input/output error"),
                     report.notes());
