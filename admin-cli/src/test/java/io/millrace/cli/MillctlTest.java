@@ -105,7 +105,7 @@ final class MillctlTest {
         assertEquals("", run.out());
         assertEquals("""
                 millctl: found no running millrace; checked
-                  %s/run/admin.sock: not there
+                  %s/run/admin.sock: missing
                   %s: no process listens; the process that created the socket has exited
                   start one:    millrace run --config FILE (or run --demo)
                   name another: millctl --admin PATH ... (or set MILLRACE_ADMIN)
