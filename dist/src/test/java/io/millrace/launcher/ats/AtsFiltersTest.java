@@ -192,7 +192,9 @@ final class AtsFiltersTest extends AtsClientsFixture {
         assertEquals("", letIn(0, "PATCH"));
         assertEquals("", letIn(1, "PATCH"));
         assertEquals("", letIn(2, "PATCH"), "what was meant to be denied is");
-        assertTrue(samples.line("remap.config", 1).note().contains("never meet the method PATCH, so it is left out"));
+        assertTrue(samples.line("remap.config", 1)
+                .note()
+                .contains("never match the method PATCH, so the method is omitted"));
         samples.file("records.yaml", "records: {}");
         assertEquals(EVERYBODY, letIn(0, "PATCH"), "version 10 meets it");
         assertEquals("", samples.line("remap.config", 1).note());

@@ -141,8 +141,8 @@ final class AtsParentsTest extends AtsFixture {
         assertHas("forward_proxy:\n  enabled: false\n");
         assertLacks("origins: parent");
         assertOutcome(Outcome.NOT_MAPPED, "parent.config", line, said);
-        assertOutcome(Outcome.NOT_MAPPED, "parent.config", line, "nothing is forwarded");
-        assertOutcome(Outcome.NOT_MAPPED, "records.yaml", 1, "nothing is forwarded");
+        assertOutcome(Outcome.NOT_MAPPED, "parent.config", line, "forwarding is off");
+        assertOutcome(Outcome.NOT_MAPPED, "records.yaml", 1, "forwarding is off");
     }
 
     @Test
@@ -222,15 +222,15 @@ final class AtsParentsTest extends AtsFixture {
         forwarding("dest_domain=. go_direct=true");
         samples.file("records.yaml", "records:", "  url_remap: {remap_required: 0}", "  socks: {socks_needed: 1}");
         assertHas("  enabled: false\n");
-        assertOutcome(Outcome.NOT_MAPPED, "records.yaml", 3, "nothing is forwarded");
+        assertOutcome(Outcome.NOT_MAPPED, "records.yaml", 3, "forwarding is off");
     }
 
     @Test
     void conditionsThatNoRuleHasAreNamed() {
         samples.file("remap.config", "map http://a.example/ http://o.example/");
         samples.file("parent.config", "url=http://o.example/x parent=p1:80", "host_regex=^o parent=p1:80");
-        assertOutcome(Outcome.NOT_MAPPED, "parent.config", 1, "url: a group");
-        assertOutcome(Outcome.NOT_MAPPED, "parent.config", 2, "host_regex: a group");
+        assertOutcome(Outcome.NOT_MAPPED, "parent.config", 1, "url: groups of origins");
+        assertOutcome(Outcome.NOT_MAPPED, "parent.config", 2, "host_regex: groups of origins");
     }
 
     @Test

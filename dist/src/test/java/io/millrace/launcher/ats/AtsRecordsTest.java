@@ -126,7 +126,7 @@ final class AtsRecordsTest extends AtsFixture {
                 "CONFIG proxy.config.cache.max_doc_size INT 1M",
                 "CONFIG proxy.config.cache.max_doc_size INT 2M");
         assertHas("max_object_size: 2MiB");
-        assertOutcome(Outcome.NO_EFFECT, "records.config", 1, "records.config:2 sets it again");
+        assertOutcome(Outcome.NO_EFFECT, "records.config", 1, "records.config:2 sets the record again");
     }
 
     @Test
