@@ -370,7 +370,9 @@ class HostAddressesTest {
         addresses.resolve("a.test");
         addresses.resolve("b.test");
         Future<List<InetAddress>> third = addresses.resolve("c.test");
-        assertEquals("c.test: too many DNS queries are in progress: actual=2, limit=2", third.cause().getMessage());
+        assertEquals(
+                "c.test: too many DNS queries are in progress: actual=2, limit=2",
+                third.cause().getMessage());
         answer(0, "192.0.2.1");
         addresses.resolve("c.test");
         answer(1, "192.0.2.2");
