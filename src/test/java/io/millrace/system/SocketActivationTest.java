@@ -88,7 +88,11 @@ class SocketActivationTest {
     @Test
     void aSocketThatBlocksIsRefused() {
         int port = PackedProduct.freePort();
-        assertRefused(port, "blocking", port, "127.0.0.1:" + port + ", blocks: the service needs NonBlocking=yes");
+        assertRefused(
+                port,
+                "blocking",
+                port,
+                "127.0.0.1:" + port + ", is in blocking mode: set NonBlocking=yes in the service unit");
     }
 
     @Test

@@ -82,7 +82,7 @@ class WorkerArchiveTest {
             replaceWorker(proxy);
             await("a broken archive is given up").until(() -> !Files.exists(archive));
         }
-        assertTrue(proxy.stderr().contains(archive.getFileName() + " is given up, since "), proxy::describe);
+        assertTrue(proxy.stderr().contains(archive.getFileName() + " is discarded, because "), proxy::describe);
         assertFalse(proxy.stderr().contains("WARNING"), proxy::describe);
         assertEquals(
                 "",

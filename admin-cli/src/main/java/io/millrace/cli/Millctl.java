@@ -184,7 +184,7 @@ public final class Millctl {
             console.report(failure);
             return failure.exitCode();
         }
-        console.say("millctl: failed in an unforeseen way, which is a defect of millctl: " + e);
+        console.say("millctl: internal error (please report it): " + e);
         return ExitCode.FAILED;
     }
 }

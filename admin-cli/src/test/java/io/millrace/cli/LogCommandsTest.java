@@ -155,10 +155,10 @@ final class LogCommandsTest {
         Files.writeString(Path.of(log), HIT);
         Run lost = millctl("", "log", "stats", "--state", state, log);
         assertTrue(lost.out().startsWith("1 request, "), lost.out());
-        assertTrue(lost.err().startsWith("millctl: the file that was read last, to byte "), lost.err());
+        assertTrue(lost.err().startsWith("millctl: the log file of the last run, read up to byte "), lost.err());
         Run stdin = millctl("", "log", "stats", "--state", state, "-");
         assertEquals(2, stdin.exitCode());
-        assertEquals("millctl: --state remembers files, and standard input is none\n", stdin.err());
+        assertEquals("millctl: --state needs a file, and cannot be used with standard input\n", stdin.err());
     }
 
     @Test
@@ -236,7 +236,7 @@ final class LogCommandsTest {
         assertFailure(damaged + ": Not in GZIP format", "log", "cat", good, damaged.toString());
         assertFailure(cut + ": Unexpected end of ZLIB input stream", "log", "stats", cut.toString());
         assertFailure(directory + ": Is a directory", "log", "cat", directory.toString());
-        assertFailure(directory + ": is no file; log cat reads pipes, too", "log", "tail", directory.toString());
+        assertFailure(directory + ": is not a file; log cat also reads pipes", "log", "tail", directory.toString());
     }
 
     @Test
@@ -266,7 +266,7 @@ final class LogCommandsTest {
     void aPipeIsNotFollowed() throws Exception {
         Path pipe = directory.resolve("pipe");
         assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
-        assertFailure(pipe + ": is no file; log cat reads pipes, too", "log", "tail", pipe.toString());
+        assertFailure(pipe + ": is not a file; log cat also reads pipes", "log", "tail", pipe.toString());
     }
 
     @Test

@@ -104,9 +104,9 @@ final class MillctlTest {
         assertEquals(3, run.exitCode());
         assertEquals("", run.out());
         assertEquals("""
-                millctl: found no running millrace; looked at
-                  %s/run/admin.sock: not there
-                  %s: nobody listens; the process that made it is gone
+                millctl: found no running millrace; checked
+                  %s/run/admin.sock: missing
+                  %s: no process listens; the process that created the socket has exited
                   start one:    millrace run --config FILE (or run --demo)
                   name another: millctl --admin PATH ... (or set MILLRACE_ADMIN)
                 """.formatted(directory, state("8080")), run.err());
@@ -123,7 +123,7 @@ final class MillctlTest {
             assertEquals(2, admin.requests().size());
             Run run = millctl("status");
             assertEquals(3, run.exitCode());
-            assertTrue(run.err().startsWith("millctl: " + directory + "/absent.sock: not there\n"), run.err());
+            assertTrue(run.err().startsWith("millctl: " + directory + "/absent.sock: missing\n"), run.err());
             environment.put("MILLRACE_ADMIN", named.toString());
             assertEquals(0, millctl("status").exitCode());
             assertEquals(0, usual.requests().size());
@@ -158,7 +158,7 @@ final class MillctlTest {
             assertEquals(
                     "millctl: " + socket
                             + " did not answer POST /v1/config/reload within 300 ms; it may still be carried"
-                            + " out\n  look again: millctl status\n",
+                            + " out\n  check later: millctl status\n",
                     run.err());
             assertEquals(1, admin.requests().size());
         }

@@ -108,7 +108,7 @@ final class WatchTest {
                 directory.toString());
         assertEquals(REPORT + "\n", run.out());
         assertEquals(3, pauses.size());
-        assertEquals(2, run.err().split("nobody listens", -1).length - 1, run.err());
+        assertEquals(2, run.err().split("no process listens", -1).length - 1, run.err());
     }
 
     private static void close(ScriptedAdmin admin) {
@@ -131,7 +131,7 @@ final class WatchTest {
     void aTimeThatIsNoneIsRefused(String seconds) {
         Run run = run(5, "server", "threads", "--watch=" + seconds, "--admin", directory.toString());
         assertEquals(2, run.exitCode());
-        assertTrue(run.err().contains("is no number of seconds, 0.1 to 86400"), run.err());
+        assertTrue(run.err().contains("is not a number of seconds from 0.1 to 86400"), run.err());
     }
 
     @Test
@@ -234,7 +234,7 @@ final class WatchTest {
                     "--admin",
                     directory.toString());
             assertEquals(REPORT + "\n" + AWAY + "\n" + REPORT + "\n", run.out());
-            assertEquals("millctl: the worker does not answer (worker-down); looking again\n", run.err());
+            assertEquals("millctl: the worker does not answer (worker-down); retrying\n", run.err());
             assertEquals(0, run.exitCode());
         }
     }
@@ -280,7 +280,7 @@ final class WatchTest {
                     "3",
                     "--admin",
                     directory.toString());
-            assertEquals("millctl: the worker does not answer (worker-down); looking again\n", run.err());
+            assertEquals("millctl: the worker does not answer (worker-down); retrying\n", run.err());
             assertEquals(0, run.exitCode());
             assertEquals(4, pauses.size());
             assertTrue(run.out().endsWith("\n0.0/s  millrace_requests_total\n"), run.out());

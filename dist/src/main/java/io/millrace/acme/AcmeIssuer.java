@@ -89,7 +89,8 @@ final class AcmeIssuer implements CertificateIssuer {
                 order.waitUntilReady(VALIDATION_MAX);
                 order.execute(key);
                 if (order.waitForCompletion(VALIDATION_MAX) != Status.VALID) {
-                    throw new IOException("the order is " + order.getStatus() + reason(order.getError()));
+                    throw new IOException(
+                            "the order for a certificate has status " + order.getStatus() + reason(order.getError()));
                 }
             }
             Certificate certificate = order.getCertificate();
@@ -113,7 +114,7 @@ final class AcmeIssuer implements CertificateIssuer {
             try {
                 session(issuer).forget();
             } catch (IOException e) {
-                LOG.warn("ACME: the account at {} cannot be forgotten: {}", issuer.directory(), e.toString());
+                LOG.warn("ACME: the stored account for {} cannot be deleted: {}", issuer.directory(), e.toString());
             }
         }
         return new IssuanceException(singleLine(text(cause)), ordered, retrySeconds, cause);
@@ -190,7 +191,7 @@ final class AcmeIssuer implements CertificateIssuer {
             try {
                 ready.removal().remove();
             } catch (IOException e) {
-                LOG.warn("ACME: the answer to a challenge stays behind: {}", e.toString());
+                LOG.warn("ACME: the response to a challenge cannot be removed: {}", e.toString());
             }
         }
     }
@@ -237,7 +238,7 @@ final class AcmeIssuer implements CertificateIssuer {
         try {
             int end = pem.indexOf("-----END CERTIFICATE-----");
             if (end < 0) {
-                throw new IOException("no certificate in PEM");
+                throw new IOException("the issuer's answer contains no certificate in PEM");
             }
             String first = pem.substring(0, end) + "-----END CERTIFICATE-----\n";
             return (X509Certificate) CertificateFactory.getInstance("X.509")

@@ -116,7 +116,7 @@ public final class AcmeService implements AutoCloseable {
             try {
                 DirectoryStorage.open(storage);
             } catch (IOException e) {
-                LOG.error("ACME: tls.acme.storage {} cannot be made: {}", storage, e.toString());
+                LOG.error("ACME: the directory tls.acme.storage {} cannot be created: {}", storage, e.toString());
             }
         }
     }
@@ -172,7 +172,7 @@ public final class AcmeService implements AutoCloseable {
         try {
             tick();
         } catch (RuntimeException e) {
-            LOG.error("ACME: fault while looking after certificates; it goes on", e);
+            LOG.error("ACME: the check of certificates failed and will be repeated", e);
         }
         boolean idle = onDemand == null && schedule.runningCount() == 0;
         try {
@@ -231,7 +231,7 @@ public final class AcmeService implements AutoCloseable {
                 try {
                     then = task.get();
                 } catch (RuntimeException e) {
-                    LOG.error("ACME: fault while working on {}; it is tried again", name, e);
+                    LOG.error("ACME: an error occurred while processing {}; it will be retried", name, e);
                 } finally {
                     Runnable last = then;
                     finished.add(() -> {
@@ -258,7 +258,7 @@ public final class AcmeService implements AutoCloseable {
                 Thread.currentThread().interrupt();
                 return () -> {};
             } catch (RuntimeException e) {
-                LOG.error("ACME: fault while ordering a certificate for {}", name, e);
+                LOG.error("ACME: an error occurred while ordering a certificate for {}", name, e);
                 return () -> faulty(known.retryAt(nowSeconds + FAULT_SECONDS), wanted, e);
             }
         });
@@ -377,7 +377,7 @@ public final class AcmeService implements AutoCloseable {
             if (!e.toString().equals(complaint)) {
                 complaint = e.toString();
                 LOG.error(
-                        "ACME: tls.acme.storage {} cannot be used: {}; certificates that are held stay in use",
+                        "ACME: tls.acme.storage {} cannot be used: {}; the loaded certificates stay in use",
                         root,
                         complaint);
             }

@@ -54,7 +54,7 @@ final class AskClient {
             response.body().close();
             return answer(name, response.statusCode());
         } catch (IOException e) {
-            LOG.warn("ACME: tls.acme.on_demand.ask does not answer for {}: {}", name, e.toString());
+            LOG.warn("ACME: the request to tls.acme.on_demand.ask for {} failed: {}", name, e.toString());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -52,7 +52,8 @@ final class ChallengeFiles {
     Ready prepare(Authorization authorization, String ordered) throws IOException, InterruptedException {
         String domain = authorization.getIdentifier().getDomain();
         if (!domain.equals(ordered.startsWith("*.") ? ordered.substring(2) : ordered)) {
-            throw new IOException("the issuer asks about another name than " + ordered + ": " + domain);
+            throw new IOException(
+                    "the issuer's challenge is for the name " + domain + ", but the order is for " + ordered);
         }
         return switch (config.challenge()) {
             case HTTP_01 -> http(find(authorization, Http01Challenge.TYPE, Http01Challenge.class));
@@ -97,7 +98,7 @@ final class ChallengeFiles {
     private Ready dns(Dns01Challenge challenge, Identifier name) throws IOException, InterruptedException {
         Path program = config.dnsHook();
         if (program == null) {
-            throw new IOException("tls.acme.dns_hook is missing");
+            throw new IOException("tls.acme.dns_hook is not set, but dns-01 needs it");
         }
         DnsHook hook = new DnsHook(program, config.dnsHookNanos());
         String record = challenge.getRRName(name);

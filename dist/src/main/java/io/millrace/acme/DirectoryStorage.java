@@ -71,7 +71,7 @@ final class DirectoryStorage implements AcmeStorage {
     private Path file(String path) throws IOException {
         for (String part : path.split("/", -1)) {
             if (part.isEmpty() || part.startsWith(".") || part.indexOf('\0') >= 0) {
-                throw new IOException("'" + path + "' is no path in the storage");
+                throw new IOException("'" + path + "' is not a path in tls.acme.storage");
             }
         }
         return root.resolve(path);

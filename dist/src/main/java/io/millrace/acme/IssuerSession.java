@@ -97,7 +97,7 @@ final class IssuerSession {
             }
             TimeUnit.MILLISECONDS.sleep(LEASE_PAUSE_MILLIS);
         }
-        throw new IOException("another launcher is making the account at " + issuer.directory());
+        throw new IOException("another launcher is creating the account at " + issuer.directory());
     }
 
     private Login openWhileLeased() throws AcmeException, IOException {

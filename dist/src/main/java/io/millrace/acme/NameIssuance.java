@@ -65,7 +65,7 @@ final class NameIssuance {
         }
         AcmeRecord current = known;
         try (AcmeStorage.Lease held = lease.get()) {
-            LOG.debug("ACME: working on {}: {}", name, held);
+            LOG.debug("ACME: processing {}: {}", name, held);
             current = latest(known);
             boolean lost = current.expirySeconds() > 0 && held(name) == null && current.retrySeconds() <= nowSeconds;
             if (!forced && !lost && !current.isDue(nowSeconds)) {
@@ -116,7 +116,7 @@ final class NameIssuance {
         for (Issuer issuer : IssuerOrder.of(config.issuers(), pausedUntil, nowSeconds)) {
             long allowed = IssuanceLimit.next(record.orders(), config.issuancesMax(), nowSeconds);
             if (allowed > nowSeconds) {
-                reasons.add("limit of tls.acme.issuances_per_name_per_hour reached (limit=" + config.issuancesMax()
+                reasons.add("tls.acme.issuances_per_name_per_hour is reached (limit=" + config.issuancesMax()
                         + "); the next order is possible at " + Instant.ofEpochSecond(allowed));
                 notBefore = allowed;
                 break;
@@ -221,7 +221,10 @@ final class NameIssuance {
         long renewal =
                 RenewalTime.byWindow(window, random.getAsDouble(), current.issuedSeconds(), current.expirySeconds());
         AcmeRecord next = withRenewal(current, renewal);
-        LOG.info("ACME: {} is renewed at {}, as the issuer asks", current.name(), Instant.ofEpochSecond(renewal));
+        LOG.info(
+                "ACME: the certificate of {} will be renewed at {}, the time that the issuer suggests",
+                current.name(),
+                Instant.ofEpochSecond(renewal));
         tryWrite(next);
         return new Advised(next, advice.askAgainSeconds());
     }
@@ -239,7 +242,7 @@ final class NameIssuance {
             }
             storage.delete(certificate(known.name()));
             storage.delete("records/" + AcmeRecord.fileName(known.name()));
-            LOG.info("ACME: the certificate of {}, which ended long ago, is deleted", known.name());
+            LOG.info("ACME: the certificate of {} expired long ago and is deleted", known.name());
             return true;
         } catch (IOException e) {
             LOG.warn("ACME: the certificate of {} cannot be deleted: {}", known.name(), e.toString());
@@ -275,8 +278,9 @@ final class NameIssuance {
                 failures,
                 Instant.ofEpochSecond(retry),
                 record.expirySeconds() == 0
-                        ? "there is no earlier certificate"
-                        : "the one until " + Instant.ofEpochSecond(record.expirySeconds()) + " stays in use");
+                        ? "there is no older certificate"
+                        : "the older certificate, valid until " + Instant.ofEpochSecond(record.expirySeconds())
+                                + ", stays in use");
         tryWrite(next);
         return next;
     }
@@ -313,7 +317,7 @@ final class NameIssuance {
         try {
             return storage.get("records/" + AcmeRecord.fileName(name)).map(AcmeRecord::parse);
         } catch (IllegalArgumentException e) {
-            LOG.warn("ACME: the record of {} is damaged and is rewritten: {}", name, e.getMessage());
+            LOG.warn("ACME: the status file of {} is damaged and is rewritten: {}", name, e.getMessage());
             return Optional.empty();
         }
     }
@@ -326,7 +330,7 @@ final class NameIssuance {
         try {
             write(record);
         } catch (IOException e) {
-            LOG.error("ACME: the record of {} cannot be written: {}", record.name(), e.toString());
+            LOG.error("ACME: the status file of {} cannot be written: {}", record.name(), e.toString());
         }
     }
 

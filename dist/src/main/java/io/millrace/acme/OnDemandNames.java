@@ -58,7 +58,7 @@ final class OnDemandNames {
             unreadable = false;
         } catch (IOException e) {
             if (!unreadable) {
-                LOG.warn("ACME: requests for certificates cannot be read: {}", e.toString());
+                LOG.warn("ACME: the list of requested certificates cannot be read: {}", e.toString());
             }
             unreadable = true;
             return;
@@ -109,7 +109,7 @@ final class OnDemandNames {
         try {
             storage.delete("requests/" + name);
         } catch (IOException e) {
-            LOG.warn("ACME: the request for {} stays behind: {}", name, e.toString());
+            LOG.warn("ACME: the request file for {} cannot be deleted: {}", name, e.toString());
         }
     }
 }

@@ -30,7 +30,7 @@ final class TrustedCa {
             context.init(null, managers.getTrustManagers(), null);
             return context;
         } catch (GeneralSecurityException e) {
-            throw new IOException(file + ": no usable CA certificates: " + e.getMessage(), e);
+            throw new IOException(file + ": the file contains no usable CA certificates: " + e.getMessage(), e);
         }
     }
 }

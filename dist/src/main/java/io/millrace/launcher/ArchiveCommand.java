@@ -83,7 +83,7 @@ final class ArchiveCommand implements Callable<Integer> {
         Path messages = directory.resolve("messages");
         if (!command.record(directory, messages)) {
             spec.commandLine().getErr().print(Files.readString(messages));
-            throw new LaunchException("the class archive was not recorded; the lines before this one say why");
+            throw new LaunchException("the class archive was not recorded; see the messages above");
         }
         Path archive = command.archiveFile();
         long mib = archive == null ? 0 : Files.size(archive) >> 20;

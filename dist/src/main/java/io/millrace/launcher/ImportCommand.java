@@ -78,13 +78,13 @@ final class ImportCommand implements Runnable {
         public Integer call() {
             Path file = out;
             if (file != null && Files.exists(file) && !force) {
-                return fail(file + " is there already; --force writes over it");
+                return fail(file + " already exists; --force overwrites the file");
             }
             AtsImport.Result result;
             try {
                 result = AtsImport.read(directory, prefix);
             } catch (RuntimeException e) {
-                return fail("failed in an unforeseen way, which is a defect of millrace; nothing was written: " + e);
+                return fail("internal error (please report it); nothing was written: " + e);
             }
             String yaml = result.yaml();
             if (file != null && yaml != null) {

@@ -43,7 +43,7 @@ final class ServiceNotifier implements AutoCloseable {
             return new ServiceNotifier(null);
         }
         if (!Epoll.isAvailable()) {
-            LOG.warn("NOTIFY_SOCKET is set, but without epoll nothing can be sent there");
+            LOG.warn("NOTIFY_SOCKET is set, but the service manager cannot be notified without epoll");
             return new ServiceNotifier(null);
         }
         // @name is a name in the abstract namespace, without a file (unix(7)).
@@ -55,7 +55,9 @@ final class ServiceNotifier implements AutoCloseable {
                 .connect(new DomainSocketAddress(path))
                 .awaitUninterruptibly();
         if (!connected.isSuccess()) {
-            LOG.warn("the service manager is not told: {}", connected.cause().getMessage());
+            LOG.warn(
+                    "the service manager cannot be notified: {}",
+                    connected.cause().getMessage());
             return new ServiceNotifier(null);
         }
         ServiceNotifier notifier = new ServiceNotifier(connected.channel());
@@ -76,7 +78,9 @@ final class ServiceNotifier implements AutoCloseable {
         try {
             return Long.parseLong(environment.getOrDefault("WATCHDOG_USEC", "0"));
         } catch (NumberFormatException e) {
-            LOG.warn("WATCHDOG_USEC is not a number: {}", environment.get("WATCHDOG_USEC"));
+            LOG.warn(
+                    "WATCHDOG_USEC is ignored, because its value is not a number: {}",
+                    environment.get("WATCHDOG_USEC"));
             return 0;
         }
     }
@@ -110,7 +114,7 @@ final class ServiceNotifier implements AutoCloseable {
             open.writeAndFlush(Unpooled.copiedBuffer(lines, StandardCharsets.UTF_8))
                     .addListener(sent -> {
                         if (!sent.isSuccess()) {
-                            LOG.warn("the service manager is not told: {}", String.valueOf(sent.cause()));
+                            LOG.warn("the service manager cannot be notified: {}", String.valueOf(sent.cause()));
                         }
                     });
         }

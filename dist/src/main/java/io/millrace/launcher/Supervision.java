@@ -157,9 +157,7 @@ final class Supervision implements AutoCloseable {
         Map<String, InetSocketAddress> addresses = LauncherContext.addresses(first);
         if (LauncherContext.bindsSockets(first)) {
             if (left.servesOnItsOwn()) {
-                LOG.warn(
-                        "worker {} has bound its sockets itself: connections are refused until its successor serves",
-                        pid);
+                LOG.warn("worker {} has bound its own sockets: connections are refused until a new worker serves", pid);
                 answer(
                         supervisor.dismiss(first.timeouts().drainNanos()),
                         first.timeouts().drainNanos(),
@@ -179,10 +177,10 @@ final class Supervision implements AutoCloseable {
 
     private Adoption.Left takeOver(WorkerIdentity.Survivor survivor) throws LaunchException {
         long pid = survivor.process().pid();
-        LOG.info("worker {} of an earlier launcher is there; taking over", pid);
+        LOG.info("worker {} of an earlier launcher is running; this launcher takes over its sockets", pid);
         Adoption.Left left = answer(supervisor.adopt(survivor), 0, pid);
         if (left.found() == Adoption.Found.FINISHING) {
-            LOG.info("worker {} was told to stop before, and finishes what it is doing", pid);
+            LOG.info("worker {} of an earlier launcher is already stopping and finishes its requests in progress", pid);
         }
         return left;
     }
@@ -197,7 +195,7 @@ final class Supervision implements AutoCloseable {
                     .join();
         } catch (CompletionException e) {
             throw new LaunchException("worker " + pid
-                    + " of an earlier launcher neither gives its sockets back nor ends," + " though it was killed");
+                    + " of an earlier launcher was killed, but neither returned its sockets nor exited");
         }
     }
 
@@ -255,11 +253,11 @@ final class Supervision implements AutoCloseable {
 
     private void stop() {
         if (!stopping.compareAndSet(false, true)) {
-            LOG.warn("stopping at once");
+            LOG.warn("stopping immediately, requests in progress are aborted");
             supervisor.stopAtOnce().thenRun(() -> exitCode.complete(ExitCode.CUT_SHORT));
             return;
         }
-        LOG.info("stopping: waiting for requests in flight; a second signal stops at once");
+        LOG.info("stopping: waiting for requests in progress; a second signal stops immediately");
         service.stopping(begun.isDone() ? config.drainNanos() : first.timeouts().drainNanos());
         begun.thenCompose(nothing -> supervisor.stop(config.drainNanos()))
                 .thenRun(() -> exitCode.complete(ExitCode.OK));
@@ -280,7 +278,7 @@ final class Supervision implements AutoCloseable {
                 service.ready(statusOf(supervisor.status()));
             }
             if (failure != null) {
-                LOG.error("the reload failed: {}", failure.getMessage());
+                LOG.error("reload failed: {}", failure.getMessage());
             } else {
                 report.problems().forEach(problem -> LOG.error("{}", problem.text()));
                 report.notes().forEach(note -> LOG.info("{}", note));
@@ -305,7 +303,7 @@ final class Supervision implements AutoCloseable {
         try {
             server.close();
         } catch (IOException e) {
-            LOG.warn("the control socket stays behind: {}", e.getMessage());
+            LOG.warn("the control socket cannot be deleted: {}", e.getMessage());
         }
         group.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly(2, TimeUnit.SECONDS);
     }

@@ -76,8 +76,8 @@ final class DescriptorExchange {
                 for (FileDescriptor descriptor : received) {
                     descriptor.close();
                 }
-                fetched.completeExceptionally(new IOException(
-                        "descriptors from the launcher: actual=" + received.size() + ", expected=" + count));
+                fetched.completeExceptionally(new IOException("wrong number of descriptors from the launcher: actual="
+                        + received.size() + ", expected=" + count));
             }
         }
 

@@ -71,7 +71,7 @@ final class MillraceProxy implements ServedProxy {
         // A setting that needs a new launcher must not cause the rejection of the others.
         return key != null && key.apply() == ConfigKey.Apply.RELAUNCH
                 ? new SettingChange(path, "relaunch", "")
-                : new SettingChange(path, "rejected", "needs a new worker");
+                : new SettingChange(path, "rejected", "the setting takes effect only in a new worker");
     }
 
     @Override

@@ -32,13 +32,14 @@ final class PassedChanges implements Successor {
     @Override
     public void apply(byte[] change, Consumer<@Nullable IOException> reply) {
         if (waiting.size() >= WAITING_MAX) {
-            reply.accept(new IOException("changes wait for the successor's answer: limit=" + WAITING_MAX));
+            reply.accept(new IOException(
+                    "too many changes of the store wait for an answer of the new worker: limit=" + WAITING_MAX));
             return;
         }
         long number = numbers.incrementAndGet();
         waiting.put(number, reply);
         if (!link.send(new ControlMessage.Change(number, change))) {
-            answer(number, new IOException("the launcher is gone: the successor cannot be told"));
+            answer(number, new IOException("the launcher has exited, so the change cannot be sent to the new worker"));
         }
     }
 

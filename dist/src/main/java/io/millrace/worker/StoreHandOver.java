@@ -92,7 +92,7 @@ final class StoreHandOver {
                 released = true;
                 proxy.release(passed);
             } catch (IOException e) {
-                LOG.error("the store could not be given back cleanly", e);
+                LOG.error("an error occurred while the store was released for the new worker", e);
             }
         }
         link.send(new ControlMessage.Released());
@@ -114,15 +114,15 @@ final class StoreHandOver {
             takingBack = false;
             released = false;
             passed.answerAll(null);
-            LOG.info("the store is open again; serving on");
+            LOG.info("the store is open again; this worker continues to serve");
             link.send(new ControlMessage.TakenBack());
         } catch (IOException e) {
             if (System.nanoTime() - deadlineNanos > 0) {
-                LOG.error("the store cannot be opened again, and this worker ends: {}", e.getMessage());
+                LOG.error("the store cannot be opened again, so this worker exits: {}", e.getMessage());
                 takingBack = false;
                 drain.run();
             } else {
-                LOG.debug("the store is still another's: {}", e.getMessage());
+                LOG.debug("the store is still in use by another process, retrying: {}", e.getMessage());
                 CompletableFuture.delayedExecutor(RETRY_MILLIS, TimeUnit.MILLISECONDS, commands)
                         .execute(() -> takeBack(proxy, deadlineNanos));
             }
@@ -140,7 +140,7 @@ final class StoreHandOver {
      * @return whether this worker must exit: it is the successor, and has no report that the take-over is complete
      */
     boolean launcherGone(ServedProxy proxy) {
-        passed.answerAll(new IOException("the launcher is gone: the successor cannot be told"));
+        passed.answerAll(new IOException("the launcher has exited, so the change cannot be sent to the new worker"));
         predecessorClosed.complete(null);
         beginTakeBack(proxy);
         return !takenOver;

@@ -45,7 +45,7 @@ final class WarmUpPhase {
         try {
             started = starter.start(config);
         } catch (IOException | RuntimeException | LinkageError e) {
-            LOG.warn("the worker serves without having warmed up", e);
+            LOG.warn("the warm-up cannot be started; the worker serves without a warm-up", e);
             next.run();
             return;
         }
@@ -70,9 +70,9 @@ final class WarmUpPhase {
             return;
         }
         if (failure == null) {
-            LOG.info("warmed up: {}", how);
+            LOG.info("warm-up finished: {}", how);
         } else {
-            LOG.warn("the warm-up failed; the worker serves without it", failure);
+            LOG.warn("the warm-up failed; the worker serves without a complete warm-up", failure);
         }
         end();
     }
@@ -80,7 +80,7 @@ final class WarmUpPhase {
     private void cutOff(Warming late, long limitNanos) {
         if (running == late) {
             LOG.warn(
-                    "the warm-up did not end within its limit of {} s; the worker serves without it",
+                    "the warm-up did not end within its limit of {} s; the worker serves without a complete warm-up",
                     TimeUnit.NANOSECONDS.toSeconds(limitNanos));
             stop(late);
             end();
@@ -97,7 +97,7 @@ final class WarmUpPhase {
         Warming warming = running;
         running = null;
         if (warming != null) {
-            LOG.info("the warm-up is cut short: the worker is needed now");
+            LOG.info("the warm-up is ended early, because the worker must serve now");
             stop(warming);
         }
     }

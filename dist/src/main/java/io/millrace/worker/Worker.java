@@ -80,7 +80,7 @@ final class Worker implements ControlLink.Listener {
         link.connect().addListener(future -> {
             if (!future.isSuccess()) {
                 LOG.error(
-                        "no launcher at {}: {}",
+                        "cannot connect to the launcher at {}: {}",
                         options.control().control(),
                         future.cause().getMessage());
                 exitCode.complete(1);
@@ -117,17 +117,18 @@ final class Worker implements ControlLink.Listener {
     public void disconnected() {
         commands.execute(() -> {
             if (serving == null) {
-                LOG.error("the launcher died before the proxy was ready");
+                LOG.error("the launcher exited before this worker was ready, so this worker exits");
                 exitCode.complete(1);
                 return;
             }
             if (handOver.launcherGone(serving) && !draining) {
-                LOG.warn("the launcher died before this worker had taken over; its predecessor serves on");
+                LOG.warn(
+                        "the launcher exited before this worker took over, so this worker exits and the old worker continues to serve");
                 drain(NOT_TAKEN_OVER_DRAIN_NANOS);
                 return;
             }
             LOG.warn(
-                    "the launcher is gone; serving on until another one takes over (kill -TERM {} stops this worker)",
+                    "the launcher has exited; this worker serves until a new launcher takes over (kill -TERM {} stops the worker)",
                     ProcessHandle.current().pid());
             link.reconnect();
         });
@@ -146,7 +147,7 @@ final class Worker implements ControlLink.Listener {
             serve = told;
             serveAssigned();
         } else if (served != null && !draining && handOver.execute(message, served)) {
-            LOG.debug("hand-over: {}", message);
+            LOG.debug("message of the hand-over: {}", message);
         } else if (message instanceof ControlMessage.ChangeMade made) {
             handOver.made(made);
         } else if (message instanceof ControlMessage.Reload reload) {
@@ -286,7 +287,7 @@ final class Worker implements ControlLink.Listener {
         try {
             return proxy.reload(load(source));
         } catch (IOException | RuntimeException e) {
-            LOG.warn("the reload failed", e);
+            LOG.warn("reload failed", e);
             return List.of(new SettingChange("*", "rejected", String.valueOf(e.getMessage())));
         }
     }
@@ -327,7 +328,7 @@ final class Worker implements ControlLink.Listener {
         var unused = drained.whenCompleteAsync(
                 (nothing, failure) -> {
                     if (failure != null) {
-                        LOG.warn("the drain ended early", failure);
+                        LOG.warn("the drain failed and ended early", failure);
                     }
                     proxy.close();
                     link.close(null, () -> exitCode.complete(0));

@@ -28,9 +28,9 @@ class BadOptionsTest {
         String good = config.toString();
         String folder = directory.toString();
         return List.of(
-                        new Case(1, "is no directory", List.of("run", "--config", good, "--state", good)),
-                        new Case(1, "cannot be made", List.of("run", "--config", good, "--state", good + "/below")),
-                        new Case(1, "cannot be made", List.of("run", "--config", good, "--state", "/proc/millrace")),
+                        new Case(1, "is not a directory", List.of("run", "--config", good, "--state", good)),
+                        new Case(1, "cannot be created", List.of("run", "--config", good, "--state", good + "/below")),
+                        new Case(1, "cannot be created", List.of("run", "--config", good, "--state", "/proc/millrace")),
                         new Case(
                                 1,
                                 "too long",

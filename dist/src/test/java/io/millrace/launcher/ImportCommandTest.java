@@ -71,7 +71,7 @@ final class ImportCommandTest {
         Files.writeString(file, "mine");
         Run second = millrace("import", "ats", ats, "--out", file);
         assertEquals(2, second.exitCode());
-        assertEquals("millrace: " + file + " is there already; --force writes over it\n", second.err());
+        assertEquals("millrace: " + file + " already exists; --force overwrites the file\n", second.err());
         assertEquals("mine", Files.readString(file));
 
         assertEquals(1, millrace("import", "ats", ats, "--out", file, "--force").exitCode());
@@ -98,7 +98,7 @@ final class ImportCommandTest {
     void whatIsBrokenDoesNotSteerTheTerminal() throws IOException {
         write("remap.config", "\u001b[2J http://a.example/ http://b.example/");
         assertEquals(
-                ats.resolve("remap.config") + ":1:1: '?[2J' is no kind of rule\n",
+                ats.resolve("remap.config") + ":1:1: '?[2J' is not a kind of rule\n",
                 millrace("import", "ats", ats).err());
     }
 
@@ -116,8 +116,8 @@ final class ImportCommandTest {
                         + "{\"file\":\"remap.config\",\"line\":1,\"column\":1,\"text\":\"map / http://origin.example/\","
                         + "\"outcome\":\"mapped\",\"keys\":[\"remap[0]\"],\"note\":\"\"},"
                         + "{\"file\":\"plugin.config\",\"line\":1,\"column\":1,\"text\":\"tslua.so \\\"x\\\".lua\","
-                        + "\"outcome\":\"not_mapped\",\"keys\":[],\"note\":\"there is no language for rules; "
-                        + "if it refuses requests, write filters\"}],\"problems\":[],"
+                        + "\"outcome\":\"not_mapped\",\"keys\":[],\"note\":\"Millrace has no scripting language; "
+                        + "if the plugin refuses requests, write filters\"}],\"problems\":[],"
                         + "\"warnings\":[\"ip_allow.yaml is missing. "
                         + "Traffic Server denies all clients without it; here all clients may request what remap maps: "
                         + "set access.filters to restrict them\"]",

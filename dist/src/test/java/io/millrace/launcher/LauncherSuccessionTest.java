@@ -66,7 +66,7 @@ class LauncherSuccessionTest {
             try (CannedLauncher second =
                     CannedLauncher.run(directory, "--origin", "http://origin.example", "--listen", "127.0.0.1:0")) {
                 await().atMost(CannedLauncher.PATIENCE)
-                        .until(() -> second.err().contains("worker " + orphan + " of an earlier launcher is there"));
+                        .until(() -> second.err().contains("worker " + orphan + " of an earlier launcher is running"));
                 second.signal("TERM");
                 await().atMost(CannedLauncher.PATIENCE).until(() -> second.err().contains("stopping: waiting"));
                 CannedLauncher.signal(orphan, "CONT");
@@ -137,7 +137,7 @@ class LauncherSuccessionTest {
                 assertTrue(next.client().get("/").origin().contains("two.example"), next::describe);
                 await().atMost(CannedLauncher.PATIENCE)
                         .until(() -> ProcessHandle.of(orphan).isEmpty());
-                assertFalse(next.err().contains("killing it"), next::describe);
+                assertFalse(next.err().contains("killing the worker"), next::describe);
             }
         }
     }

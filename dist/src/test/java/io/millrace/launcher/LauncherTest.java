@@ -58,8 +58,10 @@ class LauncherTest {
             // It may answer once more before all its threads stand still.
             await().atMost(CannedLauncher.PATIENCE).until(() -> launcher.worker() != hung);
             assertFalse(ProcessHandle.of(hung).map(ProcessHandle::isAlive).orElse(false));
-            assertTrue(launcher.err().contains("has been silent for longer than 1000 ms"), launcher::describe);
-            assertTrue(launcher.err().contains("what its threads do is on standard output"), launcher::describe);
+            assertTrue(launcher.err().contains("has sent no heartbeat for 1000 ms"), launcher::describe);
+            assertTrue(
+                    launcher.err().contains("the stacks of its threads are printed to standard output"),
+                    launcher::describe);
         }
     }
 
@@ -70,7 +72,7 @@ class LauncherTest {
                 CannedLauncher.run(directory, "--origin", "http://broken.invalid", "--listen", "127.0.0.1:0")) {
             await().atMost(CannedLauncher.PATIENCE).until(() -> launcher.err().contains("in 1000 ms"));
 
-            assertTrue(launcher.err().contains("gave up: the canned worker was asked to break"), launcher::describe);
+            assertTrue(launcher.err().contains("failed: the canned worker was asked to break"), launcher::describe);
             assertTrue(launcher.err().contains("in 500 ms"), launcher::describe);
             assertTrue(launcher.process().isAlive());
         }
@@ -169,7 +171,7 @@ class LauncherTest {
                 launcher.signal("HUP");
 
                 await().atMost(CannedLauncher.PATIENCE)
-                        .until(() -> launcher.err().contains("the changed configuration is not used"));
+                        .until(() -> launcher.err().contains("the changed configuration is rejected"));
                 assertTrue(launcher.client().get("/").origin().contains("one.example"), launcher::describe);
                 assertEquals(0, load.count(Outcome.REFUSED), () -> load.counts() + launcher.describe());
             }
@@ -238,8 +240,8 @@ class LauncherTest {
             assertEquals(-1, intruder.read(ByteBuffer.allocate(1)));
             assertTrue(
                     launcher.err()
-                            .contains(
-                                    "refused process " + ProcessHandle.current().pid()),
+                            .contains("a connection of process "
+                                    + ProcessHandle.current().pid()),
                     launcher::describe);
         }
     }

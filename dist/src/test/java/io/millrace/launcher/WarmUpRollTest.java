@@ -44,11 +44,11 @@ class WarmUpRollTest {
     @Tag("nightly")
     @ParameterizedTest
     @CsvSource({
-        "warm-quick, warmed up: canned",
+        "warm-quick, warm-up finished: canned",
         "warm-fails, the warm-up failed",
-        "warm-throws, the worker serves without having warmed up",
+        "warm-throws, the warm-up cannot be started",
         "warm-late, the warm-up did not end within its limit of 1 s",
-        "warm-dies, starting it once more without warm-up"
+        "warm-dies, starting another worker without warm-up"
     })
     void aWarmUpNeverKeepsARollFromHappening(String origin, String said) throws IOException {
         try (CannedLauncher launcher = launcher();

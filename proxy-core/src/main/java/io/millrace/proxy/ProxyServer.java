@@ -440,7 +440,7 @@ public final class ProxyServer implements AutoCloseable {
             // store.
             store.suspendWrites();
         } catch (IOException e) {
-            log.warn("the store keeps its volumes until it is closed", e);
+            log.warn("the volumes could not be released; the store keeps them until it is closed", e);
         }
         endOriginRecords();
         CompletableFuture<Void> drained = new CompletableFuture<>();
@@ -515,7 +515,7 @@ public final class ProxyServer implements AutoCloseable {
                 return store;
             });
         } catch (IOException e) {
-            log.warn("the store did not close cleanly", e);
+            log.warn("the store could not be closed cleanly", e);
         }
     }
 

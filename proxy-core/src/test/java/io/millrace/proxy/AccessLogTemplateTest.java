@@ -104,7 +104,7 @@ class AccessLogTemplateTest {
         String yaml =
                 "listen: [\":8080\"]\nremap:\n- {map: /, to: http://o}\nlog:\n  access:\n    format: '%<chi> %<cqhn>'\n";
         assertEquals(
-                "millrace.yaml:6:13: log.access.format: 'cqhn' at character 8 is no field that is logged (did you mean cqhm?)",
+                "millrace.yaml:6:13: log.access.format: 'cqhn' at character 8 is not a log field (did you mean cqhm?)",
                 ConfigLoader.parse(yaml, "millrace.yaml", Map.of()).text().strip());
     }
 }

@@ -250,7 +250,7 @@ class ConnectTest {
         assertEquals(
                 List.of(
                         "CONNECT 200 TCP_MISS 127.0.0.1 in=18 out=57 tunnel-closed",
-                        "CONNECT 403 TCP_DENIED - in=0 out=47 forward:port"),
+                        "CONNECT 403 TCP_DENIED - in=0 out=51 forward:port"),
                 Files.readAllLines(log));
     }
 

@@ -181,7 +181,7 @@ class HalfCloseTest {
         client.socket.shutdownOutput();
         RawClient.Response response = client.response();
         assertEquals(400, response.status());
-        assertTrue(response.text().contains("before the request content was whole"), response.text());
+        assertTrue(response.text().contains("before the request content was complete"), response.text());
         proxy.settle();
         assertEquals(1, proxy.counted(Counter.CLIENT_FAILURES_ABORTED));
     }

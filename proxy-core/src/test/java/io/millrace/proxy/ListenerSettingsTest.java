@@ -268,7 +268,7 @@ class ListenerSettingsTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "ciphers: [NONE_SUCH] | NONE_SUCH is no cipher suite",
+                "ciphers: [NONE_SUCH] | NONE_SUCH is not a cipher suite",
                 "client_certificates: require, client_ca_file: none.pem | none.pem: no such file",
                 "client_certificates: require, client_ca_file: ca.pem, client_revocation_file: ca.pem | ca.pem"
             })

@@ -403,6 +403,6 @@ class NameSettingsTest {
                 .certificates().stream()
                         .map(each -> String.valueOf(each.problem()))
                         .toList();
-        assertTrue(problems.get(1).contains("ciphers: NONE_SUCH is no cipher suite"), problems::toString);
+        assertTrue(problems.get(1).contains("ciphers: NONE_SUCH is not a cipher suite"), problems::toString);
     }
 }

@@ -100,7 +100,7 @@ class NamedLimitsTest {
         connections.set(2000);
         limit.refused();
 
-        String said = "WARN a client's connection is closed at once, since limits.connections is reached: ";
+        String said = "WARN client connections are closed immediately, because limits.connections is reached: ";
         assertEquals(
                 List.of(
                         said + "1000 in all, 250 for each of 4 event loops",

@@ -45,7 +45,7 @@ public final class JsonObject {
             }
             JsonObject object = object(parser);
             if (parser.nextToken() != null) {
-                throw new IllegalArgumentException("it goes on after the closing '}'");
+                throw new IllegalArgumentException("it has data after the closing '}'");
             }
             return object;
         } catch (JacksonException e) {

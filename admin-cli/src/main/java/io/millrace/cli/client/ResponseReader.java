@@ -96,7 +96,7 @@ final class ResponseReader {
             for (long length = readChunkLength(); length > 0; length = readChunkLength()) {
                 readContent(length);
                 if (!readLine().isEmpty()) {
-                    throw new ProtocolException("a chunk is longer than its length says");
+                    throw new ProtocolException("a chunk is longer than its declared length");
                 }
             }
             while (!readLine().isEmpty()) {
@@ -118,13 +118,13 @@ final class ResponseReader {
         int end = line.indexOf(';');
         String digits = (end < 0 ? line : line.substring(0, end)).strip();
         if (digits.isEmpty() || digits.length() > 8) {
-            throw new ProtocolException("not the length of a chunk: " + shortened(line));
+            throw new ProtocolException("invalid length of a chunk: " + shortened(line));
         }
         long length = 0;
         for (int i = 0; i < digits.length(); i++) {
             int digit = Character.digit(digits.charAt(i), 16);
             if (digit < 0) {
-                throw new ProtocolException("not the length of a chunk: " + shortened(line));
+                throw new ProtocolException("invalid length of a chunk: " + shortened(line));
             }
             length = length * 16 + digit;
         }

@@ -16,9 +16,9 @@ public enum SocketState {
     /** A process listens. */
     LISTENING("a process listens"),
     /** The file does not exist. */
-    ABSENT("not there"),
+    ABSENT("missing"),
     /** A socket file of a process that has ended. */
-    DEAD("nobody listens; the process that made it is gone"),
+    DEAD("no process listens; the process that created the socket has exited"),
     /** This user has no permission for the file or a parent directory. */
     FORBIDDEN("permission denied; run as the user that runs millrace, or as root"),
     /** The file is not a socket. */

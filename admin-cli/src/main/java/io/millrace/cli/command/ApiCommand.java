@@ -66,7 +66,7 @@ public abstract class ApiCommand implements Callable<Integer> {
         if (!failure.mayPass()) {
             throw failure;
         }
-        console().say("millctl: " + failure.message() + "; looking again");
+        console().say("millctl: " + failure.message() + "; retrying");
     }
 
     /** Returns the result of a repeated query; null after a temporary failure, which is reported. */
@@ -128,7 +128,7 @@ public abstract class ApiCommand implements Callable<Integer> {
                         ? new CommandFailure(
                                 ExitCode.IN_PROGRESS,
                                 e.message() + "; it may still be carried out",
-                                "look again: " + invocation.statusCommand())
+                                "check later: " + invocation.statusCommand())
                         : CommandFailure.away(
                                 ExitCode.UNREACHABLE,
                                 e.message(),
@@ -154,7 +154,7 @@ public abstract class ApiCommand implements Callable<Integer> {
         String code = error.text("code", "status " + response.status());
         String message = error.text("message", "the request was refused") + " (" + code + ")";
         if (code.equals("in-progress") || (response.status() == 504 && isChange())) {
-            return new CommandFailure(ExitCode.IN_PROGRESS, message, "look again: " + invocation.statusCommand());
+            return new CommandFailure(ExitCode.IN_PROGRESS, message, "check later: " + invocation.statusCommand());
         }
         if (code.equals("unknown-purge")) {
             return new CommandFailure(ExitCode.FAILED, message);
@@ -178,6 +178,6 @@ public abstract class ApiCommand implements Callable<Integer> {
 
     /** What to do when the worker does not do its part. */
     protected String whatNext() {
-        return "see what it is doing: " + invocation.statusCommand();
+        return "check its state: " + invocation.statusCommand();
     }
 }

@@ -134,7 +134,7 @@ public final class Invocation {
             next.add("start one:    millrace run --config FILE (or run --demo)");
             next.add("name another: millctl --admin PATH ... (or set MILLRACE_ADMIN)");
             throw new CommandFailure(
-                    ExitCode.UNREACHABLE, "found no running millrace; looked at", next.toArray(String[]::new));
+                    ExitCode.UNREACHABLE, "found no running millrace; checked", next.toArray(String[]::new));
         }
         for (Path socket : running) {
             next.add("millctl --admin " + socket);

@@ -23,7 +23,7 @@ public final class WatchInterval implements ITypeConverter<Duration>, IParameter
     public Duration convert(String value) {
         double seconds = seconds(value);
         if (!(seconds >= SECONDS_MIN && seconds <= SECONDS_MAX)) {
-            throw new TypeConversionException("'" + value + "' is no number of seconds, 0.1 to 86400");
+            throw new TypeConversionException("'" + value + "' is not a number of seconds from 0.1 to 86400");
         }
         return Duration.ofMillis(Math.round(seconds * 1000));
     }

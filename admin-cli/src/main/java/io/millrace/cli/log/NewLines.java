@@ -63,8 +63,8 @@ final class NewLines {
         Candidate holder = find(newest, true, candidates);
         goOn(holder, newest, candidates);
         if (holder == null) {
-            talk.accept("the file that was read last, to byte " + newest.bytes() + ", is not found beside " + log
-                    + ": what was written to it since is not counted");
+            talk.accept("the log file of the last run, read up to byte " + newest.bytes() + ", is not found beside "
+                    + log + ": lines written to that file since then are not counted");
         } else if (holder.file().equals(log)) {
             return;
         }
@@ -131,7 +131,7 @@ final class NewLines {
         Path name = log.getFileName();
         Path directory = log.toAbsolutePath().getParent();
         if (name == null || directory == null) {
-            throw new IOException(log + " is no file");
+            throw new IOException(log + " is not a file");
         }
         try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory)) {
             for (Path entry : entries) {

@@ -130,7 +130,7 @@ public final class StatusView {
                     "last reload",
                     (ok ? paint.good("ok") : paint.bad("rejected"))
                             + Printable.of(" at " + last.text("at", "?"))
-                            + (ok ? "" : "; what was in use stays in use"));
+                            + (ok ? "" : "; the previous configuration stays in use"));
             for (String problem : ProblemLines.of(last)) {
                 rows.more(problem);
             }

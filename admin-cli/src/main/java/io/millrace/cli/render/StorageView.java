@@ -55,7 +55,7 @@ public final class StorageView {
                     Quantities.bytes(written) + ", of that " + Quantities.percent(carried, written)
                             + " carried out of "
                             + Quantities.count(
-                                    volume.number("reclaimed_segments", 0), "segment given up", "segments given up"));
+                                    volume.number("reclaimed_segments", 0), "segment reclaimed", "segments reclaimed"));
         }
         long refused = volume.number("refused", 0);
         if (refused > 0) {

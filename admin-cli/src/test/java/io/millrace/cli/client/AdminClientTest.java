@@ -149,7 +149,7 @@ final class AdminClientTest {
     void saysThatASocketIsNotThere() {
         AdminClientException failure = assertThrows(AdminClientException.class, () -> client().get("/v1/status"));
         assertEquals(Kind.UNREACHABLE, failure.kind());
-        assertEquals(socket() + ": not there", failure.message());
+        assertEquals(socket() + ": missing", failure.message());
     }
 
     @Test
@@ -157,7 +157,8 @@ final class AdminClientTest {
         ScriptedAdmin.on(socket(), End.CLOSE).close();
         AdminClientException failure = assertThrows(AdminClientException.class, () -> client().get("/v1/status"));
         assertEquals(Kind.UNREACHABLE, failure.kind());
-        assertEquals(socket() + ": nobody listens; the process that made it is gone", failure.message());
+        assertEquals(
+                socket() + ": no process listens; the process that created the socket has exited", failure.message());
     }
 
     @Test

@@ -182,8 +182,8 @@ final class ProgressFileTest {
         append(log, "3\n");
         assertEquals(List.of("2", "3"), run());
         assertEquals(
-                List.of("the file that was read last, to byte 2, is not found beside " + log
-                        + ": what was written to it since is not counted"),
+                List.of("the log file of the last run, read up to byte 2, is not found beside " + log
+                        + ": lines written to that file since then are not counted"),
                 said);
     }
 

@@ -135,7 +135,7 @@ final class GatheredObjects {
             member.tell();
         } catch (RuntimeException e) {
             // An exception in one callback must not prevent the other callbacks.
-            LOG.error("object that was stored: {}", member.header(), e);
+            LOG.error("a callback failed after the object was stored: {}", member.header(), e);
         }
     }
 }

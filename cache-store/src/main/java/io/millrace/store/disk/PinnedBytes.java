@@ -97,7 +97,10 @@ final class PinnedBytes {
                     set(segment, tag, footer);
                 }
             } catch (IOException e) {
-                LOG.debug("segment {}: bytes of its pinned records are not known: {}", segment, e.toString());
+                LOG.debug(
+                        "segment {}: its summary cannot be read, so its pinned bytes are not counted: {}",
+                        segment,
+                        e.toString());
             }
         }
         return VolumeThread.BackgroundWork.AT_ONCE;

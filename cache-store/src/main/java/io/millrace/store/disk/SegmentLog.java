@@ -279,7 +279,11 @@ public final class SegmentLog {
         try {
             segments.erase(active, at);
         } catch (IOException e) {
-            LOG.debug("segment {}: what a failed write left at {} stays: {}", active, at, e.toString());
+            LOG.debug(
+                    "segment {}: the partial data of a failed write at offset {} cannot be erased: {}",
+                    active,
+                    at,
+                    e.toString());
         }
     }
 
@@ -426,7 +430,7 @@ public final class SegmentLog {
             tries -= oldest < table.usable() ? 1 : 0;
         }
         if (found < 0) {
-            throw new AppendRefusedException("no segment to write to: pinned=" + pins.pinnedSegments()
+            throw new AppendRefusedException("no free segment: pinned=" + pins.pinnedSegments()
                     + ", pinned by other processes=" + readers.pinnedSegments() + ", segments=" + table.segments());
         }
         if (table.sequence(found) > 0) {

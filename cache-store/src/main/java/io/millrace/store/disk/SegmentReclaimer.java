@@ -208,7 +208,10 @@ final class SegmentReclaimer {
         try {
             return segments.summary(segment, table.tag(segment));
         } catch (IOException e) {
-            LOG.warn("segment {} is given up without a look: {}", segment, e.toString());
+            LOG.warn(
+                    "segment {}: its summary cannot be read, so the segment is reclaimed without keeping any record: {}",
+                    segment,
+                    e.toString());
             return null;
         }
     }
@@ -278,7 +281,8 @@ final class SegmentReclaimer {
             boolean pinned = current ? isHeld(victim, entry) : isPinned(newerPinnedUntil);
             return pinned ? worthOfPinned(hits) : worthOf(victim, entry.hashLow(), hits);
         } catch (IOException e) {
-            LOG.debug("not carried: {}", e.toString());
+            LOG.debug(
+                    "the record cannot be read, so it is not copied before its segment is reclaimed: {}", e.toString());
             return 0;
         }
     }
@@ -497,7 +501,8 @@ final class SegmentReclaimer {
             record = reader.readWhole(victim.segment(), entry.offset(), victim.tag(), entry.length());
         } catch (IOException e) {
             // A damaged record is dropped; the next open of the object reports it.
-            LOG.debug("not carried: {}", e.toString());
+            LOG.debug(
+                    "the record cannot be read, so it is not copied before its segment is reclaimed: {}", e.toString());
             return;
         }
         try {
@@ -547,7 +552,8 @@ final class SegmentReclaimer {
         try {
             head = readAt(newer);
         } catch (IOException e) {
-            LOG.debug("not carried: {}", e.toString());
+            LOG.debug(
+                    "the record cannot be read, so it is not copied before its segment is reclaimed: {}", e.toString());
             return;
         }
         try {

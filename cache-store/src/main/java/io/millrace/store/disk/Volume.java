@@ -297,7 +297,8 @@ public final class Volume {
         }
         boolean taken = thread.executeBeyond(task, REMOVALS_BEYOND_MAX);
         if (!taken && !thread.isEnding()) {
-            health.giveUp(new IOException("removals waiting behind a full queue: limit=" + REMOVALS_BEYOND_MAX));
+            health.giveUp(new IOException(
+                    "too many removals wait, because the volume's queue is full: limit=" + REMOVALS_BEYOND_MAX));
         }
         return taken;
     }

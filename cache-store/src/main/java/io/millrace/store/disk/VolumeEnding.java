@@ -87,11 +87,14 @@ final class VolumeEnding {
             }
         } catch (IOException e) {
             health.note(e);
-            LOG.error("{}: list of segments still read: {}; what is being read is cut off", directory, e.toString());
+            LOG.error(
+                    "{}: the list of segments in use by readers cannot be written, so reads in progress are aborted: {}",
+                    directory,
+                    e.toString());
             try {
                 parts.file().close();
             } catch (IOException closing) {
-                LOG.warn("{}: {}", directory, closing.toString());
+                LOG.warn("{}: the volume's file cannot be closed: {}", directory, closing.toString());
             }
         }
     }
@@ -117,7 +120,7 @@ final class VolumeEnding {
         try {
             parts.readers().shorten(parts.pins(), parts.table());
         } catch (IOException e) {
-            LOG.warn("{}: list of segments still read: {}", directory, e.toString());
+            LOG.warn("{}: the list of segments in use by readers cannot be updated: {}", directory, e.toString());
         }
     }
 

@@ -116,7 +116,7 @@ final class VolumeHealth {
         if (errorsInARow.incrementAndGet() >= Volume.ERRORS_IN_A_ROW_MAX) {
             giveUp(e);
         } else {
-            LOG.warn("{}: {}", directory, e.toString());
+            LOG.warn("{}: I/O error: {}", directory, e.toString());
         }
         return e;
     }
@@ -133,7 +133,7 @@ final class VolumeHealth {
         if (move(VolumeState.OFFLINE).mayBecome(VolumeState.OFFLINE)) {
             IOException said = FileFaults.explain(directory, cause);
             lastError = said;
-            LOG.error("{}: volume taken out: {}", directory, FileFaults.words(said));
+            LOG.error("{}: volume taken offline because of an error: {}", directory, FileFaults.words(said));
             onGivenUp.run();
         }
     }

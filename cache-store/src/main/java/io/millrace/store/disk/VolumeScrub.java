@@ -173,7 +173,10 @@ public final class VolumeScrub {
             volume.reader().verifyContent(segment, entry.offset(), header);
         } catch (DamagedRecordException e) {
             damaged++;
-            LOG.warn("{}: found damaged: {}", volume.directory(), e.getMessage());
+            LOG.warn(
+                    "{}: verification found a damaged record, which is removed: {}",
+                    volume.directory(),
+                    e.getMessage());
             drop(entry, location, current);
         }
     }

@@ -96,7 +96,10 @@ final class VolumeShrinker implements VolumeThread.BackgroundWork {
             return stepNow();
         } catch (IOException e) {
             done = true;
-            LOG.warn("{}: stays as large as it is until it is opened again: {}", parts.directory(), e.toString());
+            LOG.warn(
+                    "{}: the volume cannot be shrunk now and keeps its size until the next start: {}",
+                    parts.directory(),
+                    e.toString());
             var unused = owner.failed(e);
             return IDLE;
         }
@@ -143,7 +146,8 @@ final class VolumeShrinker implements VolumeThread.BackgroundWork {
             current.buffer.clear();
             int count = segments.read(current.source, current.offset, current.buffer);
             if (count == 0) {
-                throw new IOException("segment " + current.source + " ends at " + current.offset);
+                throw new IOException("segment " + current.source + " is shorter than expected: actual="
+                        + current.offset + " bytes, expected=" + segments.segmentBytes());
             }
             segments.write(current.target, current.offset, current.buffer.flip());
             current.offset += count;
@@ -207,7 +211,7 @@ final class VolumeShrinker implements VolumeThread.BackgroundWork {
         }
         owner.cutOff(limit);
         done = true;
-        LOG.info("{}: cut off at {} segments, moved={}", parts.directory(), limit, moved);
+        LOG.info("{}: volume shrunk to {} segments, moved={}", parts.directory(), limit, moved);
         return IDLE;
     }
 }

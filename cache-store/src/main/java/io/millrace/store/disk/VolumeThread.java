@@ -187,7 +187,7 @@ final class VolumeThread {
                 }
             }
         } catch (InterruptedException e) {
-            LOG.error("{}: interrupted, the volume is not written any more", thread.getName());
+            LOG.error("{}: the volume's thread was interrupted and writes no more data", thread.getName());
         } finally {
             finish();
         }
@@ -262,7 +262,7 @@ final class VolumeThread {
             turn.dueNanos = now + (queue.isEmpty() || turn.idle ? 0 : now - begin) + (turn.idle ? 0 : wanted);
             return true;
         } catch (Throwable e) {
-            LOG.error("{}: background work failed and is given up", thread.getName(), e);
+            LOG.error("{}: a background task failed and will not run again until the next start", thread.getName(), e);
             return false;
         }
     }
@@ -295,7 +295,7 @@ final class VolumeThread {
             task.run();
         } catch (Throwable e) {
             // An exception in one task, including an unreadable mapped page, must not end the volume's thread.
-            LOG.error("{}: task failed", thread.getName(), e);
+            LOG.error("{}: a task of the volume failed", thread.getName(), e);
         }
     }
 }

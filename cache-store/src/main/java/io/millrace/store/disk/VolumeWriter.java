@@ -216,7 +216,7 @@ final class VolumeWriter {
         try {
             appendTombstone(key);
         } catch (IOException e) {
-            LOG.debug("{}: tombstone is owed: {}", directory, e.toString());
+            LOG.debug("{}: a tombstone cannot be written now and is written later: {}", directory, e.toString());
         }
     }
 
@@ -239,7 +239,8 @@ final class VolumeWriter {
             owed.add(key);
         }
         if (owed.size() > OWED_MAX) {
-            health.giveUp(new IOException("tombstones owed: " + owed.size()));
+            health.giveUp(new IOException(
+                    "too many tombstones could not be written: actual=" + owed.size() + ", limit=" + OWED_MAX));
         }
     }
 

@@ -115,7 +115,7 @@ final class HotSet<H> {
             wanted = HotManifest.read(io, home.directory(), volumes.hashSeed());
         }
         if (wanted.length > 0) {
-            LOG.info("{} objects were hot, loading them again", wanted.length / 2);
+            LOG.info("loading the {} most requested objects of the last run into RAM", wanted.length / 2);
             housekeeping.after(TICK_NANOS, this::tick);
         }
         housekeeping.every(SAVE_INTERVAL_NANOS, () -> reads.execute(this::saveUnlessLoading));
@@ -150,7 +150,8 @@ final class HotSet<H> {
                 HotManifest.write(io, home.directory(), volumes.hashSeed(), hashes());
             }
         } catch (IOException e) {
-            LOG.warn("{}: list of hot objects not written: {}", home.directory(), e.toString());
+            LOG.warn(
+                    "{}: the list of the most requested objects cannot be written: {}", home.directory(), e.toString());
         } finally {
             saving.unlock();
         }
@@ -237,12 +238,12 @@ final class HotSet<H> {
             }
             if (at >= hashes.length || isFull()) {
                 wanted = new long[0];
-                LOG.info("hot objects loaded: {} are in RAM", ram.entries());
+                LOG.info("loading of the most requested objects ended, objects in RAM={}", ram.entries());
             } else if (allowance > 0 && mayRead() && reads.execute(this::loadSome)) {
                 return;
             }
         } catch (RuntimeException | InternalError e) {
-            LOG.warn("loading of hot objects given up", e);
+            LOG.warn("loading of the most requested objects stopped after an error", e);
             wanted = new long[0];
         }
         busy = false;

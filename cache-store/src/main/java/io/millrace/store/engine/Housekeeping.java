@@ -90,7 +90,7 @@ final class Housekeeping implements Executor {
             } catch (RuntimeException | Error e) {
                 // Without this catch the executor would cancel the task silently.
                 LOG.error(
-                        "{}: a task failed, and is tried again",
+                        "{}: a housekeeping task failed and will be repeated",
                         Thread.currentThread().getName(),
                         e);
             }
@@ -119,7 +119,9 @@ final class Housekeeping implements Executor {
         }
         try {
             if (!executor.awaitTermination(CLOSE_WAIT_SECONDS, TimeUnit.SECONDS)) {
-                LOG.warn("a task of the store's housekeeping still runs after {} s", CLOSE_WAIT_SECONDS);
+                LOG.warn(
+                        "a housekeeping task of the store did not end within {} s; closing the store anyway",
+                        CLOSE_WAIT_SECONDS);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -344,14 +344,15 @@ final class ObjectChanges<H> {
         if (volumes.isConfigured() && (suspended || closed)) {
             if (pending.size() < DEFERRED_REMOVALS_MAX) {
                 if (closed || successor == null) {
-                    removal.refuse(new IOException("the volumes are handed over"));
+                    removal.refuse(new IOException("the volumes are being handed over to another worker; try again"));
                 } else {
                     removal.passOn();
                 }
                 return removal.change();
             }
-            removal.refuse(
-                    new IOException("the volumes are handed over, and removals wait: limit=" + DEFERRED_REMOVALS_MAX));
+            removal.refuse(new IOException(
+                    "the volumes are being handed over to another worker, and too many removals wait: limit="
+                            + DEFERRED_REMOVALS_MAX));
             counters.removalsRefused.increment();
             return before;
         }

@@ -102,7 +102,7 @@ final class ObjectOpening<H> {
             try {
                 admitted();
             } catch (InternalError e) {
-                LOG.warn("a mapped file failed: {}", e.toString());
+                LOG.warn("a lookup failed, because a memory-mapped file cannot be read: {}", e.toString());
             } finally {
                 if (!answered) {
                     answer(null);

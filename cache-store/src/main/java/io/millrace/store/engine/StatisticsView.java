@@ -77,7 +77,7 @@ final class StatisticsView {
                 0,
                 0,
                 absence == null ? 1 : 0,
-                absence == null ? words(slot.failure()) : "taken out by command: " + absence.reason(),
+                absence == null ? words(slot.failure()) : "taken offline by command: " + absence.reason(),
                 StoreStatistics.Ring.NONE);
     }
 

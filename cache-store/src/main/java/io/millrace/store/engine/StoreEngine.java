@@ -180,7 +180,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
         if (config.volumes().isEmpty()) {
             return "no storage volumes are configured; objects that are only in RAM are not listed";
         }
-        return config.inventoryDelayNanos() < 0 ? "it is switched off" : null;
+        return config.inventoryDelayNanos() < 0 ? "the inventory is turned off" : null;
     }
 
     /**
@@ -498,7 +498,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
     }
 
     static void refuse(byte[] change, Consumer<@Nullable IOException> reply) {
-        reply.accept(new IOException("the volumes are handed over"));
+        reply.accept(new IOException("the volumes are being handed over to another worker; try again"));
     }
 
     @Override

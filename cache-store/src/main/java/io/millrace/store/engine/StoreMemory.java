@@ -61,8 +61,8 @@ final class StoreMemory {
         boolean full = heap / HEAP_FULL_SIXTEENTHS >= budget.entryBytesMax() / 16;
         if (full && heapToldOf.compareAndSet(false, true)) {
             LOG.warn(
-                    "the keys and heads of the {} objects in RAM have all the Java heap that they may have ({} bytes), so RAM is full"
-                            + " with {} of {} bytes; a larger heap (worker.heap_size) makes room for more",
+                    "the keys and heads of the {} objects in RAM use their limit of {} bytes of Java heap, so the RAM tier is full"
+                            + " with {} of {} bytes; raise worker.heap_size",
                     ram.entries(),
                     budget.entryBytesMax(),
                     ram.bytes(),

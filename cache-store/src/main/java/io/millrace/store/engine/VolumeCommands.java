@@ -34,7 +34,8 @@ final class VolumeCommands {
 
     CompletionStage<List<Path>> run(Command command) {
         if (!busy.compareAndSet(false, true)) {
-            return CompletableFuture.failedFuture(new IOException("another volume is being taken out or brought back"));
+            return CompletableFuture.failedFuture(
+                    new IOException("another volume is being taken offline or brought online; try again"));
         }
         CompletableFuture<List<Path>> done = new CompletableFuture<>();
         Thread thread = new FastThreadLocalThread(() -> runNow(command, done), "millrace-store-command");
@@ -49,7 +50,7 @@ final class VolumeCommands {
         lifeCycle.lock();
         try {
             if (changes.isClosed() || changes.isSuspended()) {
-                throw new IOException("the volumes are handed over");
+                throw new IOException("the volumes are being handed over to another worker; try again");
             }
             changed = command.run();
         } catch (IOException | RuntimeException e) {

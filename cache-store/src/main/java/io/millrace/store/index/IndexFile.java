@@ -62,11 +62,11 @@ final class IndexFile implements TableSource {
                 && table.field(SlotTable.BOOT_ID_AT) == boot.getMostSignificantBits()
                 && table.field(SlotTable.BOOT_ID_AT + 8) == boot.getLeastSignificantBits();
         if (!sameBoot && table.field(SlotTable.CLEAN_AT) != MARK) {
-            throw new IndexUnusableException(path() + ": not closed before the machine went down");
+            throw new IndexUnusableException(path() + ": the index was not closed before the machine stopped");
         }
         checkComplete(table);
         if (table.isDamaged()) {
-            throw new IndexUnusableException(path() + ": damaged slots");
+            throw new IndexUnusableException(path() + ": the index has damaged slots");
         }
         table.field(SlotTable.CLEAN_AT, 0);
         writeHeader(table, boot);
@@ -113,7 +113,7 @@ final class IndexFile implements TableSource {
 
     private void checkComplete(SlotTable table) throws IndexUnusableException {
         if (table.field(SlotTable.COMPLETE_AT) != MARK) {
-            throw new IndexUnusableException(path() + ": was still being built");
+            throw new IndexUnusableException(path() + ": the index was not built completely");
         }
     }
 

@@ -337,7 +337,7 @@ public final class MappedIndex {
     private void noteDamage(SlotTable current, long hashHigh, long hashLow) {
         if (!current.isDamaged() && Probing.isDoubtful(current, hashHigh, hashLow)) {
             current.damaged();
-            LOG.warn("{}: index has damaged slots, the next start rebuilds it", name);
+            LOG.warn("{}: the index has damaged slots; the next start rebuilds it", name);
         }
     }
 
@@ -491,7 +491,7 @@ public final class MappedIndex {
         Growth current = growth;
         long count = table.slotCount();
         if (growthPause == 0) {
-            LOG.warn("{}: index cannot grow, full it evicts: slots={}: {}", name, count, e.toString());
+            LOG.warn("{}: the index cannot grow and evicts objects when full: slots={}: {}", name, count, e.toString());
         }
         growing = null;
         growth = null;

@@ -108,7 +108,9 @@ public final class Inventory {
      */
     public static Inventory open(FileIo io, Path directory, UUID volumeId, long entriesExpected, BooleanSupplier goesOn)
             throws InventoryException {
-        String obstacle = io.hasRealPaths() ? obstacle() : "its files are none that a library could open";
+        String obstacle = io.hasRealPaths()
+                ? obstacle()
+                : "the store's files are not in a file system that the inventory's library can open";
         if (obstacle != null) {
             throw new InventoryException(obstacle);
         }
@@ -143,7 +145,7 @@ public final class Inventory {
             return new Inventory(
                     io, directory, volumeId, map(directory, state.entriesMax()), state.entriesMax(), length, state);
         } catch (InventoryException e) {
-            LOG.info("{}: inventory is rebuilt: {}", directory, e.getMessage());
+            LOG.info("{}: the inventory is rebuilt: {}", directory, e.getMessage());
             return null;
         }
     }
@@ -290,7 +292,7 @@ public final class Inventory {
         } catch (IllegalStateException | IllegalArgumentException e) {
             long now = dropped + 1;
             dropped = now;
-            LOG.debug("{}: no room for an entry", directory, e);
+            LOG.debug("{}: the inventory has no space for another entry", directory, e);
             return false;
         }
     }

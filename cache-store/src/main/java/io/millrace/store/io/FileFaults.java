@@ -37,27 +37,27 @@ public final class FileFaults {
                 || said.contains("Permission denied")
                 || said.contains("Operation not permitted")) {
             return "permission denied to user " + System.getProperty("user.name")
-                    + "; make that user the owner of the path, or choose another";
+                    + "; make that user the owner of the path, or choose another path";
         }
         if (said.contains("Read-only file system")) {
-            return "on a read-only file system; mount it writable, or choose another path";
+            return "on a read-only file system; mount the file system writable, or choose another path";
         }
         if (said.contains("No space left on device") || said.contains("Disk quota exceeded")) {
-            return "no space left; make room there, or make the size smaller";
+            return "no space left; free space on the file system, or lower the size";
         }
         if (fault instanceof FileAlreadyExistsException
                 || fault instanceof NotDirectoryException
                 || said.contains("Not a directory")) {
-            return "not a directory, or below something that is none; move that away, or choose another path";
+            return "not a directory, or a file is above it in the path; move the file, or choose another path";
         }
         if (fault instanceof NoSuchFileException) {
-            return "missing, and it could not be made; make it, or mount what belongs there";
+            return "missing, and cannot be created; create it, or mount its file system";
         }
         if (said.contains("Input/output error")) {
-            return "the device reports errors; look at the kernel's log, and replace it";
+            return "the device reports I/O errors; see the kernel's log, and replace the device";
         }
         if (said.contains("Too many open files")) {
-            return "this process may not open more files; raise its limit (LimitNOFILE)";
+            return "this process has reached its limit of open files; raise the limit (LimitNOFILE)";
         }
         return fault instanceof FileSystemException ? "cannot be used" : null;
     }

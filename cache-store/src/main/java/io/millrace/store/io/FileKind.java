@@ -42,8 +42,8 @@ record FileKind(Object key, String device) {
         if (type != REGULAR) {
             throw new IOException(file
                     + (Files.isDirectory(file)
-                            ? ": a directory; index_path is for block devices and files"
-                            : ": neither a directory, a file nor a block device"));
+                            ? ": is a directory, but index_path is only for block devices and files"
+                            : ": is not a directory, a regular file or a block device"));
         }
         return new FileKind(Objects.requireNonNull(found.get("fileKey")), "");
     }
@@ -78,7 +78,7 @@ record FileKind(Object key, String device) {
         for (String mount : lines(MOUNTS)) {
             List<String> fields = List.of(mount.split(" ", 6));
             if (fields.size() > 4 && numbers.contains(fields.get(2))) {
-                throw new IOException(file + ": it, or a part of it, is mounted at " + fields.get(4));
+                throw new IOException(file + ": the device or one of its partitions is mounted at " + fields.get(4));
             }
         }
         for (String swap : lines(SWAPS)) {
@@ -87,7 +87,7 @@ record FileKind(Object key, String device) {
                     && Files.exists(path)
                     && !Files.isRegularFile(path)
                     && numbers.contains(of(path).device())) {
-                throw new IOException(file + ": it, or a part of it, is swap space");
+                throw new IOException(file + ": the device or one of its partitions is swap space");
             }
         }
     }
@@ -118,7 +118,8 @@ record FileKind(Object key, String device) {
         }
         try (DirectoryStream<Path> found = Files.newDirectoryStream(holders)) {
             for (Path holder : found) {
-                throw new IOException(file + ": it, or a part of it, belongs to the device " + holder.getFileName());
+                throw new IOException(
+                        file + ": the device or one of its partitions belongs to the device " + holder.getFileName());
             }
         }
     }

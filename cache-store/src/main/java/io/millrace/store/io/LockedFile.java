@@ -45,7 +45,7 @@ final class LockedFile implements HeldFile {
         try {
             FileLock lock = channel.tryLock();
             if (lock == null) {
-                throw new IOException(file + ": new, and locked by another process");
+                throw new IOException(file + ": the new file is locked by another process");
             }
             HELD_HERE.put(path, held);
             held.content(content);

@@ -53,7 +53,7 @@ final class DeviceOpening {
         Superblock found = volume ? Superblock.read(file) : null;
         if (found != null && found.fileBytes() > file.length()) {
             LOG.warn(
-                    "{}: its volume had {} bytes, it has {} now: starts empty",
+                    "{}: the volume had {} bytes, the file or device now has {}: the volume starts empty",
                     device.path(),
                     found.fileBytes(),
                     file.length());
@@ -65,16 +65,17 @@ final class DeviceOpening {
     private void checkSize() throws IOException {
         if (!file.isFixed()) {
             if (spec.sizeBytes() == 0) {
-                throw new IOException(device.path() + ": a file needs a size");
+                throw new IOException(device.path() + ": size is missing; a regular file needs one");
             }
             return;
         }
         long length = file.length();
         if (spec.sizeBytes() > length) {
-            throw new IOException(device.path() + ": size configured=" + spec.sizeBytes() + " bytes, device=" + length);
+            throw new IOException(device.path() + ": the configured size is larger than the device: size="
+                    + spec.sizeBytes() + " bytes, device=" + length + " bytes");
         }
         if (length < Superblock.SEGMENTS_AT + SIZE_BYTES_MIN) {
-            throw new IOException(device.path() + ": too small, actual=" + length + " bytes, limit="
+            throw new IOException(device.path() + ": the device is too small: actual=" + length + " bytes, limit="
                     + (Superblock.SEGMENTS_AT + SIZE_BYTES_MIN));
         }
     }
@@ -87,23 +88,25 @@ final class DeviceOpening {
         }
         if (free) {
             if (device.format()) {
-                LOG.warn("{}: format is not needed; take it out of the configuration", device.path());
+                LOG.warn(
+                        "{}: format: true has no effect on a device without other content; remove it from the configuration",
+                        device.path());
                 note(before, true);
             }
             return;
         }
         if (!device.format()) {
-            throw new IOException(device.path() + ": holds something else (" + describe(start)
-                    + "); to lose that, set format: true for this path, once");
+            throw new IOException(device.path() + ": contains other data (" + describe(start)
+                    + "); to overwrite the data, set format: true for this path, once");
         }
         if (used) {
-            throw new IOException(device.path() + ": holds something else (" + describe(start)
-                    + "), and format counts once and was used; to lose that, delete "
+            throw new IOException(device.path() + ": contains other data (" + describe(start)
+                    + "), and format: true, which works once, was already used; to overwrite the data, delete "
                     + spec.directory().resolve(DeviceNote.FILE_NAME));
         }
         note(before, true);
         LOG.warn(
-                "{}: written over as format says ({}); take it out of the configuration",
+                "{}: other data ({}) was overwritten because of format: true; remove format from the configuration",
                 device.path(),
                 describe(start));
     }

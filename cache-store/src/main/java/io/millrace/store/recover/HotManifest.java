@@ -81,7 +81,10 @@ public final class HotManifest {
         try (StoreFile file = io.openForReading(path)) {
             return decode(path, file, hashSeed);
         } catch (IOException e) {
-            LOG.warn("{}: cannot be read, RAM starts empty: {}", path, e.toString());
+            LOG.warn(
+                    "{}: the list of the most requested objects cannot be read, so the RAM tier starts empty: {}",
+                    path,
+                    e.toString());
             return NOTHING;
         }
     }
@@ -89,7 +92,7 @@ public final class HotManifest {
     private static long[] decode(Path path, StoreFile file, long hashSeed) throws IOException {
         long length = file.length();
         if (length < HEADER_BYTES + Integer.BYTES || length > HEADER_BYTES + (long) KEYS_MAX * HASH_BYTES + 4) {
-            LOG.warn("{}: {} bytes long, RAM starts empty", path, length);
+            LOG.warn("{}: the file has an invalid length of {} bytes, so the RAM tier starts empty", path, length);
             return NOTHING;
         }
         ByteBuffer in = ByteBuffer.allocate((int) length).order(ByteOrder.LITTLE_ENDIAN);
@@ -103,7 +106,10 @@ public final class HotManifest {
                 && HEADER_BYTES + (long) count * HASH_BYTES == end
                 && in.getInt(end) == Checksums.crc32c(in, 0, end);
         if (!sound || in.getLong(16) != hashSeed) {
-            LOG.warn("{}: {}, RAM starts empty", path, sound ? "of another store" : "damaged");
+            LOG.warn(
+                    "{}: the file {}, so the RAM tier starts empty",
+                    path,
+                    sound ? "belongs to another store" : "is damaged");
             return NOTHING;
         }
         long[] hashes = new long[count * 2];

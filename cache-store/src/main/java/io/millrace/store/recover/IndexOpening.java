@@ -57,7 +57,7 @@ final class IndexOpening {
             try {
                 return opening.reuse(allocator, listener);
             } catch (IndexUnusableException e) {
-                LOG.info("index is rebuilt from the segments: {}", e.getMessage());
+                LOG.info("the index cannot be used and is rebuilt from the segments: {}", e.getMessage());
             }
         }
         return opening.rebuild(allocator, listener);
@@ -80,7 +80,8 @@ final class IndexOpening {
         Map<Long, Integer> live = new HashMap<>();
         for (int segment = 0; segment < table.segments(); segment++) {
             if (table.tag(segment) != 0 && live.put(table.sequence(segment), segment) != null) {
-                throw new IndexUnusableException(directory + ": segment " + segment + " was being moved");
+                throw new IndexUnusableException(
+                        directory + ": segment " + segment + " was being moved when the process ended");
             }
         }
         for (int segment = 0; segment < table.segments(); segment++) {
@@ -96,7 +97,8 @@ final class IndexOpening {
         SegmentHeader header = segments.header(active);
         long tag = table.tag(active);
         if (header == null || header.tag() != tag) {
-            throw new IndexUnusableException(directory + ": segment " + active + " is not the one the index knows");
+            throw new IndexUnusableException(
+                    directory + ": segment " + active + " differs from the active segment recorded in the index");
         }
         RecordReader reader = new RecordReader(segments, UnpooledByteBufAllocator.DEFAULT);
         long[] end = {table.written(active)};
@@ -108,7 +110,7 @@ final class IndexOpening {
                 end[0] = offset + record.recordLength();
             });
         } catch (DamagedRecordException e) {
-            LOG.info("{}: the last record was not finished: {}", directory, e.getMessage());
+            LOG.info("{}: the last record before the stop is incomplete and is skipped: {}", directory, e.getMessage());
             segments.erase(active, end[0]);
         }
         table.written(active, (int) end[0]);

@@ -100,7 +100,7 @@ final class IndexRebuild implements VolumeUpkeep.Rebuild {
                             segments.segmentBytes());
                 }
             } catch (IOException e) {
-                LOG.warn("{}: header of segment {}: {}", directory, segment, e.toString());
+                LOG.warn("{}: the header of segment {} cannot be read: {}", directory, segment, e.toString());
             }
         }
         found.sort(Comparator.comparingLong(SegmentHeader::sequence).reversed());
@@ -132,7 +132,7 @@ final class IndexRebuild implements VolumeUpkeep.Rebuild {
             return true;
         }
         LOG.info(
-                "{}: index rebuilt, segments={}, records={}, torn objects passed over={}",
+                "{}: index rebuilt, segments={}, records={}, incomplete objects skipped={}",
                 directory,
                 newestFirst.size(),
                 entries,
@@ -147,7 +147,11 @@ final class IndexRebuild implements VolumeUpkeep.Rebuild {
         try {
             left = records(segment);
         } catch (IOException e) {
-            LOG.warn("{}: segment {} and those older are given up: {}", directory, segment.segment(), e.toString());
+            LOG.warn(
+                    "{}: segment {} cannot be read, so its content and that of all older segments is dropped: {}",
+                    directory,
+                    segment.segment(),
+                    e.toString());
             giveUpFrom(next - 1);
         }
     }
@@ -171,7 +175,10 @@ final class IndexRebuild implements VolumeUpkeep.Rebuild {
             if (verified && isTorn(segment, entry)) {
                 torn++;
             } else if (!enter(segment, entry)) {
-                LOG.warn("{}: the index has no room for segments older than {}", directory, segment.segment());
+                LOG.warn(
+                        "{}: the index is full; objects in segments older than {} are dropped",
+                        directory,
+                        segment.segment());
                 left = List.of();
                 giveUpFrom(next);
                 return;
@@ -191,7 +198,7 @@ final class IndexRebuild implements VolumeUpkeep.Rebuild {
         try {
             return reader.isTornObject(segment.segment(), entry.offset(), segment.tag());
         } catch (IOException e) {
-            LOG.info("{}: segment {}: {}", directory, segment.segment(), e.toString());
+            LOG.info("{}: segment {}: a record cannot be read: {}", directory, segment.segment(), e.toString());
             return false;
         }
     }
@@ -246,7 +253,9 @@ final class IndexRebuild implements VolumeUpkeep.Rebuild {
             older++;
         }
         if (sequence >= 0) {
-            LOG.warn("{}: a segment has lost its header, it and those older are given up", directory);
+            LOG.warn(
+                    "{}: the header of a segment is missing, so its content and that of all older segments is dropped",
+                    directory);
             giveUpFrom(older);
             next = 0;
         }

@@ -52,12 +52,12 @@ final class VolumeFiles {
                 found = new DeviceOpening(io, spec, device, file).open();
             }
             if (found == null && file.length() > 0) {
-                LOG.warn("{}: {}, starts empty", spec.path(), Superblock.whyUnusable(file));
+                LOG.warn("{}: {}, so the volume starts empty", spec.path(), Superblock.whyUnusable(file));
             }
             if (found != null && file.length() < found.fileBytes()) {
                 // The missing part may have contained removals, which a rebuild of the index could not restore.
                 LOG.warn(
-                        "{}: volume is cut off, length={}, expected={}, starts empty",
+                        "{}: the volume's file is truncated, so the volume starts empty: length={}, expected={}",
                         spec.directory(),
                         file.length(),
                         found.fileBytes());
@@ -116,7 +116,9 @@ final class VolumeFiles {
     /** Formats the file as an empty volume with a new id. */
     void format(UUID storeId) throws IOException {
         if (superblock != null) {
-            LOG.warn("{}: belongs to another store or missed removals, its content is dropped", spec.path());
+            LOG.warn(
+                    "{}: the volume belongs to another store or missed removals, so its content is dropped",
+                    spec.path());
         }
         fresh = true;
         int segmentBytes = spec.segmentBytesOf(sizeBytes());

@@ -80,7 +80,9 @@ public final class VolumeSet {
                     throw e;
                 } catch (IOException e) {
                     IOException said = FileFaults.explain(spec.path(), e);
-                    LOG.error("cannot be opened, the store goes on without it: {}", FileFaults.words(said));
+                    LOG.error(
+                            "a volume cannot be opened; the store continues without the volume: {}",
+                            FileFaults.words(said));
                     results.add(new OpenedVolume(spec, null, false, said));
                 }
             }
@@ -104,7 +106,7 @@ public final class VolumeSet {
 
     private void fail(VolumeFiles volume, IOException e) throws IOException {
         IOException said = FileFaults.explain(volume.spec().path(), e);
-        LOG.error("cannot be opened, the store goes on without it: {}", FileFaults.words(said));
+        LOG.error("a volume cannot be opened; the store continues without the volume: {}", FileFaults.words(said));
         results.add(new OpenedVolume(volume.spec(), null, false, said));
         volume.close();
     }

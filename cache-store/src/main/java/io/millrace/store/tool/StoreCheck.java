@@ -202,7 +202,7 @@ public final class StoreCheck {
             if (states.isLive(location)) {
                 named[Location.segment(location)]++;
             } else {
-                report.finding(Kind.STALE, "index entry for " + Location.describe(location) + ", which was given up");
+                report.finding(Kind.STALE, "index entry for " + Location.describe(location) + ", which was reclaimed");
             }
         });
         known.forEach((hashHigh, hashLow, location, block, tombstone) -> {
@@ -214,7 +214,7 @@ public final class StoreCheck {
         orphans.forEach(location ->
                 report.finding(Kind.STALE, "record at " + Location.describe(location) + ": not in the index"));
         if (orphans.isFull()) {
-            report.fact("more records than are listed are not in the index");
+            report.fact("further records are missing in the index and not listed here");
         }
         report.fact("partial objects " + partialObjects);
     }
@@ -255,7 +255,7 @@ public final class StoreCheck {
     private @Nullable String missing(MappedIndex known, SegmentTable states, RecordHeader header, BodyPlace place) {
         partialObjects += place.isWhole() ? 0 : 1;
         if (place.blockBytes() == 0) {
-            return states.withTag(place.segment(), place.tag()) >= 0 ? null : "its record was given up";
+            return states.withTag(place.segment(), place.tag()) >= 0 ? null : "its record was reclaimed";
         }
         long hashHigh = DiskKey.blockHashHigh(header.objectId());
         for (int block = 0; block < place.blockCount(); block++) {
@@ -263,7 +263,7 @@ public final class StoreCheck {
                     ? known.find(hashHigh, DiskKey.blockHashLow(header.objectId(), block))
                     : Location.NONE;
             if (place.has(block) && (at == Location.NONE || !states.isLive(at))) {
-                return "block " + block + " was given up";
+                return "block " + block + " was reclaimed";
             }
         }
         return null;

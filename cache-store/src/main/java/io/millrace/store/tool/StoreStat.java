@@ -173,7 +173,7 @@ public final class StoreStat {
                 .append(" not, ");
         out.append(free).append(" free\n");
         if (index == null) {
-            out.append("the index cannot be used and will be rebuilt: what counts is not known; records ");
+            out.append("the index cannot be used and will be rebuilt, so the current objects are unknown; records ");
             return out.append(deadBytes).append(" bytes\n").toString();
         }
         out.append("records  live ")

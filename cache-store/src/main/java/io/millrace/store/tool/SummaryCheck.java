@@ -66,6 +66,6 @@ final class SummaryCheck {
     }
 
     private void missing(SegmentSummary.@Nullable Entry entry) {
-        report.finding(CheckReport.Kind.DAMAGED, "segment " + segment + ": its summary tells " + entry + ", not found");
+        report.finding(CheckReport.Kind.DAMAGED, "segment " + segment + ": its summary lists " + entry + ", not found");
     }
 }

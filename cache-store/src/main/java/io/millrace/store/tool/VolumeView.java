@@ -51,7 +51,7 @@ final class VolumeView implements Closeable {
             }
             Superblock superblock = Superblock.read(file);
             if (superblock == null) {
-                throw new IOException(file + ": neither copy of the superblock is sound");
+                throw new IOException(file + ": both copies of the superblock are damaged");
             }
             return new VolumeView(lease, file, superblock);
         } catch (IOException | RuntimeException e) {
@@ -67,7 +67,7 @@ final class VolumeView implements Closeable {
     private static DeviceNote device(FileIo io, Path directory) throws IOException {
         DeviceNote device = DeviceNote.read(io, directory);
         if (device == null || !io.exists(device.device())) {
-            throw new IOException(directory + ": no volume here (" + VolumeParts.FILE_NAME
+            throw new IOException(directory + ": the directory contains no volume (" + VolumeParts.FILE_NAME
                     + " is missing); for a block device or a file give its index_path");
         }
         return device;

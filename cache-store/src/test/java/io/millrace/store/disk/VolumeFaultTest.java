@@ -240,7 +240,7 @@ class VolumeFaultTest {
         }
         go.countDown();
         String reason = awaitOffline(given);
-        assertTrue(reason.contains("removals waiting behind a full queue"), reason);
+        assertTrue(reason.contains("too many removals wait, because the volume's queue is full"), reason);
         given.close();
         volume = null;
         assertEquals(taken, removals.get());

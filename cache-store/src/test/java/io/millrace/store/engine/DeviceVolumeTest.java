@@ -125,7 +125,7 @@ class DeviceVolumeTest {
             byte[] before = io.content(DEVICE);
             String error = error(io, DEVICE, 0, INDEX, false);
             assertNotNull(error, "at " + at);
-            assertTrue(error.startsWith(DEVICE + ": holds something else ("), error);
+            assertTrue(error.startsWith(DEVICE + ": contains other data ("), error);
             assertTrue(error.contains("format: true"), error);
             assertArrayEquals(before, io.content(DEVICE));
         }
@@ -141,7 +141,7 @@ class DeviceVolumeTest {
         byte[] bytes = io.content(DEVICE);
         Arrays.fill(bytes, 0, 4096, (byte) 0);
         String error = error(foreign(bytes, 4086), DEVICE, 0, INDEX, false);
-        assertTrue(error.contains("holds something else (at byte 4086: 5f 42 48"), error);
+        assertTrue(error.contains("contains other data (at byte 4086: 5f 42 48"), error);
     }
 
     @Test
@@ -152,7 +152,7 @@ class DeviceVolumeTest {
         io.device(DEVICE, foreign(new byte[DEVICE_BYTES], 1080).content(DEVICE));
         byte[] before = io.content(DEVICE);
         String used = error(io, DEVICE, 0, INDEX, true);
-        assertTrue(used.contains("format counts once and was used"), used);
+        assertTrue(used.contains("format: true, which works once, was already used"), used);
         assertTrue(used.endsWith(INDEX + "/device"), used);
         assertArrayEquals(before, io.content(DEVICE));
         // Taken out of the configuration, it can be given again.
@@ -213,10 +213,13 @@ class DeviceVolumeTest {
     void sizesThatDoNotFit() {
         FaultyFileIo io = blank();
         String beyond = error(io, DEVICE, DEVICE_BYTES + 1, INDEX, false);
-        assertEquals(DEVICE + ": size configured=" + (DEVICE_BYTES + 1) + " bytes, device=" + DEVICE_BYTES, beyond);
+        assertEquals(
+                DEVICE + ": the configured size is larger than the device: size=" + (DEVICE_BYTES + 1)
+                        + " bytes, device=" + DEVICE_BYTES + " bytes",
+                beyond);
         io.device(DEVICE, new byte[100_000]);
         String small = error(io, DEVICE, 0, INDEX, false);
-        assertTrue(small.startsWith(DEVICE + ": too small, actual=100000 bytes, limit="), small);
+        assertTrue(small.startsWith(DEVICE + ": the device is too small: actual=100000 bytes, limit="), small);
     }
 
     @Test
@@ -268,13 +271,13 @@ class DeviceVolumeTest {
         Path index = directory.resolve("index");
         Path file = Files.writeString(directory.resolve("letters"), "mine");
         String mine = error(io, file, 4 << 20, index, false);
-        assertTrue(mine.startsWith(file + ": holds something else (at byte 0: 6d 69 6e 65)"), mine);
+        assertTrue(mine.startsWith(file + ": contains other data (at byte 0: 6d 69 6e 65)"), mine);
         assertEquals("mine", Files.readString(file));
-        assertTrue(error(io, file, 0, index, false).endsWith(": a file needs a size"));
+        assertTrue(error(io, file, 0, index, false).endsWith(": size is missing; a regular file needs one"));
         String noDirectory = error(io, directory, 4 << 20, index, false);
-        assertTrue(noDirectory.contains(": a directory; index_path is for"), noDirectory);
+        assertTrue(noDirectory.contains(": is a directory, but index_path is only for"), noDirectory);
         String pipe = error(io, Path.of("/dev/null"), 0, index, false);
-        assertTrue(pipe.contains("/dev/null: neither a directory, a file nor a block device"), pipe);
+        assertTrue(pipe.contains("/dev/null: is not a directory, a regular file or a block device"), pipe);
         String missing = error(io, Path.of("/dev/no-such-device"), 4 << 20, index, false);
         assertTrue(missing.startsWith("/dev/no-such-device: missing"), missing);
     }

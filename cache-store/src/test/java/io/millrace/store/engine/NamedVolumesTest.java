@@ -150,7 +150,7 @@ class NamedVolumesTest {
             assertEquals(List.of(DEFAULT, IMAGES), done(test.store.offline(DEFAULT, "a test")));
             assertEquals("OFFLINE OFFLINE ONLINE", states(test));
             assertNull(test.head("page1"));
-            assertTrue(failure(test.store.offline(DEFAULT, "")).contains("offline already: a test"));
+            assertTrue(failure(test.store.offline(DEFAULT, "")).contains("already offline: a test"));
             assertEquals(List.of(DEFAULT, IMAGES), done(test.store.online(DEFAULT)));
             assertEquals("ONLINE ONLINE ONLINE", states(test));
             for (int i = 0; i < 50; i++) {

@@ -111,7 +111,7 @@ class ReturnAndHandOverFailuresTest {
             assertNull(facts.add(test, 2));
             io.failWrites(true, FIRST.resolve("journal.new"));
             AssertionError failed = assertThrows(AssertionError.class, () -> VolumeCommandsTest.online(test, FIRST));
-            assertTrue(failed.toString().contains("its journal could not be written"), failed::toString);
+            assertTrue(failed.toString().contains("the journal of the volume cannot be written"), failed::toString);
             io.failWrites(false, FIRST);
             VolumeCommandsTest.online(test, FIRST);
             assertNull(facts.add(test, 3));

@@ -208,7 +208,7 @@ class StoreInventoryTest {
             fill(test, 50, 80);
             test.remove("http://h1/1");
             ListResult result = Listings.list(test.store, null, new Listings.Collected(key -> true, 1));
-            assertEquals("it is switched off", result.obstacle());
+            assertEquals("the inventory is turned off", result.obstacle());
             assertFalse(result.isWhole());
         }
         try (TestStore test = open()) {

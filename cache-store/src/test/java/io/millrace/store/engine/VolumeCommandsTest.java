@@ -94,7 +94,7 @@ class VolumeCommandsTest {
             fill(test);
             offline(test, FIRST);
             assertEquals(StoreStatistics.State.OFFLINE, volume(test, 0).state());
-            assertEquals("taken out by command: a test", volume(test, 0).lastError());
+            assertEquals("taken offline by command: a test", volume(test, 0).lastError());
             List<Integer> left = present(test);
             assertTrue(left.size() > 5 && left.size() < OBJECTS - 5, left::toString);
             // Nobody has it open: it may be looked at, copied, unmounted.
@@ -314,7 +314,7 @@ class VolumeCommandsTest {
             assertTrue(failure(test.store.offline(Path.of("/nowhere"), "")) instanceof NoSuchFileException);
             assertTrue(failure(test.store.online(SECOND)).getMessage().contains("online already"));
             offline(test, SECOND);
-            assertTrue(failure(test.store.offline(SECOND, "")).getMessage().contains("offline already"));
+            assertTrue(failure(test.store.offline(SECOND, "")).getMessage().contains("already offline"));
             online(test, SECOND);
         }
     }

@@ -65,16 +65,16 @@ class VolumeErrorsTest {
     void aPathBelowAFile() throws IOException {
         Path file = Files.writeString(directory.resolve("file"), "mine");
         String error = errorAt(file.resolve("cache"), directory.resolve("fine"));
-        assertTrue(error.startsWith(file + "/cache: not a directory, or below something that is none"), error);
+        assertTrue(error.startsWith(file + "/cache: not a directory, or a file is above it in the path"), error);
     }
 
     @Test
     void theSystemsWordsAreExplained() {
-        assertSaid("missing, and it could not be made", new NoSuchFileException("/x"));
+        assertSaid("missing, and cannot be created", new NoSuchFileException("/x"));
         assertSaid("permission denied to user", new AccessDeniedException("/x"));
         assertSaid("on a read-only file system", new FileSystemException("/x", null, "Read-only file system"));
         assertSaid("no space left", new IOException("No space left on device"));
-        assertSaid("the device reports errors", new IOException("Input/output error"));
+        assertSaid("the device reports I/O errors", new IOException("Input/output error"));
         IOException own = new IOException("record of 5 bytes does not fit");
         assertEquals(own, FileFaults.explain(Path.of("/x"), own));
     }
@@ -122,7 +122,9 @@ class VolumeErrorsTest {
         try (TestStore test = new TestStore(StoreContractTest.volumes(2).ramBytes(0), io).withoutCheck()) {
             StoreStatistics.Volume volume = test.store.statistics().volumes().get(0);
             assertEquals(StoreStatistics.State.OFFLINE, volume.state());
-            assertTrue(volume.lastError().contains("format version 99, newest known "), volume.lastError());
+            assertTrue(
+                    volume.lastError().contains("format version 99 is newer than this release reads ("),
+                    volume.lastError());
         }
         assertArrayEquals(before, bytes(io));
     }

@@ -106,11 +106,11 @@ class MappedIndexTest {
     void isNotTrustedWhenIncompleteDamagedOrOfAnotherBoot() throws IOException {
         FaultyFileIo building = new FaultyFileIo();
         MappedIndex.create(building, DIRECTORY, VOLUME, AUXILIARY, 10);
-        assertUnusable(building.afterKill(), "still being built");
+        assertUnusable(building.afterKill(), "not built completely");
         FaultyFileIo io = new FaultyFileIo();
         create(io, 10);
         MappedIndex.open(io.afterKill(), DIRECTORY, VOLUME, AUXILIARY);
-        assertUnusable(io.afterReboot(), "before the machine went down");
+        assertUnusable(io.afterReboot(), "before the machine stopped");
         FaultyFileIo damaged = io.afterKill();
         damaged.flipBit(DIRECTORY.resolve(MappedIndex.FILE_NAME), 8 * 20);
         assertUnusable(damaged, "CRC32C");

@@ -120,14 +120,16 @@ public final class AtsImport {
     public static Result read(Path directory, @Nullable Path prefix) {
         Input input = new Input(directory, prefix);
         if (!Files.isDirectory(directory)) {
-            String what = Files.exists(directory) ? "is no directory" : "no such directory";
+            String what = Files.exists(directory) ? "is not a directory" : "no such directory";
             return new Result(null, List.of(), List.of(directory + ": " + what), List.of(), List.of());
         }
         if (FILES.stream().noneMatch(input::has)) {
             return new Result(
                     null,
                     List.of(),
-                    List.of(directory + ": has none of Traffic Server's files, such as records.yaml or remap.config"),
+                    List.of(
+                            directory
+                                    + ": contains no configuration file of Traffic Server, such as records.yaml or remap.config"),
                     List.of(),
                     List.of());
         }
@@ -201,30 +203,30 @@ public final class AtsImport {
             return;
         }
         if (rules) {
-            ports.entry().notMapped("CONNECT goes by no rule of remap; forward_proxy says who may");
+            ports.entry().notMapped("CONNECT does not use rules of remap; see forward_proxy");
         } else if (!forward) {
-            ports.entry().note("nothing is forwarded to hosts that clients name: forward_proxy is off");
+            ports.entry().note("requests to hosts that clients name are not forwarded: forward_proxy is off");
         }
     }
 
     private static void name(Input input) {
         for (String later : Input.AFTER_VERSION_10) {
-            input.name(later, "is of a version after 10, and not read");
+            input.name(later, "is a file of a version after 10 and is not read");
         }
-        input.name("jsonrpc.yaml", "is for traffic_ctl; millctl speaks to the admin API");
+        input.name("jsonrpc.yaml", "configures traffic_ctl; Millrace has millctl and the admin API");
         input.name("plugin.yaml", "Millrace loads no plugins of Traffic Server");
         if (input.records().isOn("socks.socks_needed", false)) {
-            input.name("socks.config", "origins are not reached through SOCKS");
+            input.name("socks.config", "Millrace does not connect to origins through SOCKS");
         } else {
             input.pass("socks.config", "proxy.config.socks.socks_needed is off");
         }
-        input.name("icp.config", "caches do not ask each other by ICP");
+        input.name("icp.config", "Millrace does not support ICP");
         input.name("cluster.config", "Traffic Server itself has no cluster since version 8");
         input.name(
                 "vaddrs.config",
-                "virtual addresses that move to another machine are the work of keepalived or the like");
-        input.name("update.config", "nothing is fetched that nobody has asked for");
-        input.name("congestion.config", "write a group of origins with markdown, docs/guide/origins.md");
+                "for virtual addresses that move between machines use keepalived or a similar program");
+        input.name("update.config", "Millrace fetches nothing that no client has requested");
+        input.name("congestion.config", "write a group of origins with markdown, see docs/guide/origins.md");
         input.name("virtual_hosts.config", "write rules of remap for the hosts");
     }
 
@@ -277,14 +279,14 @@ public final class AtsImport {
                 if (part.node().close(error.path())) {
                     part.node()
                             .sources()
-                            .forEach(source ->
-                                    source.notMapped("what it has filters for is closed to everybody instead"));
+                            .forEach(source -> source.notMapped("requests that its filters match are denied instead"));
                     continue;
                 }
                 part.node()
                         .sources()
-                        .forEach(source -> source.notMapped(
-                                "its filters go with it: what is asked by it may now meet a wider rule without them"));
+                        .forEach(
+                                source -> source.notMapped(
+                                        "its filters are dropped too: its requests may now match a wider rule without filters"));
             }
             parts.add(part);
         }
@@ -294,7 +296,7 @@ public final class AtsImport {
                     .root()
                     .element("listen")
                     .put("address", ":8080")
-                    .remark("No address of Traffic Server's could be taken over.");
+                    .remark("No listening address of Traffic Server could be imported.");
         }
     }
 
@@ -306,7 +308,7 @@ public final class AtsImport {
     private static String text(Input input, List<ImportedLine> lines) {
         List<String> head = new ArrayList<>();
         head.add("Imported from Traffic Server's " + input.directory()
-                + " by millctl import ats. Behind a key stands where it comes from.");
+                + " by millctl import ats. The comment after a key names its source.");
         List<String> tail = new ArrayList<>();
         for (ImportedLine line : lines) {
             if (line.outcome() == Outcome.NOT_MAPPED) {
@@ -317,9 +319,9 @@ public final class AtsImport {
         if (!tail.isEmpty()) {
             head.add(tail.size()
                     + (tail.size() == 1
-                            ? " line has no equal, or one in part only, and stands at the end."
-                            : " lines have no equal, or one in part only, and stand at the end."));
-            tail.add(0, "Not mapped, or not as a whole:");
+                            ? " line has no equivalent or only a partial one; it is listed at the end."
+                            : " lines have no equivalent or only a partial one; they are listed at the end."));
+            tail.add(0, "Not mapped, or mapped only in part:");
         }
         return input.draft().text(head, tail);
     }

@@ -23,7 +23,7 @@ final class CacheConfigImport {
             "ignore-server-no-cache", "ignore_server_no_cache");
 
     private static final String NOWHERE =
-            "Traffic Server holds it against the URLs that rules lead to, and none leads there";
+            "Traffic Server matches the rule against the target URLs of remap rules, and no target matches";
 
     private final Input input;
     /** Whether the directory is of a version before 10. */
@@ -71,12 +71,13 @@ final class CacheConfigImport {
         if (!decides) {
             file.problem(
                     words.entry(),
-                    "says nothing of what to do: action=, revalidate=, ttl-in-cache=, pin-in-cache= or cache-responses-to-cookies=");
+                    "has no effect of its own; it needs one of action=, revalidate=, ttl-in-cache=, pin-in-cache= or cache-responses-to-cookies=");
             return;
         }
         List<DraftNode> lines = hosts.of(rule, words.entry());
         if (lines.isEmpty() && CacheRuleHosts.isNeverCached(rule)) {
-            words.entry().note(NOWHERE + "; kept for clients' URLs, since what is not to be stored may be meant so");
+            words.entry()
+                    .note(NOWHERE + "; imported for clients' URLs, because the rule may be meant to prevent storing");
             lines = List.of(rule);
         } else if (lines.isEmpty()) {
             words.entry().note(NOWHERE);
@@ -95,25 +96,25 @@ final class CacheConfigImport {
             case "url" -> {
                 // The expression must match the whole URL.
                 rule.put("url_regex", "^" + value.replaceAll("[^A-Za-z0-9/:_~%&=-]", "\\\\$0") + "$");
-                entry.note("url: written as an expression that the whole URL has to match");
+                entry.note("url: imported as an expression that must match the whole URL");
             }
             case "scheme" -> rule.put(name, value.toLowerCase(Locale.ROOT));
             case "prefix" -> rule.put(name, value.startsWith("/") ? value : "/" + value);
             case "method" -> rule.put(name, value.toUpperCase(Locale.ROOT));
             case "src_ip" -> rule.put(name, Addresses.of(value));
             case "dest_ip" -> {
-                return "dest_ip: the origin's address is found after the cache was looked at; write dest_host or dest_domain";
+                return "dest_ip: Millrace looks up the cache before it knows the origin's address; use dest_host or dest_domain";
             }
             case "tag" -> {
-                return "tag: requests have no tags";
+                return "tag: Millrace has no tags for requests";
             }
             case "internal" -> {
-                return "internal: Millrace makes no requests of its own";
+                return "internal: Millrace has no internal requests";
             }
             case "action" -> {
                 String action = ACTIONS.get(value.toLowerCase(Locale.ROOT));
                 if (action == null) {
-                    return "the action '" + value + "' has no equal";
+                    return "the action '" + value + "' has no equivalent";
                 }
                 if (old && action.equals("ignore_server_no_cache")) {
                     return SpecialRecords.NO_STORE_TOO;
@@ -128,7 +129,7 @@ final class CacheConfigImport {
             case "pin-in-cache" -> rule.put("pin_in_cache", Quantity.time(value));
             case "revalidate" -> rule.put("revalidate", Quantity.time(value));
             case "ttl-in-cache" -> rule.put("ttl_in_cache", Quantity.time(value));
-            default -> throw new BadValueException("'" + name + "' is nothing that cache.config has");
+            default -> throw new BadValueException("'" + name + "' is not a setting of cache.config");
         }
         return null;
     }

@@ -39,7 +39,7 @@ final class CacheRuleHosts {
     List<DraftNode> of(DraftNode line, Entry entry) {
         if (line.field("url_regex") != null && rules.stream().anyMatch(rule -> !isSame(rule))) {
             entry.notMapped(
-                    "url_regex: is held against the client's URL here, and against the one that a rule leads to in Traffic Server");
+                    "url_regex: Millrace matches the client's URL, Traffic Server matches the target URL of the remap rule");
         }
         if (rules.isEmpty() || CONDITIONS.stream().noneMatch(name -> line.field(name) != null)) {
             return List.of(line);
@@ -52,8 +52,9 @@ final class CacheRuleHosts {
                 continue;
             }
             if (!isNeverCached(line) && isWider(line, rule)) {
-                entry.notMapped("for the rule of " + rule.entry().place()
-                        + ", which is for every host that no other rule names: write it for those that you mean");
+                entry.notMapped(
+                        "for the rule of " + rule.entry().place()
+                                + ", which applies to every host without a rule of its own: write rules for the intended hosts");
             } else if (known.add(hosts(rule) + prefix)) {
                 lines.add(copy(line, rule, prefix));
             }

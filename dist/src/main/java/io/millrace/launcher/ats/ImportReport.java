@@ -43,9 +43,10 @@ public final class ImportReport {
         out.add("");
         out.add(result.lines().size() + " lines: " + counts.get(Outcome.MAPPED) + " mapped, "
                 + counts.get(Outcome.SAME_AS_DEFAULT) + " are Millrace's default, " + counts.get(Outcome.NO_EFFECT)
-                + " without effect here, " + counts.get(Outcome.NOT_MAPPED) + " not mapped or in part only");
+                + " without effect in Millrace, " + counts.get(Outcome.NOT_MAPPED) + " not mapped or in part only");
         result.warnings().forEach(warning -> out.add(Printable.text(warning)));
-        out.add("checked: ok" + (result.isWhole() ? "" : "; it can be used as it is, without what is not mapped"));
+        out.add("checked: ok"
+                + (result.isWhole() ? "" : "; the configuration can be used without the lines that are not mapped"));
         return out;
     }
 

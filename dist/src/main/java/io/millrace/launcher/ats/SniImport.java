@@ -124,7 +124,7 @@ final class SniImport {
             Policy policy = policies.get(i);
             NameSettings settings = policy.settings;
             if (policies.subList(0, i).stream().anyMatch(other -> other.holds(policy.name))) {
-                policy.entry.note("an earlier line holds for this name");
+                policy.entry.note("an earlier line applies to this name");
                 continue;
             }
             String why = reason(policy, names, secure);
@@ -132,7 +132,7 @@ final class SniImport {
                 settings.hint(policy.entry, why);
                 if (settings.strict() && secure) {
                     closed.add(policy.entry);
-                    policy.entry.notMapped("until then the rules for this name are closed to everybody");
+                    policy.entry.notMapped("until then the rules for this name deny all requests");
                 }
             } else if (!settings.isEmpty()) {
                 write(policy, i, names, rules);
@@ -152,7 +152,7 @@ final class SniImport {
             return null;
         }
         if (!settings.isComplete()) {
-            return "verify_client cannot be taken over";
+            return "verify_client cannot be imported";
         }
         if (!secure) {
             return "no address of listen has tls";
@@ -161,12 +161,12 @@ final class SniImport {
             return names.fault();
         }
         if (policy.somePorts) {
-            return "inbound_port_ranges: settings of names hold at every address";
+            return "inbound_port_ranges: settings of a name apply to every address";
         }
         if (policy.name.equals("*")) {
-            return "a star alone is for all names, whose settings are in section tls";
+            return "* alone means all names, whose settings are in section tls";
         }
-        return policy.hosts == null || policy.isWildcard() ? null : "a star stands for a whole label";
+        return policy.hosts == null || policy.isWildcard() ? null : "* must stand for a whole label";
     }
 
     /**
@@ -212,7 +212,7 @@ final class SniImport {
         rule.put("to", DraftNode.CLOSED);
         rule.element("filters").put("action", "deny");
         policy.entry.note("hosts of several labels below " + policy.domain()
-                + " are closed in rules for many hosts, since the wildcard of a certificate stands for one label");
+                + " are denied in rules for many hosts, because the wildcard of a certificate stands for one label");
     }
 
     /** Writes TLS settings for the origin of a rule, from the first policy that matches the name of the origin. */
@@ -262,10 +262,10 @@ final class SniImport {
                         CLIENT_SNI + ": write origin.tls.sni: host or origin.tls.name in the rules of this name");
             } else if (sni != null && !usedForSni.contains(policy.entry)) {
                 policy.entry.notMapped(CLIENT_SNI
-                        + ": no rule for this host alone leads to an origin by https; write origin.tls.sni there");
+                        + ": no rule for this host alone has an https origin; set origin.tls.sni in such a rule");
             }
             if (!policy.origin.isEmpty() && !usedForOrigins.contains(policy.entry)) {
-                policy.entry.note("no rule leads to an origin of this name by https");
+                policy.entry.note("no rule has an https origin with this name");
             }
             String word = OriginTlsImport.verifyWord(
                     policy.origin.getOrDefault("verify_server_policy", ""),
@@ -279,7 +279,7 @@ final class SniImport {
     private void policy(JoinedYaml.Item item) {
         String name = Yaml.text(item.node(), "fqdn").toLowerCase(Locale.ROOT);
         if (name.isEmpty()) {
-            input.problem(item.entry(), "names no fqdn");
+            input.problem(item.entry(), "has no fqdn");
             return;
         }
         List<String> words = new ArrayList<>();
@@ -335,7 +335,7 @@ final class SniImport {
             String line = file.lines().get(i).strip();
             if (!line.isEmpty() && !line.startsWith("#")) {
                 words.addAll(split(line));
-                file.entry(i + 1, i + 1, 1, line).note("stands where " + entry.place() + " names its file");
+                file.entry(i + 1, i + 1, 1, line).note("was read, because " + entry.place() + " names the file");
             }
         }
         return words;
@@ -357,18 +357,18 @@ final class SniImport {
             case "fqdn" -> {}
             case "inbound_port_ranges" ->
                 entry.note(
-                        "what is said here holds at every address that has tls, and so does what is said of the name behind it");
-            case "quic" -> only(entry, key, value, off, "HTTP/3 is not offered");
+                        "these settings apply to every address with tls, and so do the settings of the name in Host");
+            case "quic" -> only(entry, key, value, off, "HTTP/3 is not supported");
             case "server_max_early_data" -> only(entry, key, value, "0", "early data is not accepted");
             case "host_sni_policy" -> {}
-            case "server_TLSv1_3_cipher_suites" -> entry.notMapped(key + ": those of TLS 1.3 are always the same");
+            case "server_TLSv1_3_cipher_suites" -> entry.notMapped(key + ": the cipher suites of TLS 1.3 are fixed");
             case "ssl_ticket_enabled" -> only(entry, key, value, "1", "session tickets are issued for all names");
             case "tunnel_prewarm" ->
-                only(entry, key, value, "FALSE", "connections are not passed on by their names in TLS");
+                only(entry, key, value, "FALSE", "connections are not forwarded by SNI without TLS termination");
             case "tunnel_route", "forward_route", "partial_blind_route" ->
                 entry.notMapped(
                         key
-                                + ": connections are not passed on by their names in TLS; a rule of remap can lead there, or a proxy for TCP in front");
+                                + ": connections are not forwarded by SNI without TLS termination; use a rule of remap, or a TCP proxy in front");
             default -> explainFamily(entry, key);
         }
     }
@@ -379,19 +379,20 @@ final class SniImport {
             return;
         }
         if (settings.values().containsKey("client_certificates") && !word.equalsIgnoreCase("ENFORCED")) {
-            entry.notMapped("host_sni_policy: requests of clients that asked for another name in TLS, with a weaker"
-                    + " policy for certificates, are always refused (421)");
+            entry.notMapped(
+                    "host_sni_policy: requests for a host whose policy for client certificates is stricter than that of"
+                            + " the name in SNI are always refused (421)");
         } else {
-            entry.note("host_sni_policy: a Host whose policy for client certificates is stricter is refused with 421");
+            entry.note("host_sni_policy: a Host with a stricter policy for client certificates is refused with 421");
         }
     }
 
     /** Explains keys that are recognized by their prefix. */
     private static void explainFamily(Entry entry, String key) {
         if (key.startsWith("http2_")) {
-            entry.note(key + ": limits of HTTP/2 are those of section http2, for all names");
+            entry.note(key + ": the limits of HTTP/2 are in section http2, for all names");
         } else if (key.startsWith("tunnel_")) {
-            entry.note(key + ": connections are not passed on by their names in TLS");
+            entry.note(key + ": connections are not forwarded by SNI without TLS termination");
         } else if (key.startsWith("ssl_ticket_")) {
             entry.note(key + ": tickets are issued for all names");
         } else {
@@ -446,7 +447,7 @@ final class SniImport {
         held.stream()
                 .filter(this::isGuard)
                 .forEach(policy -> policy.entry.note(
-                        "holds for all hosts of " + rule.entry().place() + ", which has more than this one"));
+                        "applies to all hosts of " + rule.entry().place() + ", which has more hosts than this one"));
     }
 
     /**

@@ -97,7 +97,8 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         for (String path : settings.keySet()) {
             ConfigKey<?> key = ConfigCatalog.find(path);
             if (key != null && SettingTexts.isOfLauncher(key)) {
-                String why = "only a new launcher can use it, which would know nothing of what is set here; add --save";
+                String why =
+                        "the setting takes effect only after a restart of the launcher, which drops unsaved values; add --save";
                 return refused(settings.keySet(), path, why);
             }
         }
@@ -126,7 +127,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
             ConfigTarget target = ConfigTarget.of(source, source.load(), under, 0, List.of());
             if (target.config() == null || !target.config().equals(wanted.config())) {
                 throw new IOException(
-                        "written there, the file would not mean the same; change it by hand, then reload");
+                        "an edit of the file would change other settings too; change the file by hand, then reload");
             }
             file.prepare();
             ReloadReport report = running.apply(target, "set --save");
@@ -146,7 +147,8 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
             notes.add("written to " + file.path() + (doubt == null ? "" : "; " + doubt));
         } catch (IOException e) {
             ok = false;
-            notes.add("in use, but not written, and the next reload takes it back: " + FileFailure.text(e));
+            notes.add("the change is in use, but could not be written to the file, so the next reload reverts it: "
+                    + FileFailure.text(e));
         }
         return new ReloadReport(ok, report.settings(), report.problems(), notes);
     }
@@ -158,7 +160,10 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
             Map<String, String> overlay = new TreeMap<>(now.source().overlay());
             for (String key : keys) {
                 if (overlay.remove(key) == null) {
-                    return refused(keys, key, "is not set over the file; config diff shows what is");
+                    return refused(
+                            keys,
+                            key,
+                            "has no value from config set; millctl config diff lists the keys that have one");
                 }
             }
             if (keys.isEmpty()) {
@@ -201,7 +206,8 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         history.goneBackTo(number);
         List<String> notes = new ArrayList<>();
         if (!isFile) {
-            notes.add("the file is as it was: it differs from what runs (config diff), and the next reload takes it");
+            notes.add(
+                    "the file was not changed and differs from the running configuration (see millctl config diff); the next reload applies the file");
         }
         notes.addAll(ofOverlay(now, config, number));
         notes.addAll(report.notes());
@@ -224,10 +230,10 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         }
         List<String> notes = new ArrayList<>();
         if (!gone.isEmpty()) {
-            notes.add("what config set had set is gone: " + String.join(", ", gone));
+            notes.add("values from config set were dropped: " + String.join(", ", gone));
         }
         if (!kept.isEmpty()) {
-            notes.add("configuration " + number + " has what config set had set: " + String.join(", ", kept));
+            notes.add("configuration " + number + " contains values from config set: " + String.join(", ", kept));
         }
         return notes;
     }
@@ -252,7 +258,7 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
                 return problem.message();
             }
         }
-        return "not set, since all are set or none";
+        return "not set, because the keys are changed together and another key was rejected";
     }
 
     /**
@@ -264,7 +270,12 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
         List<Setting> settings = new ArrayList<>();
         for (String key : keys) {
             boolean isReason = wrong.isEmpty() || key.equals(wrong);
-            settings.add(new Setting(key, Result.REJECTED, isReason ? why : "not changed, since all are or none"));
+            settings.add(new Setting(
+                    key,
+                    Result.REJECTED,
+                    isReason
+                            ? why
+                            : "not changed, because the keys are changed together and another key was rejected"));
         }
         return new ReloadReport(false, settings, List.of());
     }
@@ -282,7 +293,9 @@ public final class ConfigChanges implements ConfigControl, ConfigChanger, AutoCl
             return CompletableFuture.supplyAsync(change, thread);
         } catch (RejectedExecutionException e) {
             return CompletableFuture.failedStage(new AdminException(
-                    503, "busy", WAITING_MAX + " changes of the configuration wait already; try again"));
+                    503,
+                    "busy",
+                    WAITING_MAX + " changes of the configuration are already waiting, the limit; try again later"));
         }
     }
 

@@ -52,7 +52,7 @@ final class ConfigHistory {
                 return;
             }
         } catch (IOException e) {
-            LOG.warn("the history of the configuration cannot be read: {}", e.getMessage());
+            LOG.warn("the configuration history cannot be read: {}", e.getMessage());
         }
         record(source, config, "start", List.of(), new ArrayList<>());
     }
@@ -84,8 +84,8 @@ final class ConfigHistory {
                 Files.deleteIfExists(files.pollFirstEntry().getValue());
             }
         } catch (IOException e) {
-            LOG.warn("the configuration is not kept in the history: {}", e.getMessage());
-            notes.add("not kept in the history: " + e.getMessage());
+            LOG.warn("the configuration cannot be added to the configuration history: {}", e.getMessage());
+            notes.add("the configuration could not be added to the history: " + e.getMessage());
         }
     }
 
@@ -94,7 +94,7 @@ final class ConfigHistory {
             return !files.isEmpty()
                     && HistoryEntry.read(files.lastEntry().getValue()).source().equals(source);
         } catch (IOException e) {
-            LOG.warn("an entry of the history of the configuration cannot be read: {}", e.getMessage());
+            LOG.warn("an entry of the configuration history cannot be read: {}", e.getMessage());
             return false;
         }
     }
@@ -114,7 +114,7 @@ final class ConfigHistory {
                 addTo(entries, file);
             }
         } catch (IOException e) {
-            LOG.warn("the history of the configuration cannot be listed: {}", e.getMessage());
+            LOG.warn("the configuration history cannot be listed: {}", e.getMessage());
         }
         return entries;
     }
@@ -123,7 +123,7 @@ final class ConfigHistory {
         try {
             entries.add(HistoryEntry.readHead(file));
         } catch (IOException e) {
-            LOG.warn("an entry of the history of the configuration cannot be read: {}", e.getMessage());
+            LOG.warn("an entry of the configuration history cannot be read: {}", e.getMessage());
         }
     }
 
@@ -132,7 +132,7 @@ final class ConfigHistory {
         try {
             return HistoryEntry.read(directory.resolve(number + SUFFIX)).source();
         } catch (NoSuchFileException e) {
-            throw new IOException("the history has no configuration " + number + "; config history lists what it has");
+            throw new IOException("the history has no configuration " + number + "; millctl config history lists all");
         }
     }
 
@@ -150,7 +150,7 @@ final class ConfigHistory {
         int now = rolledBackTo > 0 ? rolledBackTo : last;
         Integer before = files().lowerKey(now);
         if (before == null) {
-            throw new IOException("the history has no configuration before " + now);
+            throw new IOException("the history has no configuration before number " + now);
         }
         return before;
     }

@@ -41,7 +41,7 @@ public final class ConfigInspection implements ConfigInspector {
             if (found.isEmpty()) {
                 String meant = ConfigCatalog.suggest(name);
                 String question = meant == null ? "" : " (did you mean " + meant + "?)";
-                throw new AdminException(400, "unknown-key", "there is no key " + name + question);
+                throw new AdminException(400, "unknown-key", "unknown key " + name + question);
             }
             keys.addAll(found);
         }
@@ -103,7 +103,7 @@ public final class ConfigInspection implements ConfigInspector {
         }
         List<String> notes = new ArrayList<>();
         if (now.rolledBackTo() > 0) {
-            notes.add("configuration " + now.rolledBackTo() + " of the history runs in place of the file");
+            notes.add("configuration " + now.rolledBackTo() + " of the history is in use instead of the file");
         }
         return new DiffReport(differences, pending(now, notes), notes);
     }
@@ -123,7 +123,7 @@ public final class ConfigInspection implements ConfigInspector {
         file.notes().stream().filter(note -> now.rolledBackTo() == 0).forEach(notes::add);
         List<Difference> pending = between(now.config(), config, file.places());
         if (!pending.isEmpty()) {
-            notes.add("the file differs from what runs: a reload would change "
+            notes.add("the file differs from the running configuration: a reload would change "
                     + (pending.size() == 1 ? "1 setting" : pending.size() + " settings"));
         }
         return pending;
@@ -168,7 +168,7 @@ public final class ConfigInspection implements ConfigInspector {
         if (config == null) {
             String problem = ConfigTarget.problems(result).get(0).text();
             throw new AdminException(
-                    409, "not-valid", "configuration " + number + " could not be used today: " + problem);
+                    409, "not-valid", "configuration " + number + " of the history is no longer valid: " + problem);
         }
         return config;
     }

@@ -90,7 +90,7 @@ public final class ConfigReader {
         }
         throw new LaunchException(
                 "no configuration: there is no millrace.yaml here or in /etc/millrace;"
-                        + " name one with --config FILE, or try --origin URL or --demo",
+                        + " name a file with --config FILE, or try --origin URL or --demo",
                 ExitCode.USAGE);
     }
 

@@ -55,7 +55,7 @@ record ConfigTarget(
         List<String> notes = new ArrayList<>();
         ProxyConfig file = reading.result().config();
         if (running.rolledBackTo() > 0) {
-            notes.add("the file runs in place of configuration " + running.rolledBackTo() + " of the history");
+            notes.add("the file is used again instead of configuration " + running.rolledBackTo() + " of the history");
         }
         Map<String, String> overlay = new TreeMap<>(running.source().overlay());
         if (file == null || overlay.isEmpty()) {
@@ -69,7 +69,7 @@ record ConfigTarget(
             if (!String.valueOf(before).equals(String.valueOf(now))) {
                 overlay.remove(path);
                 under.remove(path);
-                notes.add(path + ": the file has changed it, which wins over what config set had set");
+                notes.add(path + ": the value in the file has changed and replaces the value from config set");
             }
         }
         ConfigSource source = reading.source().withOverlay(overlay);

@@ -59,15 +59,16 @@ final class OperatorsFile implements AutoCloseable {
             throws IOException {
         Path named = reader.file();
         if (named == null) {
-            throw new IOException("there is no file: options say what to serve");
+            throw new IOException("the proxy was started without a configuration file, so there is no file to change");
         }
         if (running.rolledBackTo() > 0) {
-            throw new IOException("configuration " + running.rolledBackTo()
-                    + " of the history runs, and not the file: reload first, or make it the file");
+            throw new IOException(
+                    "configuration " + running.rolledBackTo()
+                            + " of the history is in use instead of the file: reload the file first, or copy that configuration into the file");
         }
         for (String key : keys) {
             if (running.source().overrides().containsKey(key)) {
-                throw new IOException(key + " is set on the command line, which wins over the file");
+                throw new IOException(key + " is set on the command line, which overrides the file");
             }
         }
         // A symbolic link is kept; its target is replaced.
@@ -76,7 +77,8 @@ final class OperatorsFile implements AutoCloseable {
         opened.checkUnchanged();
         Object names = Files.getAttribute(file, "unix:nlink");
         if (names instanceof Integer count && count > 1) {
-            throw new IOException(file + " has " + count + " names (hard links), of which one would be replaced");
+            throw new IOException(file + " has " + count
+                    + " hard links, and only one of them would be replaced; edit the file by hand");
         }
         return opened;
     }
@@ -124,7 +126,8 @@ final class OperatorsFile implements AutoCloseable {
             keep(attributes, view);
         } catch (IOException e) {
             throw new IOException(
-                    file + " cannot be replaced by a file of the same owner and mode: " + FileFailure.text(beside, e),
+                    file + " cannot be replaced by a new file with the same owner and mode: "
+                            + FileFailure.text(beside, e),
                     e);
         }
         checkAttributes(beside);
@@ -158,8 +161,9 @@ final class OperatorsFile implements AutoCloseable {
         Map<String, ByteBuffer> kept = userAttributes(beside);
         for (Map.Entry<String, ByteBuffer> attribute : wanted.entrySet()) {
             if (!attribute.getValue().equals(kept.get(attribute.getKey()))) {
-                throw new IOException(file + " cannot be replaced by a file with its attribute user."
-                        + attribute.getKey() + "; remove that, or edit the file");
+                throw new IOException(
+                        file + " cannot be replaced, because its extended attribute cannot be copied: user."
+                                + attribute.getKey() + "; remove the attribute, or edit the file by hand");
             }
         }
     }
@@ -210,7 +214,7 @@ final class OperatorsFile implements AutoCloseable {
             sync.force(directory);
             return null;
         } catch (IOException e) {
-            return "after a power failure the file may be the one before, since its directory cannot be written through: "
+            return "the directory of the file could not be synced to disk, so a power failure may restore the old file: "
                     + FileFailure.text(directory, e);
         }
     }

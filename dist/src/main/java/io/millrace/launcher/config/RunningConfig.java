@@ -43,7 +43,7 @@ public final class RunningConfig {
     private static final Logger LOG = LoggerFactory.getLogger(RunningConfig.class);
 
     private static final String MAY_HAVE_IT =
-            "; it may have taken the change over, or do so yet, until millctl server restart replaces it";
+            "; the worker may have applied the change, or may still apply it: replace the worker with millctl server restart";
 
     /**
      * The state of the configuration in force. Immutable.
@@ -252,7 +252,7 @@ public final class RunningConfig {
             return worker.reload(source).join();
         } catch (CompletionException e) {
             if (causeOf(e) instanceof TimeoutException) {
-                LOG.warn("{}; another one takes its place", causeOf(e).getMessage());
+                LOG.warn("{}; a new worker replaces it", causeOf(e).getMessage());
                 return null;
             }
             throw e;
@@ -271,7 +271,7 @@ public final class RunningConfig {
         try {
             return roll(running, changed, source, asked);
         } catch (LaunchException | CompletionException e) {
-            String reason = "the worker did not answer in time, and no other came up: "
+            String reason = "the worker did not answer in time, and no new worker could be started: "
                     + causeOf(e).getMessage();
             throw new CompletionException(new IOException(reason + (goesBack(running) ? "" : MAY_HAVE_IT), e));
         }
@@ -310,7 +310,7 @@ public final class RunningConfig {
 
     /** Expected duration of a roll to {@code changed}: that of the last roll, or the warm-up limit before the first. */
     private String durationOfRoll(ProxyConfig changed) {
-        String said = "a new worker takes over, and the old one serves until then: ";
+        String said = "a new worker replaces the old one, which serves in the meantime: ";
         OptionalLong lastNanos = worker.lastRollNanos();
         if (lastNanos.isPresent()) {
             return said + String.format(Locale.ROOT, "the last roll took %.1f s", lastNanos.getAsLong() / 1e9);
@@ -370,7 +370,8 @@ public final class RunningConfig {
         // The command line depends on settings too: the heartbeat interval must match the timeout of this launcher.
         ProxyConfig pinned = source.equals(asked) ? changed : source.load().config();
         if (pinned == null) {
-            throw new LaunchException("it does not go with the settings that need a new launcher");
+            throw new LaunchException(
+                    "the configuration conflicts with changed settings that take effect only after a restart of the launcher");
         }
         ListeningSockets held = running.plan().sockets();
         ListeningSockets sockets =
@@ -417,7 +418,7 @@ public final class RunningConfig {
                 ? "changed"
                 : "was " + value(change.before()) + ", is " + value(change.after());
         if (result == Result.RELAUNCH) {
-            detail += ", from the next start of the launcher on";
+            detail += ", takes effect after a restart of the launcher";
         }
         return new Setting(change.key(), result, detail);
     }
@@ -426,7 +427,10 @@ public final class RunningConfig {
     private Setting late(ConfigChange change) {
         Result result = costOf(change) == Result.RELAUNCH ? Result.RELAUNCH : Result.ROLLED;
         Setting made = setting(change, result);
-        return new Setting(made.key(), result, made.detail() + "; the worker did not answer in time, a new one has it");
+        return new Setting(
+                made.key(),
+                result,
+                made.detail() + "; the worker did not answer in time, so a new worker started with the change");
     }
 
     private static String value(@Nullable String text) {
@@ -434,7 +438,7 @@ public final class RunningConfig {
     }
 
     private static ReloadReport rejected(List<ConfigChange> changes, @Nullable String reason, List<String> notes) {
-        LOG.error("the changed configuration is not used: {}", reason);
+        LOG.error("the changed configuration is rejected: {}", reason);
         String detail = String.valueOf(reason);
         List<Setting> settings = changes.stream()
                 .map(change -> new Setting(change.key(), Result.REJECTED, detail))

@@ -48,7 +48,7 @@ public record StartMessage(
             lines.add(
                     "  runs on  JDK " + ready.java() + ", " + ready.transport() + ", TLS " + ready.tls() + "; launcher "
                             + launcherPid + ", worker " + worker.pid()
-                            + (keepsSockets ? "" : " (no epoll: a restart refuses connections)"));
+                            + (keepsSockets ? "" : " (no epoll: connections are refused during a restart)"));
         }
         if (demo && !listeners.isEmpty()) {
             String bound = listeners.get(0).boundAddress();

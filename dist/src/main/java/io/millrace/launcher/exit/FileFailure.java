@@ -42,10 +42,10 @@ public final class FileFailure {
             return "permission denied";
         }
         if (failure instanceof FileAlreadyExistsException) {
-            return "is there, and no directory";
+            return "exists and is not a directory";
         }
         if (failure instanceof NotDirectoryException) {
-            return "is no directory";
+            return "is not a directory";
         }
         String reason = failure.getReason();
         return reason == null ? "cannot be used" : reason.toLowerCase(Locale.ROOT);

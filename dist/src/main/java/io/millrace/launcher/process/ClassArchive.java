@@ -115,7 +115,7 @@ final class ClassArchive {
             return Files.exists(file)
                     && !(Files.exists(refusal) && Files.readString(refusal).equals(stamp(file)));
         } catch (IOException e) {
-            LOG.debug("{} is not used: {}", file, e.getMessage());
+            LOG.debug("the class archive {} cannot be checked and is not used: {}", file, e.getMessage());
             return false;
         }
     }
@@ -144,7 +144,7 @@ final class ClassArchive {
     /**
      * Deletes the archive, or marks it as unusable.
      *
-     * @param why reason, for the log: completes the sentence "… is given up, since"
+     * @param why reason, for the log: completes the sentence "… is discarded, because"
      * @return whether there was a usable archive
      */
     boolean discard(String why) {
@@ -156,7 +156,10 @@ final class ClassArchive {
         } catch (IOException e) {
             return refuse(why, e);
         }
-        LOG.warn("{} is given up, since {}: workers start slower until another one is recorded", file, why);
+        LOG.warn(
+                "the class archive {} is discarded, because {}: workers start slower until a new archive is recorded",
+                file,
+                why);
         return true;
     }
 
@@ -168,12 +171,16 @@ final class ClassArchive {
         try {
             Files.writeString(refusal, stamp(file));
         } catch (IOException e) {
-            LOG.error("{} is of no use, since {}, and cannot be removed: {}", file, why, obstacle.getMessage());
+            LOG.error(
+                    "the class archive {} cannot be used, because {}, and cannot be deleted: {}",
+                    file,
+                    why,
+                    obstacle.getMessage());
             return false;
         }
         LOG.warn(
-                "{} is not used any more, since {}, and cannot be removed ({}): workers start slower until another one is"
-                        + " recorded, as millrace archive --force does",
+                "the class archive {} is no longer used, because {}, and cannot be deleted ({}): workers start slower until a"
+                        + " new archive is recorded with millrace archive --force",
                 file,
                 why,
                 obstacle.toString());
@@ -213,7 +220,7 @@ final class ClassArchive {
                 }
             }
         } catch (IOException e) {
-            LOG.debug("what recordings left behind stays: {}", e.getMessage());
+            LOG.debug("files of interrupted recordings cannot be deleted: {}", e.getMessage());
         }
     }
 
@@ -261,7 +268,7 @@ final class ClassArchive {
                 Files.deleteIfExists(unfinished);
             }
         } catch (IOException e) {
-            LOG.debug("what a recording left behind stays: {}", e.getMessage());
+            LOG.debug("the temporary files of a recording cannot be deleted: {}", e.getMessage());
         }
     }
 }

@@ -96,7 +96,7 @@ public final class RehearsalRun implements AutoCloseable {
                 }
             });
         } catch (IOException e) {
-            LOG.debug("{} stays behind: {}", directory, e.getMessage());
+            LOG.debug("{} cannot be deleted: {}", directory, e.getMessage());
         }
     }
 

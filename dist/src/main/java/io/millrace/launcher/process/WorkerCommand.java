@@ -87,14 +87,14 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
     @Override
     public boolean distrust() {
         ClassArchive archive = archiveOrNull();
-        return archive != null && archive.discard("a worker did not come up with it");
+        return archive != null && archive.discard("a worker with the archive did not start");
     }
 
     @Override
     public void cameUp(ProcessHandle worker) {
         ClassArchive archive = archiveOrNull();
         if (archive != null && archive.isRefusedBy(Path.of("/proc", Long.toString(worker.pid())))) {
-            archive.discard("the JVM in " + javaHome() + " does not take it");
+            archive.discard("the JVM in " + javaHome() + " does not accept it");
         }
     }
 
@@ -109,7 +109,7 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
         try {
             return archive(fixedOptions(feature(javaHome())));
         } catch (IOException e) {
-            LOG.warn("the class archive cannot be looked for: {}", e.getMessage());
+            LOG.warn("the path of the class archive cannot be determined: {}", e.getMessage());
             return null;
         }
     }
@@ -139,7 +139,7 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
                 }
             }
         } catch (IOException | NumberFormatException e) {
-            LOG.debug("the umask is not known: {}", e.getMessage());
+            LOG.debug("the umask cannot be read: {}", e.getMessage());
         }
         return -1;
     }
@@ -155,7 +155,7 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
             Path score = Path.of("/proc", Long.toString(pid), "oom_score_adj");
             Files.writeString(score, Integer.toString(Math.min(OOM_SCORE_MAX, own + OOM_SCORE_MORE)));
         } catch (IOException | NumberFormatException e) {
-            LOG.debug("the kernel's choice when memory ends is left alone: {}", e.getMessage());
+            LOG.debug("the OOM score of the worker cannot be raised: {}", e.getMessage());
         }
     }
 

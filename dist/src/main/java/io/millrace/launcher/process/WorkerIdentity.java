@@ -93,7 +93,7 @@ public final class WorkerIdentity {
         try {
             Files.deleteIfExists(file);
         } catch (IOException e) {
-            LOG.debug("{} stays behind: {}", file, e.getMessage());
+            LOG.debug("{} cannot be deleted: {}", file, e.getMessage());
         }
     }
 
@@ -119,7 +119,7 @@ public final class WorkerIdentity {
                 find(line.strip().split(" ", -1)).ifPresent(alive::add);
             }
         } catch (IOException e) {
-            LOG.debug("{} names no worker: {}", file, e.getMessage());
+            LOG.debug("{} does not contain the identity of a worker: {}", file, e.getMessage());
         }
         return alive;
     }
@@ -159,7 +159,10 @@ public final class WorkerIdentity {
                 return fields[START_TICKS] + "@" + boot;
             }
         } catch (IOException e) {
-            LOG.debug("when process {} started is known by the clock only: {}", process.pid(), e.getMessage());
+            LOG.debug(
+                    "the start time of process {} cannot be read from /proc, so the less exact time of the JVM is used: {}",
+                    process.pid(),
+                    e.getMessage());
         }
         return timeOf(process).toString();
     }

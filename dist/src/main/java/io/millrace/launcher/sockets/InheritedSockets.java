@@ -95,8 +95,8 @@ public final class InheritedSockets {
                 throw new LaunchException(name + " is not a listening TCP socket");
             }
             if ((flags(descriptor) & O_NONBLOCK) == 0) {
-                throw new LaunchException(
-                        name + ", " + ListeningSockets.text(address) + ", blocks: the service needs NonBlocking=yes");
+                throw new LaunchException(name + ", " + ListeningSockets.text(address)
+                        + ", is in blocking mode: set NonBlocking=yes in the service unit");
             }
             return new Inherited(socket, address);
         } catch (IOException e) {
@@ -110,7 +110,7 @@ public final class InheritedSockets {
                 return Integer.parseInt(line.substring("flags:".length()).strip(), 8);
             }
         }
-        throw new IOException("no flags in fdinfo");
+        throw new IOException("fdinfo contains no flags");
     }
 
     /**

@@ -152,7 +152,7 @@ public final class ListeningSockets implements AutoCloseable {
     private static LaunchException inUse(String address, PortOwner owner) {
         boolean isOwn = owner.pid() == ProcessHandle.current().pid();
         return new LaunchException(address + " is in use by " + owner.command() + " (pid " + owner.pid() + ")"
-                + (isOwn ? ", which is this launcher: another address of listen has it" : ""));
+                + (isOwn ? ", which is this launcher: another address in listen uses the same port" : ""));
     }
 
     private static LaunchException refused(String address, InetSocketAddress at, IOException cause) {
@@ -160,11 +160,11 @@ public final class ListeningSockets implements AutoCloseable {
         if (error == EADDRINUSE) {
             return PortOwner.find(PROC, at.getPort())
                     .map(owner -> inUse(address, owner))
-                    .orElse(new LaunchException(address + " is in use by a process that this user may not see"));
+                    .orElse(new LaunchException(address + " is in use by a process of another user"));
         }
         if (error == EACCES) {
             return new LaunchException(
-                    address + " may not be bound by this user: ports below 1024 need root or CAP_NET_BIND_SERVICE");
+                    address + " cannot be bound by this user: ports below 1024 need root or CAP_NET_BIND_SERVICE");
         }
         if (error == EADDRNOTAVAIL) {
             return new LaunchException(address + " is not an address of this machine");

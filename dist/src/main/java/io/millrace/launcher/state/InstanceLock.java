@@ -58,14 +58,14 @@ public final class InstanceLock implements AutoCloseable {
         if (lock == null) {
             channel.close();
             throw new LaunchException("another millrace (pid " + holder(file) + ") uses " + file.getParent()
-                    + "; stop it, or give this one its own directory with --state");
+                    + "; stop that process, or choose another state directory with --state");
         }
         try {
             channel.truncate(0);
             channel.write(
                     ByteBuffer.wrap((ProcessHandle.current().pid() + "\n").getBytes(StandardCharsets.US_ASCII)), 0);
         } catch (IOException e) {
-            LOG.warn("{} is locked, but does not say by whom: {}", file, e.getMessage());
+            LOG.warn("{} is locked, but its owner cannot be read: {}", file, e.getMessage());
         }
         return new InstanceLock(file, channel);
     }

@@ -148,10 +148,11 @@ public record StateDirectory(Path state, Path cache, Path log, Path runtime) {
         if (length > SOCKET_PATH_LENGTH_MAX) {
             throw new LaunchException(
                     "the state directory's path is too long for a Unix socket: " + longest + " (actual=" + length
-                            + " bytes, limit=" + SOCKET_PATH_LENGTH_MAX + "); name a shorter one with --state");
+                            + " bytes, limit=" + SOCKET_PATH_LENGTH_MAX + "); choose a shorter path with --state");
         }
         if (!state.isAbsolute()) {
-            throw new LaunchException("this user has no home directory to keep state in; name one with --state DIR");
+            throw new LaunchException(
+                    "this user has no home directory for the state directory; name a directory with --state DIR");
         }
         for (Path directory : List.of(state, cache, log, runtime)) {
             make(directory, mode);
@@ -168,10 +169,10 @@ public record StateDirectory(Path state, Path cache, Path log, Path runtime) {
             create(directory, mode);
         } catch (IOException e) {
             String why = Files.exists(directory) && !Files.isDirectory(directory)
-                    ? directory + ": is no directory"
+                    ? directory + ": is not a directory"
                     : FileFailure.text(directory, e);
-            throw new LaunchException("the state directory " + directory + " cannot be made: " + why
-                    + "; name another one with --state DIR");
+            throw new LaunchException("the state directory " + directory + " cannot be created: " + why
+                    + "; choose another directory with --state DIR");
         }
     }
 }

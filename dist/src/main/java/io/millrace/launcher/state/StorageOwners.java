@@ -35,7 +35,7 @@ public final class StorageOwners {
                 if (found.isPresent() && (found.get().pid() == 0 || found.get().pid() != ownWorker)) {
                     StoreOwner owner = found.get();
                     throw new LaunchException(owner.path() + " is in use by another process (" + owner.text()
-                            + "); stop it, or give this one its own storage path");
+                            + "); stop that process, or configure another storage path");
                 }
             }
         }

@@ -81,7 +81,7 @@ public final class Adoption {
         }
         worker.send(new ControlMessage.GiveBack());
         var deadline = loop.schedule(
-                () -> kill.accept(worker, "has not given its sockets back within " + TIMEOUT_SECONDS + " s"),
+                () -> kill.accept(worker, "did not return its listening sockets within " + TIMEOUT_SECONDS + " s"),
                 TIMEOUT_SECONDS,
                 TimeUnit.SECONDS);
         left.whenComplete((what, failure) -> deadline.cancel(false));
@@ -115,7 +115,7 @@ public final class Adoption {
         }
         if (descriptors.size() != expected) {
             ListeningSockets.closeAll(descriptors);
-            kill.accept(worker, "has given back " + descriptors.size() + " of its " + expected + " sockets");
+            kill.accept(worker, "returned " + descriptors.size() + " of its " + expected + " listening sockets");
             return;
         }
         Map<ListenerSockets, List<FileDescriptor>> byListener = new LinkedHashMap<>();

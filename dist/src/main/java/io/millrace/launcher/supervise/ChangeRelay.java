@@ -40,7 +40,7 @@ final class ChangeRelay {
             held.add(new Held(from, change));
         } else {
             from.send(new ControlMessage.ChangeMade(
-                    change.number(), "changes wait for the next worker: limit=" + HELD_MAX));
+                    change.number(), "too many changes of the store wait for the new worker: limit=" + HELD_MAX));
         }
     }
 
@@ -71,7 +71,8 @@ final class ChangeRelay {
             Sent request = all.next();
             if (request.to() == worker) {
                 request.from()
-                        .send(new ControlMessage.ChangeMade(request.number(), "the worker that has the store died"));
+                        .send(new ControlMessage.ChangeMade(
+                                request.number(), "the worker that has the store open has exited"));
             }
             if (request.to() == worker || request.from() == worker) {
                 all.remove();

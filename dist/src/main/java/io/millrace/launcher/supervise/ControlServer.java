@@ -134,13 +134,16 @@ public final class ControlServer {
                 entry.setValue(bound.channel());
                 bound.addListener(result -> {
                     if (!result.isSuccess()) {
-                        LOG.error("{}: {}", socket, result.cause().getMessage());
+                        LOG.error(
+                                "the socket {} cannot be bound: {}",
+                                socket,
+                                result.cause().getMessage());
                         return;
                     }
                     try {
                         StateDirectory.restrict(socket);
                     } catch (IOException e) {
-                        LOG.error("{}: {}", socket, e.getMessage());
+                        LOG.error("the permissions of the socket {} cannot be set: {}", socket, e.getMessage());
                     }
                 });
             });
@@ -161,7 +164,9 @@ public final class ControlServer {
     private long admit(ChannelHandlerContext context) throws IOException {
         long pid = ControlTransport.peerPid(context.channel());
         if (!peers.isExpected(pid)) {
-            LOG.warn("refused process {} at the control socket: it is no worker of this launcher", pid);
+            LOG.warn(
+                    "a connection of process {} to the control socket was refused, because the process is not a worker of this launcher",
+                    pid);
             context.close();
         }
         return pid;
@@ -196,7 +201,7 @@ public final class ControlServer {
 
         @Override
         public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-            LOG.warn("control socket of worker {}: {}", pid, cause.toString());
+            LOG.warn("the control connection of worker {} failed: {}", pid, cause.toString());
             context.close();
         }
     }
@@ -245,7 +250,7 @@ public final class ControlServer {
 
         @Override
         public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-            LOG.warn("descriptor socket of worker {}: {}", pid, cause.toString());
+            LOG.warn("the descriptor connection of worker {} failed: {}", pid, cause.toString());
             context.close();
         }
     }

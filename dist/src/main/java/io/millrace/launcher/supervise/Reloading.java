@@ -29,7 +29,7 @@ final class Reloading {
     private static final Logger LOG = LoggerFactory.getLogger(Reloading.class);
 
     private static final String OTHER_VERSION =
-            "the worker is of another version, taken over from an earlier launcher; millctl server restart replaces it";
+            "the worker has another version, because an earlier launcher started it; replace the worker with millctl server restart";
 
     private record Asked(long request, ConfigSource config, CompletableFuture<List<SettingChange>> answer) {}
 
@@ -75,7 +75,7 @@ final class Reloading {
         Asked waiting = asked;
         if (waiting == null || waiting.request() != message.request()) {
             LOG.warn(
-                    "worker {} has answered a reload after its time; what was said of that one stands: {}",
+                    "worker {} answered a reload after its timeout; the reload remains reported as failed: {}",
                     worker.pid(),
                     message.settings());
             return;

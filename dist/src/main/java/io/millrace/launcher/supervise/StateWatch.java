@@ -64,7 +64,7 @@ public final class StateWatch {
     private void report(String fault) {
         if (!fault.equals(reported)) {
             reported = fault;
-            LOG.error("what was deleted from the state directory cannot be made again: {}", fault);
+            LOG.error("a deleted file or directory of the state directory cannot be created again: {}", fault);
         }
     }
 
@@ -73,16 +73,16 @@ public final class StateWatch {
                 state.state(), state.log(), state.runtime(), state.control().directory())) {
             if (!Files.isDirectory(directory)) {
                 state.create(mode);
-                LOG.warn("{} was deleted and is made again", directory);
+                LOG.warn("{} was deleted and is created again", directory);
             }
         }
         if (lock.restore()) {
-            LOG.warn("{} was deleted and is locked again", state.lock());
+            LOG.warn("the lock file {} was deleted and is created and locked again", state.lock());
         }
         boolean again = server.restore();
         if (again) {
             LOG.warn(
-                    "sockets in {} were deleted and are made again",
+                    "sockets in {} were deleted and are created again",
                     state.control().directory());
         }
         if (again || !Files.exists(state.control().workerIdentity())) {

@@ -301,7 +301,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         if (stopping) {
             obstacle = "the proxy is stopping";
         } else if (roll != null || reloading.isUnderWay()) {
-            obstacle = "another change is still under way";
+            obstacle = "another change is in progress";
         } else if (worker != null && worker.state() != WorkerState.READY) {
             obstacle = "the worker is " + worker.state().word();
         }
@@ -353,7 +353,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         WorkerRollover failed = roll;
         roll = null;
         if (failed != null) {
-            LOG.error("the worker with the changed configuration did not come up: {}", reason);
+            LOG.error("the new worker did not start, the previous configuration stays in use: {}", reason);
             failed.plan().closeSocketsExcept(plan);
             failed.done().completeExceptionally(new IOException(reason));
         }
@@ -441,7 +441,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         } else if (worker == current) {
             currentExited(worker, before, cause);
         } else {
-            LOG.info("worker {} has finished and exited", worker.pid());
+            LOG.info("worker {} has finished its requests and exited", worker.pid());
         }
         stoppedWhenEmpty();
     }
@@ -451,8 +451,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         WorkerRollover attempted = roll;
         takeBack();
         if (attempted != null && !stopping && worker.warms() && !worker.standsBy()) {
-            LOG.warn(
-                    "worker {} {} before it had warmed up; starting it once more without warm-up", worker.pid(), cause);
+            LOG.warn("worker {} {} during its warm-up; starting another worker without warm-up", worker.pid(), cause);
             begin(attempted, false);
         } else if (attempted != null && !stopping && worker.isWorthAnotherStart()) {
             LOG.warn("worker {} {}; restarting it, since the cause may be temporary", worker.pid(), cause);
@@ -469,7 +468,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
     private void takeBack() {
         WorkerProcess serves = current;
         if (handOverDeadline != null && serves != null && serves.state() == WorkerState.READY) {
-            LOG.warn("worker {} takes its store back and serves on", serves.pid());
+            LOG.warn("no new worker took over; worker {} opens its store again and continues to serve", serves.pid());
             relay.drop();
             serves.send(new ControlMessage.TakeBack());
             identity.write(serves);
@@ -483,7 +482,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         identity.clear();
         publish();
         adoption.gone();
-        reloading.fail("the worker died during the reload");
+        reloading.fail("the worker exited during the reload");
         if (stopping || plan == null) {
             return;
         }
@@ -493,7 +492,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         }
         restarts++;
         if (candidate != null) {
-            LOG.error("worker {} {}; connections wait for its successor", worker.pid(), cause);
+            LOG.error("worker {} {}; new connections wait for the next worker", worker.pid(), cause);
             replaceCurrent();
             return;
         }
@@ -508,8 +507,8 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
                 "worker {} {}; {}; the next worker starts {}",
                 worker.pid(),
                 cause,
-                plan.sockets() == null ? "connections are refused" : "connections wait",
-                delayNanos == 0 ? "at once" : "in " + TimeUnit.NANOSECONDS.toMillis(delayNanos) + " ms");
+                plan.sockets() == null ? "new connections are refused" : "new connections wait",
+                delayNanos == 0 ? "immediately" : "in " + TimeUnit.NANOSECONDS.toMillis(delayNanos) + " ms");
         spawnAfter(delayNanos);
     }
 
@@ -600,7 +599,9 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
                 && serves.protocolVersion() >= VERSION_WITH_RELEASE
                 && serves.state() == WorkerState.READY) {
             handOverDeadline = loop.schedule(
-                    () -> workers.kill(next, "did not take over in time"), HAND_OVER_NANOS, TimeUnit.NANOSECONDS);
+                    () -> workers.kill(next, "did not take over from the old worker in time"),
+                    HAND_OVER_NANOS,
+                    TimeUnit.NANOSECONDS);
             serves.send(new ControlMessage.Release());
             publish();
         } else if (roll != null) {
@@ -648,7 +649,7 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
         if (!worker.isOfThisVersion() && worker.plan() != null) {
             workers.kill(
                     worker,
-                    "speaks version " + hello.protocolVersion() + " of the control protocol, not "
+                    "has version " + hello.protocolVersion() + " of the control protocol, expected "
                             + ControlMessage.PROTOCOL_VERSION);
         } else if (worker.plan() == null
                 && hello.listeners().isEmpty()
@@ -703,11 +704,11 @@ public final class Supervisor implements ControlServer.Peers, WorkerRegistry.Lis
             closeSockets();
         }
         if (worker.state() == WorkerState.READY) {
-            LOG.warn("worker {} was told to stop by somebody else", worker.pid());
+            LOG.warn("worker {} received a stop signal that this launcher did not send", worker.pid());
             worker.drainingUnasked(System.nanoTime());
         }
         if (!stopping && worker == current && plan != null && plan.sockets() != null) {
-            reloading.fail("the worker was told to stop by somebody else");
+            reloading.fail("the worker received a stop signal that the launcher did not send");
             current = null;
             publish();
             replaceCurrent();

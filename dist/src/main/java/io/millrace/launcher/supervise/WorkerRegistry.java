@@ -192,7 +192,7 @@ final class WorkerRegistry {
             // A killed worker leaves its socket file behind.
             Files.deleteIfExists(paths.workerAdmin(worker.generation()));
         } catch (IOException e) {
-            LOG.debug("the admin socket of worker {} stays behind: {}", worker.pid(), e.getMessage());
+            LOG.debug("the admin socket of worker {} cannot be deleted: {}", worker.pid(), e.getMessage());
         }
         if (worker.warms()) {
             // The worker removes the directory of its warm-up itself, unless it is killed.
@@ -204,7 +204,7 @@ final class WorkerRegistry {
     private static String causeOfDeath(WorkerProcess worker, int exitValue) {
         String failure = worker.failure();
         if (failure != null) {
-            return "gave up: " + failure;
+            return "failed: " + failure;
         }
         return exitValue > SIGNALLED && exitValue < 160
                 ? "was killed by signal " + (exitValue - SIGNALLED)
@@ -222,7 +222,11 @@ final class WorkerRegistry {
                         if (worker.warmUp() == null) {
                             distrust(worker);
                         }
-                        kill(worker, worker.warmUp() == null ? "did not become ready in time" : "hangs in its warm-up");
+                        kill(
+                                worker,
+                                worker.warmUp() == null
+                                        ? "did not become ready in time"
+                                        : "did not finish its warm-up in time");
                     }
                 }
                 case READY -> {
@@ -235,11 +239,11 @@ final class WorkerRegistry {
                 }
                 case DRAINING -> {
                     if (now - worker.exitDeadlineNanos() > 0) {
-                        kill(worker, "did not exit within its drain timeout");
+                        kill(worker, "did not exit within the drain timeout");
                     } else if (overdue && !worker.acceptsNoMore()) {
                         // The successor waits for the report that this worker has stopped accepting, and clients wait
                         // meanwhile.
-                        kill(worker, silence(worker) + ", and was told to drain");
+                        kill(worker, silence(worker) + " while draining");
                     }
                 }
                 case DYING, GONE -> {}
@@ -249,21 +253,26 @@ final class WorkerRegistry {
 
     private static String silence(WorkerProcess worker) {
         long millis = TimeUnit.NANOSECONDS.toMillis(worker.heartbeat().timeoutNanos());
-        return "has been silent for longer than " + millis + " ms";
+        return "has sent no heartbeat for " + millis + " ms";
     }
 
     private static void askForThreads(WorkerProcess worker) {
         try {
             if (worker.askForThreads()) {
-                LOG.warn("worker {} is silent: what its threads do is on standard output", worker.pid());
+                LOG.warn(
+                        "worker {} sends no heartbeats: the stacks of its threads are printed to standard output",
+                        worker.pid());
             }
         } catch (IOException e) {
-            LOG.warn("worker {} is silent, and cannot be asked what its threads do: {}", worker.pid(), e.getMessage());
+            LOG.warn(
+                    "worker {} sends no heartbeats, and the stacks of its threads cannot be requested: {}",
+                    worker.pid(),
+                    e.getMessage());
         }
     }
 
     void kill(WorkerProcess worker, String reason) {
-        LOG.error("worker {} {}; killing it", worker.pid(), reason);
+        LOG.error("worker {} {}; killing the worker", worker.pid(), reason);
         worker.kill();
         listener.killed(worker);
     }

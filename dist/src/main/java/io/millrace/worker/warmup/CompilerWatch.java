@@ -98,7 +98,7 @@ final class CompilerWatch {
             Matcher matcher = METHODS.matcher(String.valueOf(text));
             return matcher.find() ? Long.parseLong(matcher.group(1)) : 0;
         } catch (JMException e) {
-            LOG.debug("the number of compiled methods is not known: {}", e.toString());
+            LOG.debug("the number of compiled methods cannot be read: {}", e.toString());
             return 0;
         }
     }

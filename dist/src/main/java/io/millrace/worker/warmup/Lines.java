@@ -21,7 +21,7 @@ final class Lines {
                 return null;
             }
             if (length == LENGTH_MAX) {
-                throw new IOException("a line of a head: limit=" + LENGTH_MAX + " bytes");
+                throw new IOException("a header line of a response is too long: limit=" + LENGTH_MAX + " bytes");
             }
             if (length == line.length) {
                 line = Arrays.copyOf(line, 2 * length);

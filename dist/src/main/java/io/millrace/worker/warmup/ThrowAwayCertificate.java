@@ -58,7 +58,7 @@ record ThrowAwayCertificate(Path certificate, Path key) {
             context.init(null, managers.getTrustManagers(), null);
             return context.getSocketFactory();
         } catch (GeneralSecurityException e) {
-            throw new IOException("TLS of the warm-up's clients: " + e.getMessage(), e);
+            throw new IOException("TLS for the clients of the warm-up cannot be set up: " + e.getMessage(), e);
         }
     }
 }

@@ -197,7 +197,10 @@ public final class WarmUp implements AutoCloseable {
                 remove(directory);
             }
         } catch (IOException e) {
-            LOG.warn("{} stays behind after a warm-up: {}; it may be removed", directory, e.getMessage());
+            LOG.warn(
+                    "the directory {} of a warm-up cannot be deleted: {}; it is safe to delete it",
+                    directory,
+                    e.getMessage());
         }
     }
 

@@ -33,7 +33,7 @@ final class AtsFilterTextTest extends AtsFixture {
                 "map http://a.example/ http://b.example/");
         assertHas(
                 "- map: http://a.example/x/\n    to: http://b.example/x/\n    filters:\n      - action: deny\n  - map");
-        assertOutcome(Outcome.MAPPED, "remap.config", 1, "own requests alone");
+        assertOutcome(Outcome.MAPPED, "remap.config", 1, "Traffic Server's internal requests");
     }
 
     @Test
@@ -66,7 +66,7 @@ final class AtsFilterTextTest extends AtsFixture {
                 "remap.config",
                 "regex_map http://(?=a)(.*)/x/ http://b.example/ @action=allow @src_ip=10.0.0.0/8",
                 "map http://a.example/ http://b.example/");
-        assertOutcome(Outcome.NOT_MAPPED, "remap.config", 1, "a wider rule without them");
+        assertOutcome(Outcome.NOT_MAPPED, "remap.config", 1, "a wider rule without filters");
     }
 
     @Test

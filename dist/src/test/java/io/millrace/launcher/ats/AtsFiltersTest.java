@@ -165,8 +165,8 @@ final class AtsFiltersTest extends AtsClientsFixture {
         assertEquals(EVERYBODY, letIn(1, "GET"));
         assertEquals("", letIn(2, "GET"));
         assertEquals(Outcome.NOT_MAPPED, samples.line("remap.config", 1).outcome());
-        assertTrue(samples.line("remap.config", 1).note().contains("nobody is let in"));
-        assertTrue(samples.line("remap.config", 2).note().contains("if it refuses requests, write filters"));
+        assertTrue(samples.line("remap.config", 1).note().contains("the affected rules deny all requests"));
+        assertTrue(samples.line("remap.config", 2).note().contains("if the plugin refuses requests, write filters"));
         samples.file("plugin.config", "authproxy.so --auth-transform=head");
         assertEquals("", letIn(1, "GET"));
     }
@@ -192,7 +192,9 @@ final class AtsFiltersTest extends AtsClientsFixture {
         assertEquals("", letIn(0, "PATCH"));
         assertEquals("", letIn(1, "PATCH"));
         assertEquals("", letIn(2, "PATCH"), "what was meant to be denied is");
-        assertTrue(samples.line("remap.config", 1).note().contains("never meet the method PATCH, so it is left out"));
+        assertTrue(samples.line("remap.config", 1)
+                .note()
+                .contains("never match the method PATCH, so the method is omitted"));
         samples.file("records.yaml", "records: {}");
         assertEquals(EVERYBODY, letIn(0, "PATCH"), "version 10 meets it");
         assertEquals("", samples.line("remap.config", 1).note());
@@ -263,13 +265,13 @@ final class AtsFiltersTest extends AtsClientsFixture {
                 "map http://b.example/ http://o.example/ @action=allow @src_ip=10.0.0.1");
         assertEquals(EVERYBODY, letIn(0, "GET"));
         assertTrue(
-                samples.result().warnings().get(0).startsWith("ip_allow.yaml is not there"),
+                samples.result().warnings().get(0).startsWith("ip_allow.yaml is missing"),
                 () -> samples.result().warnings().toString());
         samples.file(
                 "ip_allow.yaml", "ip_allow:", "  - {apply: out, ip_addrs: 10.0.0.0/8, action: deny, methods: ALL}");
         assertEquals("", letIn(0, "GET"));
         assertEquals("", letIn(1, "GET"));
-        assertFalse(samples.result().warnings().toString().contains("is not there"));
+        assertFalse(samples.result().warnings().toString().contains("is missing"));
     }
 
     @Test
@@ -304,7 +306,7 @@ final class AtsFiltersTest extends AtsClientsFixture {
     void whoeverIsFilteredIsNotWhoeverAnyoneSaysThatHeIs() {
         samples.file("records.config", "CONFIG proxy.config.http.server_ports STRING 8080:pp");
         assertLacks("proxy_protocol");
-        assertTrue(samples.line("records.config", 1).note().contains("anybody's PROXY header"));
+        assertTrue(samples.line("records.config", 1).note().contains("PROXY headers from any address"));
         samples.file(
                 "records.config",
                 "CONFIG proxy.config.http.server_ports STRING 8080:pp",

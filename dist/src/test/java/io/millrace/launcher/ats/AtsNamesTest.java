@@ -121,7 +121,7 @@ final class AtsNamesTest extends AtsClientsFixture {
                 "CONFIG proxy.config.http.referer_filter INT 1");
         samples.file("remap.config", "map_with_referer / http://o.example/ http://r.example/ ~r.example");
         assertEquals("10.0.0.1", letIn(0, "GET"));
-        assertTrue(samples.line("sni.yaml", 2).note().contains("holds for all hosts of remap.config:1"));
+        assertTrue(samples.line("sni.yaml", 2).note().contains("applies to all hosts of remap.config:1"));
     }
 
     @Test
@@ -161,6 +161,6 @@ final class AtsNamesTest extends AtsClientsFixture {
                 String.valueOf(rules.get(1).originTls().context().certificate()).endsWith("own.pem"));
         assertTrue(String.valueOf(rules.get(1).originTls().context().key()).endsWith("own.key"));
         assertEquals("ON", rules.get(2).originTls().context().verify().name());
-        assertTrue(samples.line("sni.yaml", 9).note().contains("no rule leads to an origin of this name"));
+        assertTrue(samples.line("sni.yaml", 9).note().contains("no rule has an https origin with this name"));
     }
 }

@@ -52,7 +52,7 @@ final class AtsParentsTest extends AtsFixture {
         samples.file("remap.config", "map http://a.example/ http://o.example/");
         samples.file("parent.config", "dest_host=o.example parent=p1:80 secondary_parent=p2:80 round_robin=strict");
         assertLacks("p2:80");
-        assertOutcome(Outcome.MAPPED, "parent.config", 1, "for round_robin=consistent_hash alone");
+        assertOutcome(Outcome.MAPPED, "parent.config", 1, "only with round_robin=consistent_hash");
     }
 
     @Test
@@ -93,7 +93,7 @@ final class AtsParentsTest extends AtsFixture {
     @Test
     void strategyThatARuleNamesMustBeThere() {
         samples.file("remap.config", "map http://a.example/ http://o.example/ @strategy=none");
-        assertOutcome(Outcome.NOT_MAPPED, "remap.config", 1, "there is no strategies.yaml");
+        assertOutcome(Outcome.NOT_MAPPED, "remap.config", 1, "strategies.yaml is missing");
         samples.file("strategies.yaml", "strategies:", "  - {strategy: other, policy: rr_ip}");
         assertProblem("remap.config:1:1", "no strategy is named 'none'");
     }
@@ -141,8 +141,8 @@ final class AtsParentsTest extends AtsFixture {
         assertHas("forward_proxy:\n  enabled: false\n");
         assertLacks("origins: parent");
         assertOutcome(Outcome.NOT_MAPPED, "parent.config", line, said);
-        assertOutcome(Outcome.NOT_MAPPED, "parent.config", line, "nothing is forwarded");
-        assertOutcome(Outcome.NOT_MAPPED, "records.yaml", 1, "nothing is forwarded");
+        assertOutcome(Outcome.NOT_MAPPED, "parent.config", line, "forwarding is off");
+        assertOutcome(Outcome.NOT_MAPPED, "records.yaml", 1, "forwarding is off");
     }
 
     @Test
@@ -170,7 +170,7 @@ final class AtsParentsTest extends AtsFixture {
     @Test
     void forwardingEndsWhereItWouldGoPastParents() {
         forwarding("dest_domain=corp.example parent=p1:8080 go_direct=false");
-        assertForwardingEnds(1, "forward_proxy.origins is for all hosts");
+        assertForwardingEnds(1, "forward_proxy.origins applies to all hosts");
         forwarding("dest_domain=. method=get parent=p1:8080 go_direct=false");
         assertForwardingEnds(1, "method: ");
         forwarding("url_regex=x parent=p1:8080 go_direct=false", "dest_domain=. go_direct=true");
@@ -190,16 +190,17 @@ final class AtsParentsTest extends AtsFixture {
                 "dest_domain=late.example parent=p3:8080 go_direct=false");
         assertHas("  enabled: true\n");
         assertHas("- url: http://p1:8080\n");
-        assertOutcome(Outcome.NOT_MAPPED, "parent.config", 1, "forwarded requests go to parents");
-        assertOutcome(Outcome.NOT_MAPPED, "parent.config", 2, "forward_proxy.origins is for all hosts");
-        assertOutcome(Outcome.NO_EFFECT, "parent.config", 4, "one before it has them");
+        assertOutcome(
+                Outcome.NOT_MAPPED, "parent.config", 1, "forwarded requests for these hosts also go to the parents");
+        assertOutcome(Outcome.NOT_MAPPED, "parent.config", 2, "forward_proxy.origins applies to all hosts");
+        assertOutcome(Outcome.NO_EFFECT, "parent.config", 4, "an earlier line applies to the rule");
     }
 
     @Test
     void hostsThatMayBeAskedDirectlyAreForwarded() {
         forwarding("dest_domain=corp.example parent=p1:8080");
         assertHas("  enabled: true\n");
-        assertOutcome(Outcome.NOT_MAPPED, "parent.config", 1, "forward_proxy.origins is for all hosts");
+        assertOutcome(Outcome.NOT_MAPPED, "parent.config", 1, "forward_proxy.origins applies to all hosts");
     }
 
     @Test
@@ -221,15 +222,15 @@ final class AtsParentsTest extends AtsFixture {
         forwarding("dest_domain=. go_direct=true");
         samples.file("records.yaml", "records:", "  url_remap: {remap_required: 0}", "  socks: {socks_needed: 1}");
         assertHas("  enabled: false\n");
-        assertOutcome(Outcome.NOT_MAPPED, "records.yaml", 3, "nothing is forwarded");
+        assertOutcome(Outcome.NOT_MAPPED, "records.yaml", 3, "forwarding is off");
     }
 
     @Test
     void conditionsThatNoRuleHasAreNamed() {
         samples.file("remap.config", "map http://a.example/ http://o.example/");
         samples.file("parent.config", "url=http://o.example/x parent=p1:80", "host_regex=^o parent=p1:80");
-        assertOutcome(Outcome.NOT_MAPPED, "parent.config", 1, "url: a group");
-        assertOutcome(Outcome.NOT_MAPPED, "parent.config", 2, "host_regex: a group");
+        assertOutcome(Outcome.NOT_MAPPED, "parent.config", 1, "url: groups of origins");
+        assertOutcome(Outcome.NOT_MAPPED, "parent.config", 2, "host_regex: groups of origins");
     }
 
     @Test

@@ -58,6 +58,6 @@ final class AtsPortsTest extends AtsFixture {
         samples.file("records.config", "CONFIG proxy.config.http.server_ports STRING 80 443:ssl");
         assertHas(":80'");
         assertLacks(":443'");
-        assertOutcome(Outcome.NOT_MAPPED, "records.config", 1, "no certificate is named");
+        assertOutcome(Outcome.NOT_MAPPED, "records.config", 1, "no certificate is set");
     }
 }

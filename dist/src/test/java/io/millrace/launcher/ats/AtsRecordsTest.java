@@ -43,31 +43,31 @@ final class AtsRecordsTest extends AtsFixture {
                 "http.push_method_enabled INT 0|''|MAPPED",
                 "http.push_method_enabled INT 1|'nothing is stored by PUSH'|NOT_MAPPED",
                 "http.drop_chunked_trailers INT 0|'trailers are always dropped'|NOT_MAPPED",
-                "http.drop_chunked_trailers INT 1|'how Millrace does it'|NO_EFFECT",
+                "http.drop_chunked_trailers INT 1|'Millrace always behaves this way'|NO_EFFECT",
                 "http.cache.post_method INT 0|'post_method: false'|MAPPED",
                 "http.cache.post_method INT 1|'Content-Location'|NOT_MAPPED",
                 "http.connect_ports STRING 443|'forward_proxy is off'|NO_EFFECT",
                 "ssl.hsts_max_age INT 31536000|'max_age: 365d'|MAPPED",
                 "ssl.hsts_max_age INT -1|'no Strict-Transport-Security is added'|NO_EFFECT",
-                "http.normalize_ae INT 0|'off, as here'|NO_EFFECT",
-                "http.normalize_ae INT 1|'as it came'|NOT_MAPPED",
-                "http.strict_uri_parsing INT 1|'how Millrace does it'|NO_EFFECT",
-                "http.strict_uri_parsing INT 2|'how Millrace does it'|NO_EFFECT",
+                "http.normalize_ae INT 0|'off, as in Millrace'|NO_EFFECT",
+                "http.normalize_ae INT 1|'unchanged'|NOT_MAPPED",
+                "http.strict_uri_parsing INT 1|'Millrace always behaves this way'|NO_EFFECT",
+                "http.strict_uri_parsing INT 2|'Millrace always behaves this way'|NO_EFFECT",
                 "http.strict_uri_parsing INT 0|'RFC 9112'|NOT_MAPPED",
-                "http.cache.ignore_accept_mismatch INT 2|'how Millrace does it'|NO_EFFECT",
-                "http.cache.ignore_accept_mismatch INT 0|'Vary alone'|NOT_MAPPED",
-                "http.auth_server_session_private INT 1|'whosever they are'|NOT_MAPPED",
-                "http.auth_server_session_private INT 0|'off, as here'|NO_EFFECT",
+                "http.cache.ignore_accept_mismatch INT 2|'Millrace always behaves this way'|NO_EFFECT",
+                "http.cache.ignore_accept_mismatch INT 0|'by Vary only'|NOT_MAPPED",
+                "http.auth_server_session_private INT 1|'of any client'|NOT_MAPPED",
+                "http.auth_server_session_private INT 0|'off, as in Millrace'|NO_EFFECT",
                 "http.max_proxy_cycles INT 1|'always refused'|NOT_MAPPED",
-                "http.connect_attempts_max_retries INT 3|'connected to once'|NOT_MAPPED",
-                "http.connect_attempts_max_retries INT 0|'off, as here'|NO_EFFECT",
+                "http.connect_attempts_max_retries INT 3|'is tried once'|NOT_MAPPED",
+                "http.connect_attempts_max_retries INT 0|'off, as in Millrace'|NO_EFFECT",
                 "http.forward_connect_method INT 1|'never by a rule'|NOT_MAPPED",
                 "http.uncacheable_requests_bypass_parent INT 1|'there are no parents'|NO_EFFECT",
                 "http.parent_proxy.disable_parent_markdowns INT 1|'origins[].markdown'|NOT_MAPPED",
-                "http.parent_proxy_routing_enable INT 0|'until version 7'|NOT_MAPPED",
+                "http.parent_proxy_routing_enable INT 0|'up to version 7'|NOT_MAPPED",
                 "cache.vary_on_user_agent INT 1|'cache.key.fields'|NOT_MAPPED",
                 "ssl.server.cipher_suite STRING AES128|'no address of listen has tls'|NO_EFFECT",
-                "ssl.client.CA.cert.filename STRING NULL|'says nothing'|NO_EFFECT",
+                "ssl.client.CA.cert.filename STRING NULL|'is empty'|NO_EFFECT",
                 "no.such.record INT 1|'no setting for this record'|NOT_MAPPED"
             })
     void recordsBecomeKeysOrAreExplained(String record, String said, Outcome outcome) {
@@ -101,7 +101,7 @@ final class AtsRecordsTest extends AtsFixture {
         assertTrue(
                 String.valueOf(samples.result().yaml())
                         .contains(
-                                "# Traffic Server's default (proxy.config.http.cache.required_headers); without this line none"));
+                                "# Traffic Server's default (proxy.config.http.cache.required_headers); without the line: none"));
     }
 
     @Test
@@ -126,7 +126,7 @@ final class AtsRecordsTest extends AtsFixture {
                 "CONFIG proxy.config.cache.max_doc_size INT 1M",
                 "CONFIG proxy.config.cache.max_doc_size INT 2M");
         assertHas("max_object_size: 2MiB");
-        assertOutcome(Outcome.NO_EFFECT, "records.config", 1, "records.config:2 sets it again");
+        assertOutcome(Outcome.NO_EFFECT, "records.config", 1, "records.config:2 sets the record again");
     }
 
     @Test
@@ -166,10 +166,10 @@ final class AtsRecordsTest extends AtsFixture {
                 "remap.config",
                 "map http://a.example/ http://o/ @plugin=conf_remap.so @pparam=proxy.config.http.cache.ignore_server_no_cache=1");
         assertLacks("ignore_server_no_cache");
-        assertOutcome(Outcome.NOT_MAPPED, "records.config", 1, "no-store would be ignored as well");
-        assertOutcome(Outcome.NOT_MAPPED, "cache.config", 1, "no-store would be ignored as well");
-        assertOutcome(Outcome.NOT_MAPPED, "cache.config", 2, "no-store would be ignored as well");
-        assertOutcome(Outcome.NOT_MAPPED, "remap.config", 1, "no-store would be ignored as well");
+        assertOutcome(Outcome.NOT_MAPPED, "records.config", 1, "no-store would also be ignored");
+        assertOutcome(Outcome.NOT_MAPPED, "cache.config", 1, "no-store would also be ignored");
+        assertOutcome(Outcome.NOT_MAPPED, "cache.config", 2, "no-store would also be ignored");
+        assertOutcome(Outcome.NOT_MAPPED, "remap.config", 1, "no-store would also be ignored");
         assertHas("action: ignore_client_no_cache");
         samples.file("records.yaml", "records: {http: {cache: {ignore_server_no_cache: 1}}}");
         assertHas("ignore_server_no_cache: true");
@@ -184,8 +184,8 @@ final class AtsRecordsTest extends AtsFixture {
                 "CONFIG proxy.config.ssl.client.verify.server.policy STRING PERMISSIVE",
                 "CONFIG proxy.config.ssl.client.CA.cert.filename STRING ca.pem");
         samples.file("remap.config", "map http://a.example/ http://o.example/");
-        assertOutcome(Outcome.NO_EFFECT, "records.config", 1, "no rule leads to an origin by https");
-        assertOutcome(Outcome.NO_EFFECT, "records.config", 2, "no rule leads to an origin by https");
+        assertOutcome(Outcome.NO_EFFECT, "records.config", 1, "no rule has an https origin");
+        assertOutcome(Outcome.NO_EFFECT, "records.config", 2, "no rule has an https origin");
         samples.file("remap.config", "map http://a.example/ https://o.example/");
         assertHas("verify: warn");
         assertHas("/ca.pem");
@@ -210,7 +210,7 @@ final class AtsRecordsTest extends AtsFixture {
         samples.file("socks.config", "no_socks 192.0.2.1");
         assertOutcome(Outcome.NO_EFFECT, "socks.config", 1, "socks_needed is off");
         samples.file("records.config", "CONFIG proxy.config.socks.socks_needed INT 1");
-        assertOutcome(Outcome.NOT_MAPPED, "socks.config", 1, "not reached through SOCKS");
+        assertOutcome(Outcome.NOT_MAPPED, "socks.config", 1, "through SOCKS");
     }
 
     /** Traffic Server looks up rules for CONNECT as well. */
@@ -218,7 +218,7 @@ final class AtsRecordsTest extends AtsFixture {
     void tunnelsGoByNoRule() {
         samples.file("records.config", "CONFIG proxy.config.http.connect_ports STRING 443 563");
         samples.file("remap.config", "map / http://origin.example/");
-        assertOutcome(Outcome.NOT_MAPPED, "records.config", 1, "CONNECT goes by no rule of remap");
+        assertOutcome(Outcome.NOT_MAPPED, "records.config", 1, "CONNECT does not use rules of remap");
     }
 
     /** Version 11 takes CDN-Cache-Control into account, 10.2 nothing, and others do not know the record. */
@@ -229,7 +229,7 @@ final class AtsRecordsTest extends AtsFixture {
         samples.file("ssl_multicert.yaml", "ssl_multicert: []");
         assertLacks("targeted_cache_control");
         samples.file("records.yaml", "records: {http: {cache: {targeted_cache_control_headers: ''}}}");
-        assertOutcome(Outcome.NO_EFFECT, "records.yaml", 1, "default holds");
+        assertOutcome(Outcome.NO_EFFECT, "records.yaml", 1, "default applies");
         samples.file("records.yaml", "records: {http: {cache: {targeted_cache_control_headers: X-Cache-Control}}}");
         assertHas("targeted_cache_control: [X-Cache-Control]");
     }
@@ -247,8 +247,8 @@ final class AtsRecordsTest extends AtsFixture {
         samples.file("hosting.config", "hostname=a.example volume=1");
         samples.file("remap.config", "map http://a.example/ http://o.example/ @volume=1");
         assertLacks("volumes:");
-        assertOutcome(Outcome.NO_EFFECT, "storage.yaml", 5, "all of the cache");
-        assertOutcome(Outcome.NO_EFFECT, "hosting.config", 1, "all of the cache");
+        assertOutcome(Outcome.NO_EFFECT, "storage.yaml", 5, "the whole cache");
+        assertOutcome(Outcome.NO_EFFECT, "hosting.config", 1, "the whole cache");
         assertEquals(Outcome.MAPPED, samples.line("remap.config", 1).outcome());
     }
 
@@ -262,7 +262,7 @@ final class AtsRecordsTest extends AtsFixture {
                 "  volumes:",
                 "    - {id: 1}");
         samples.file("hosting.config", "hostname=a.example volume=1");
-        assertOutcome(Outcome.NOT_MAPPED, "storage.yaml", 5, "write volumes[].share");
+        assertOutcome(Outcome.NOT_MAPPED, "storage.yaml", 5, "set volumes[].share");
     }
 
     /** As in Traffic Server's manual: YAML takes {@code ::/0} for a plain scalar. */
@@ -290,6 +290,6 @@ final class AtsRecordsTest extends AtsFixture {
         samples.file("cache.config", "url=http://a.example/x.html?q=1 ttl-in-cache=1h", "tag=x action=never-cache");
         assertHas("url_regex: '^http://a\\.example/x\\.html\\?q=1$'");
         assertOutcome(Outcome.MAPPED, "cache.config", 1, "cache_rules[0]");
-        assertOutcome(Outcome.NOT_MAPPED, "cache.config", 2, "tag: requests have no tags");
+        assertOutcome(Outcome.NOT_MAPPED, "cache.config", 2, "tag: Millrace has no tags for requests");
     }
 }

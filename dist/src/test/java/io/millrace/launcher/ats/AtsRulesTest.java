@@ -131,8 +131,8 @@ final class AtsRulesTest extends AtsFixture {
                   - suffix: gif
                     revalidate: 6h
                 """);
-        assertOutcome(Outcome.NOT_MAPPED, "cache.config", 4, "which is for every host that no other rule names");
-        assertOutcome(Outcome.NO_EFFECT, "cache.config", 6, "none leads there");
-        assertOutcome(Outcome.MAPPED, "cache.config", 7, "kept for clients' URLs");
+        assertOutcome(Outcome.NOT_MAPPED, "cache.config", 4, "which applies to every host without a rule of its own");
+        assertOutcome(Outcome.NO_EFFECT, "cache.config", 6, "no target matches");
+        assertOutcome(Outcome.MAPPED, "cache.config", 7, "imported for clients' URLs");
     }
 }

@@ -115,18 +115,18 @@ final class AtsTextTest extends AtsFixture {
             value = {
                 "records.config|CONFIG proxy.config.http.cache.http INT yes|records.config:1:1|is not an integer",
                 "records.config|'  CONFIG proxy.config.http.cache.http'|records.config:1:3|is not a record",
-                "records.config|CONFIG proxy.config.http.insert_response_via_str INT 9|records.config:1:1|none of 0 to 4",
+                "records.config|CONFIG proxy.config.http.insert_response_via_str INT 9|records.config:1:1|not one of 0 to 4",
                 "records.yaml|records: [|records.yaml:2:1|YAML",
-                "records.yaml|other: 1|records.yaml:1:1|no records:",
-                "remap.config|mapp http://a/ http://b/|remap.config:1:1|no kind of rule",
+                "records.yaml|other: 1|records.yaml:1:1|has no section records:",
+                "remap.config|mapp http://a/ http://b/|remap.config:1:1|not a kind of rule",
                 "remap.config|map http://a/|remap.config:1:1|needs two URLs",
                 "remap.config|map http://a/ http://b/ @src_ip=10.0.0|remap.config:1:25|neither an address",
-                "remap.config|map http://a/ http://b/ @pparam=\"x @action=deny|remap.config:1:1|a quote is not closed",
+                "remap.config|map http://a/ http://b/ @pparam=\"x @action=deny|remap.config:1:1|a quotation mark is not closed",
                 "records.config|CONFIG proxy.config.http.cache.heuristic_lm_factor FLOAT 1e999999999|records.config:1:1|not a number",
                 "remap.config|.activatefilter none|remap.config:1:1|no filter is named",
                 "remap.config|.include none.config|remap.config:1:10|no such file",
                 "cache.config|dest_domain=a ttl-in-cache=long|cache.config:1:15|is not a time",
-                "cache.config|dest_domain=a|cache.config:1:1|says nothing of what to do",
+                "cache.config|dest_domain=a|cache.config:1:1|has no effect of its own",
                 "ip_allow.config|src_ip=10.0.0 action=ip_allow|ip_allow.config:1:1|neither an address",
                 "storage.config|/data lots|storage.config:1:1|is not an integer",
                 "volume.config|volume=1|volume.config:1:1|volume= and size="
@@ -139,7 +139,8 @@ final class AtsTextTest extends AtsFixture {
     @Test
     void directoryWithoutAnyFileOfTrafficServerIsAnError() {
         assertEquals(
-                List.of(directory + ": has none of Traffic Server's files, such as records.yaml or remap.config"),
+                List.of(directory
+                        + ": contains no configuration file of Traffic Server, such as records.yaml or remap.config"),
                 samples.result().problems());
         Path missing = directory.resolve("missing");
         assertEquals(

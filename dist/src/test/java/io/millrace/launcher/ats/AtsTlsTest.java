@@ -51,33 +51,33 @@ final class AtsTlsTest extends AtsClientsFixture {
     @CsvSource(
             delimiter = '|',
             value = {
-                "ssl.server.version.min INT 3|'counts only where both'|NO_EFFECT",
+                "ssl.server.version.min INT 3|'only if both bounds'|NO_EFFECT",
                 "ssl.server.cipher_suite STRING ECDHE-RSA-AES128-GCM-SHA256:AES128-SHA:!aNULL|'ciphers: [TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, TLS_RSA_WITH_AES_128_CBC_SHA]'|MAPPED",
                 "ssl.server.cipher_suite STRING ECDHE-RSA-AES128-GCM-SHA256:AES128-SHA:-AES128-SHA:RC4-SHA!SRP|'ciphers: [TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256]'|MAPPED",
-                "ssl.server.cipher_suite STRING HIGH:!aNULL|'name suites'|NOT_MAPPED",
-                "ssl.server.TLSv1_3.cipher_suites STRING TLS_AES_128_GCM_SHA256|'always the same'|NOT_MAPPED",
+                "ssl.server.cipher_suite STRING HIGH:!aNULL|'list suites'|NOT_MAPPED",
+                "ssl.server.TLSv1_3.cipher_suites STRING TLS_AES_128_GCM_SHA256|'are fixed'|NOT_MAPPED",
                 "ssl.server.groups_list STRING X25519:prime256v1:kyber|'groups: [x25519, P-256]'|MAPPED",
-                "ssl.server.groups_list STRING kyber|'does not offer kyber'|NOT_MAPPED",
+                "ssl.server.groups_list STRING kyber|'does not support kyber'|NOT_MAPPED",
                 "ssl.TLSv1_2 INT 0|'min_version: TLSv1.3'|MAPPED",
                 "ssl.TLSv1_3.enabled INT 0|'max_version: TLSv1.2'|MAPPED",
-                "ssl.TLSv1_3.enabled INT 1|'how Millrace does it'|NO_EFFECT",
+                "ssl.TLSv1_3.enabled INT 1|'Millrace always behaves this way'|NO_EFFECT",
                 "ssl.TLSv1 INT 1|'below 1.2'|NOT_MAPPED",
                 "ssl.server.ticket_key.filename STRING keys|'ticket_keys_file: '|MAPPED",
                 "ssl.ocsp.enabled INT 0|'ocsp_stapling: false'|MAPPED",
                 "ssl.ocsp.enabled INT 1|'tls.ocsp_stapling'|SAME_AS_DEFAULT",
                 "ssl.ocsp.update_period INT 60|'half of an answer'|NO_EFFECT",
-                "ssl.ocsp.response.path STRING /var/ocsp|'asked for by the proxy'|NOT_MAPPED",
+                "ssl.ocsp.response.path STRING /var/ocsp|'the proxy requests answers'|NOT_MAPPED",
                 "ssl.client.certification_level INT 0|'tls.client_certificates'|SAME_AS_DEFAULT",
-                "ssl.client.certification_level INT 1|'names no file'|NOT_MAPPED",
-                "ssl.CA.cert.filename STRING ca.pem|'where clients are asked'|NO_EFFECT",
+                "ssl.client.certification_level INT 1|'has no file'|NOT_MAPPED",
+                "ssl.CA.cert.filename STRING ca.pem|'if clients are asked'|NO_EFFECT",
                 "ssl.server.session_ticket.enable INT 0|'issued for all names'|NOT_MAPPED",
-                "ssl.server.session_ticket.number INT 3|'as BoringSSL'|NO_EFFECT",
-                "ssl.ktls.enabled INT 1|'in the process'|NOT_MAPPED",
-                "http.host_sni_policy INT 2|'how Millrace does it'|NO_EFFECT",
+                "ssl.server.session_ticket.number INT 3|'of BoringSSL'|NO_EFFECT",
+                "ssl.ktls.enabled INT 1|'in the worker'|NOT_MAPPED",
+                "http.host_sni_policy INT 2|'Millrace always behaves this way'|NO_EFFECT",
                 "http.host_sni_policy INT 0|'always refused'|NOT_MAPPED",
                 "http2.max_concurrent_streams_in INT 250|'streams: 250'|MAPPED",
                 "http2.max_header_list_size INT 131072|'header_list: 128KiB'|MAPPED",
-                "http2.max_ping_frames_per_minute INT 60|'limits of its own'|NO_EFFECT",
+                "http2.max_ping_frames_per_minute INT 60|'its own limits'|NO_EFFECT",
                 "http2.enabled INT 0|'http2: false'|NOT_MAPPED",
             })
     void recordsOfTls(String record, String said, Outcome outcome) throws IOException {
@@ -100,8 +100,8 @@ final class AtsTlsTest extends AtsClientsFixture {
         assertHas("max_version: TLSv1.2");
         assertLacks("min_version");
         assertOutcome(Outcome.SAME_AS_DEFAULT, "records.config", 2, "tls.min_version");
-        assertOutcome(Outcome.NO_EFFECT, "records.config", 4, "go before it");
-        assertOutcome(Outcome.NO_EFFECT, "records.config", 5, "go before it");
+        assertOutcome(Outcome.NO_EFFECT, "records.config", 4, "take precedence");
+        assertOutcome(Outcome.NO_EFFECT, "records.config", 5, "take precedence");
     }
 
     @Test
@@ -128,14 +128,14 @@ final class AtsTlsTest extends AtsClientsFixture {
     @CsvSource(
             delimiter = '|',
             value = {
-                "ssl_ca_name=chain.pem|chain into the certificate|NOT_MAPPED",
+                "ssl_ca_name=chain.pem|append the chain|NOT_MAPPED",
                 "ssl_ocsp_name=staple.der|tls.ocsp_stapling|NOT_MAPPED",
                 "ssl_key_dialog=builtin|openssl pkey|NOT_MAPPED",
-                "action=tunnel|proxy for TCP|NOT_MAPPED",
+                "action=tunnel|TCP proxy|NOT_MAPPED",
                 "ticket_key_name=keys|tls.ticket_keys_file|NOT_MAPPED",
                 "ssl_ticket_enabled=0|issued for all names|NOT_MAPPED",
-                "ssl_ticket_enabled=1|as BoringSSL|MAPPED",
-                "ssl_ticket_number=4|as BoringSSL|MAPPED",
+                "ssl_ticket_enabled=1|of BoringSSL|MAPPED",
+                "ssl_ticket_number=4|of BoringSSL|MAPPED",
                 "made_up=1|made_up is not understood|NOT_MAPPED",
                 "dest_ip=192.0.2.1|not by the address|MAPPED",
             })
@@ -165,16 +165,16 @@ final class AtsTlsTest extends AtsClientsFixture {
                 "valid_tls_version_max_in: TLSv1_2|'max_version: TLSv1.2'|MAPPED",
                 "valid_tls_version_min_in: TLSv1_1|'oldest version'|NOT_MAPPED",
                 "valid_tls_versions_in: [TLSv1_3]|'min_version: TLSv1.3'|MAPPED",
-                "valid_tls_versions_in: [TLSv1_2, TLSv1_3]|'how Millrace does it'|NO_EFFECT",
+                "valid_tls_versions_in: [TLSv1_2, TLSv1_3]|'Millrace always behaves this way'|NO_EFFECT",
                 "valid_tls_versions_in: [TLSv1, TLSv1_2, TLSv1_3]|'oldest version'|NOT_MAPPED",
                 "server_cipher_suite: ECDHE-RSA-AES256-GCM-SHA384|'ciphers: [TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384]'|MAPPED",
-                "server_cipher_suite: HIGH|'name suites'|NOT_MAPPED",
-                "server_TLSv1_3_cipher_suites: TLS_AES_128_GCM_SHA256|'always the same'|NOT_MAPPED",
+                "server_cipher_suite: HIGH|'list suites'|NOT_MAPPED",
+                "server_TLSv1_3_cipher_suites: TLS_AES_128_GCM_SHA256|'are fixed'|NOT_MAPPED",
                 "server_group_list: X25519|'groups: [x25519]'|MAPPED",
                 "verify_client: NONE|'not asked for certificates'|NO_EFFECT",
                 "verify_client: MODERATE|'client_certificates: request'|NOT_MAPPED_WITHOUT_FILE",
                 "verify_client: STRICT|'client_certificates: require'|NOT_MAPPED_WITHOUT_FILE",
-                "verify_client: OFTEN|'none of its values'|NOT_MAPPED",
+                "verify_client: OFTEN|'not a valid value'|NOT_MAPPED",
                 "verify_client_ca_certs: ca.pem|'not asked for certificates'|NO_EFFECT",
                 "host_sni_policy: PERMISSIVE|'refused with 421'|NO_EFFECT",
                 "ssl_ticket_enabled: 0|'issued for all names'|NOT_MAPPED",
@@ -183,10 +183,10 @@ final class AtsTlsTest extends AtsClientsFixture {
                 "server_max_early_data: 0|'early data'|NO_EFFECT",
                 "server_max_early_data: 16384|'early data'|NOT_MAPPED",
                 "quic: off|'HTTP/3'|NO_EFFECT",
-                "tunnel_route: b.example:443|'not passed on'|NOT_MAPPED",
-                "forward_route: b.example:443|'not passed on'|NOT_MAPPED",
-                "partial_blind_route: b.example:443|'not passed on'|NOT_MAPPED",
-                "tunnel_alpn: [h2]|'not passed on'|NO_EFFECT",
+                "tunnel_route: b.example:443|'not forwarded by SNI'|NOT_MAPPED",
+                "forward_route: b.example:443|'not forwarded by SNI'|NOT_MAPPED",
+                "partial_blind_route: b.example:443|'not forwarded by SNI'|NOT_MAPPED",
+                "tunnel_alpn: [h2]|'not forwarded by SNI'|NO_EFFECT",
                 "client_sni_policy: host|'no rule for this host alone'|NOT_MAPPED",
                 "made_up: 1|'not understood'|NOT_MAPPED",
             })
@@ -196,7 +196,7 @@ final class AtsTlsTest extends AtsClientsFixture {
         boolean needsFile = outcome.endsWith("_WITHOUT_FILE");
         if (needsFile) {
             sni("  - fqdn: www.x.example", "    " + setting);
-            assertOutcome(Outcome.NOT_MAPPED, "sni.yaml", 2, "a file of authorities");
+            assertOutcome(Outcome.NOT_MAPPED, "sni.yaml", 2, "a file of certificate authorities");
             assertLacks("client_certificates");
         }
         sni("  - fqdn: www.x.example", "    " + setting, needsFile ? "    verify_client_ca_certs: ca.pem" : "");
@@ -265,16 +265,16 @@ final class AtsTlsTest extends AtsClientsFixture {
         assertEquals("", letIn(0, "GET"), "hosts of several labels by a rule for all");
         assertEquals(EVERYBODY, letIn(1, "GET"), "TLS asks for the certificate");
         assertEquals(EVERYBODY, letIn(2, "GET"), "TLS asks for the certificate");
-        assertOutcome(Outcome.NO_EFFECT, "sni.yaml", 7, "an earlier line holds for this name");
+        assertOutcome(Outcome.NO_EFFECT, "sni.yaml", 7, "an earlier line applies to this name");
     }
 
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
             value = {
-                "y.example|inbound_port_ranges: 8443|settings of names hold at every address",
-                "y.example|verify_client_ca_certs: {dir: certs}|a file of authorities",
-                "'*'||a star alone is for all names",
+                "y.example|inbound_port_ranges: 8443|settings of a name apply to every address",
+                "y.example|verify_client_ca_certs: {dir: certs}|a file of certificate authorities",
+                "'*'||* alone means all names",
                 "'a*.y.example'||a whole label",
             })
     void rulesOfNamesWhoseClientsCannotBeAskedAreClosed(String name, String more, String why) throws IOException {
@@ -287,7 +287,7 @@ final class AtsTlsTest extends AtsClientsFixture {
                 more != null && more.contains("dir") ? "" : "    verify_client_ca_certs: ca.pem");
         samples.file("remap.config", "map https://" + name.replace("*", "a") + "/ http://o.example/");
         assertOutcome(Outcome.NOT_MAPPED, "sni.yaml", 2, why);
-        assertOutcome(Outcome.NOT_MAPPED, "sni.yaml", 2, "closed to everybody");
+        assertOutcome(Outcome.NOT_MAPPED, "sni.yaml", 2, "deny all requests");
         assertEquals("", letIn(0, "GET"), samples::yaml);
     }
 

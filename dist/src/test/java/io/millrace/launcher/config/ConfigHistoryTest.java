@@ -31,8 +31,9 @@ class ConfigHistoryTest extends ConfigChangesFixture {
         List<Difference> pending = inspection.diff().pending();
         assertEquals("limits.connections", pending.get(0).key());
         assertEquals("2000", pending.get(0).after());
-        assertTrue(inspection.diff().notes().contains("configuration 1 of the history runs in place of the file"));
-        assertTrue(done(changes.reload()).notes().get(0).startsWith("the file runs in place of configuration 1"));
+        assertTrue(inspection.diff().notes().contains("configuration 1 of the history is in use instead of the file"));
+        assertTrue(
+                done(changes.reload()).notes().get(0).startsWith("the file is used again instead of configuration 1"));
         assertEquals(2000, connections());
         assertEquals(List.of("start", "reload", "set", "rollback to 1", "reload"), by());
     }

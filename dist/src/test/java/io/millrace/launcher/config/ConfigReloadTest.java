@@ -26,7 +26,7 @@ class ConfigReloadTest extends ConfigChangesFixture {
         ReloadReport report = done(changes.reload());
         assertEquals(3000, connections());
         assertEquals(
-                List.of("limits.connections: the file has changed it, which wins over what config set had set"),
+                List.of("limits.connections: the value in the file has changed and replaces the value from config set"),
                 report.notes());
         assertFalse(cacheEnabled());
     }

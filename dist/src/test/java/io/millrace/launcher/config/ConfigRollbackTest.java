@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** What a rollback says of settings over the file. */
 class ConfigRollbackTest {
     private static final String FILE_DIFFERS =
-            "the file is as it was: it differs from what runs (config diff), and the next reload takes it";
+            "the file was not changed and differs from the running configuration (see millctl config diff); the next reload applies the file";
 
     @TempDir
     Path directory;
@@ -46,15 +46,15 @@ class ConfigRollbackTest {
         assertEquals(
                 List.of(
                         FILE_DIFFERS,
-                        "what config set had set is gone: cache.enabled",
-                        "configuration 2 has what config set had set: limits.connections"),
+                        "values from config set were dropped: cache.enabled",
+                        "configuration 2 contains values from config set: limits.connections"),
                 done(changes.rollback(0)).notes());
     }
 
     @Test
     void withTheFileAllOfItIsGone() {
         assertEquals(
-                List.of("what config set had set is gone: cache.enabled, limits.connections"),
+                List.of("values from config set were dropped: cache.enabled, limits.connections"),
                 done(changes.rollback(1)).notes());
     }
 

@@ -105,7 +105,7 @@ class ConfigSaveTest extends ConfigChangesFixture {
         done(changes.reload());
         done(changes.set(Map.of("via.name", "edge1"), false));
         done(changes.rollback(1));
-        assertNotSaved("configuration 1 of the history runs, and not the file");
+        assertNotSaved("configuration 1 of the history is in use instead of the file");
         assertEquals(FILE + "# more\n", Files.readString(file));
     }
 
@@ -114,7 +114,7 @@ class ConfigSaveTest extends ConfigChangesFixture {
         run(FILE);
         changes.close();
         launch(Map.of("limits.connections", "7"));
-        assertNotSaved("is set on the command line, which wins over the file");
+        assertNotSaved("is set on the command line, which overrides the file");
     }
 
     @Test
@@ -155,7 +155,9 @@ class ConfigSaveTest extends ConfigChangesFixture {
         ReloadReport report = done(change);
 
         assertFalse(report.ok());
-        assertTrue(report.notes().get(0).startsWith("in use, but not written"), report::toString);
+        assertTrue(
+                report.notes().get(0).startsWith("the change is in use, but could not be written to the file"),
+                report::toString);
         assertEquals(FILE + "# somebody else\n", Files.readString(file));
     }
 
@@ -179,8 +181,9 @@ class ConfigSaveTest extends ConfigChangesFixture {
             assertEquals(FILE.replace("1000", "3000"), Files.readString(file));
             another.gate.complete(null);
             assertEquals(
-                    List.of("in use, but not written, and the next reload takes it back: " + file.toRealPath()
-                            + " has changed since it was loaded; reload first"),
+                    List.of(
+                            "the change is in use, but could not be written to the file, so the next reload reverts it: "
+                                    + file.toRealPath() + " has changed since it was loaded; reload first"),
                     done(theirs).notes());
             assertEquals(FILE.replace("1000", "3000"), Files.readString(file));
         }

@@ -43,8 +43,9 @@ class OperatorsFileTest {
             assertEquals(TEXT.replace("1000", "2000"), Files.readString(file.path()));
             assertTrue(report.ok());
             assertEquals(
-                    List.of("written to " + file.path() + "; after a power failure the file may be the one before,"
-                            + " since its directory cannot be written through: " + directory.toRealPath()
+                    List.of("written to " + file.path()
+                            + "; the directory of the file could not be synced to disk,"
+                            + " so a power failure may restore the old file: " + directory.toRealPath()
                             + ": Input/output error"),
                     report.notes());
         }
@@ -68,7 +69,9 @@ class OperatorsFileTest {
             ReloadReport report = ConfigChanges.written(APPLIED, file);
 
             assertFalse(report.ok());
-            assertTrue(report.notes().get(0).startsWith("in use, but not written"), report::toString);
+            assertTrue(
+                    report.notes().get(0).startsWith("the change is in use, but could not be written to the file"),
+                    report::toString);
         }
     }
 }

@@ -44,7 +44,8 @@ class StartMessageTest {
         WorkerStatus nio =
                 new WorkerStatus(2, WorkerState.READY, 1, 0, new ControlMessage.Ready("nio", "JDK", "17.0.15"));
 
-        assertTrue(String.join("\n", message(false, false).lines(1, nio)).contains("a restart refuses connections"));
+        assertTrue(String.join("\n", message(false, false).lines(1, nio))
+                .contains("connections are refused during a restart"));
     }
 
     @ParameterizedTest

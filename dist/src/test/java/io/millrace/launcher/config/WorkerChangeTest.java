@@ -42,7 +42,7 @@ class WorkerChangeTest extends ConfigChangesFixture {
         Files.writeString(file, FILE.replace("1000", "2000"));
         assertEquals(List.of(), done(changes.plan(null)).notes(), "no roll");
         Files.writeString(file, FILE + "cache: {ram_size: 64MiB}\n");
-        String before = "a new worker takes over, and the old one serves until then: ";
+        String before = "a new worker replaces the old one, which serves in the meantime: ";
         assertEquals(
                 List.of(before + "its warm-up takes at most 20 s (worker.warm_up_limit)"),
                 done(changes.plan(null)).notes());
@@ -144,7 +144,7 @@ class WorkerChangeTest extends ConfigChangesFixture {
         worker.late.set(1);
         ReloadReport report = done(changes.set(Map.of("limits.connections", "2000"), false));
 
-        String detail = "was 1000, is 2000; the worker did not answer in time, a new one has it";
+        String detail = "was 1000, is 2000; the worker did not answer in time, so a new worker started with the change";
         assertEquals(List.of(new Setting("limits.connections", Result.ROLLED, detail)), report.settings());
         assertEquals(2000, read(worker.rolled.remove()).limits().connections());
         assertEquals(2000, connections());
@@ -157,7 +157,7 @@ class WorkerChangeTest extends ConfigChangesFixture {
         worker.rollObstacle = "exited with status 1";
         ReloadReport report = done(changes.set(Map.of("limits.connections", "2000"), false));
 
-        String detail = "the worker did not answer in time, and no other came up: exited with status 1";
+        String detail = "the worker did not answer in time, and no new worker could be started: exited with status 1";
         assertEquals(List.of(new Setting("limits.connections", Result.REJECTED, detail)), report.settings());
         assertEquals(2000, read(worker.reloaded.remove()).limits().connections());
         assertEquals(1000, read(worker.reloaded.remove()).limits().connections(), "it goes back");
@@ -174,7 +174,7 @@ class WorkerChangeTest extends ConfigChangesFixture {
         String detail = report.settings().get(0).detail();
         assertTrue(
                 detail.endsWith(
-                        "it may have taken the change over, or do so yet, until millctl server restart replaces it"),
+                        "the worker may have applied the change, or may still apply it: replace the worker with millctl server restart"),
                 detail);
     }
 

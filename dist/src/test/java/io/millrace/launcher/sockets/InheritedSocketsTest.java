@@ -92,7 +92,7 @@ class InheritedSocketsTest {
                         listen("", "::"),
                         LOOPS,
                         InheritedSockets.of(List.of(both)).take(listen("", "::"), LOOPS, Map.of())));
-        assertTrue(refused.getMessage().endsWith("another address of listen has it"), refused::getMessage);
+        assertTrue(refused.getMessage().endsWith("another address in listen uses the same port"), refused::getMessage);
     }
 
     @Test

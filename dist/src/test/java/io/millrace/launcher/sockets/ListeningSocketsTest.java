@@ -74,7 +74,8 @@ class ListeningSocketsTest {
             Map<String, InetSocketAddress> changed = new TreeMap<>(Map.of("a", ANY_PORT, "b", taken));
 
             LaunchException refused = assertThrows(LaunchException.class, () -> held.with(changed, 2));
-            assertTrue(refused.getMessage().endsWith("another address of listen has it"), refused::getMessage);
+            assertTrue(
+                    refused.getMessage().endsWith("another address in listen uses the same port"), refused::getMessage);
         }
     }
 

@@ -53,7 +53,7 @@ class AdoptionTest {
         assertFalse(adoption.left().isDone());
         passTheTimeout();
 
-        assertEquals(List.of("has not given its sockets back within 10 s"), killed);
+        assertEquals(List.of("did not return its listening sockets within 10 s"), killed);
         adoption.gone();
         assertEquals(Adoption.Left.NOTHING, adoption.left().join());
     }

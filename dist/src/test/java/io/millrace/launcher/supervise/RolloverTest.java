@@ -288,7 +288,7 @@ class RolloverTest {
         assertNotNull(candidate.told());
         candidate.process.destroyForcibly();
         await().until(() -> supervisor.status().pid() != candidate.pid());
-        assertEquals(new ControlMessage.ChangeMade(8, "the worker that has the store died"), old.told());
+        assertEquals(new ControlMessage.ChangeMade(8, "the worker that has the store open has exited"), old.told());
     }
 
     @Test
@@ -298,8 +298,7 @@ class RolloverTest {
         CompletableFuture<Void> second = roll();
         CompletionException failure = assertThrows(CompletionException.class, second::join);
         assertEquals(
-                "another change is still under way; try again",
-                failure.getCause().getMessage());
+                "another change is in progress; try again", failure.getCause().getMessage());
     }
 
     @Test

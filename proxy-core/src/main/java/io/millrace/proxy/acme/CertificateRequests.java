@@ -107,9 +107,9 @@ public final class CertificateRequests {
         try {
             Files.createFile(files.requests().resolve(name));
         } catch (FileAlreadyExistsException e) {
-            log.debug("{} is asked for already", name);
+            log.debug("a certificate for {} has already been requested", name);
         } catch (IOException e) {
-            log.warn("ACME: a certificate for {} cannot be asked for: {}", name, e.toString());
+            log.warn("ACME: a certificate for {} cannot be requested: {}", name, e.toString());
             refuse(name, nowNanos);
             then.run();
             return;
@@ -160,7 +160,7 @@ public final class CertificateRequests {
         try {
             Files.deleteIfExists(request);
         } catch (IOException e) {
-            log.warn("ACME: the request {} stays behind: {}", request, e.toString());
+            log.warn("ACME: the request file {} cannot be deleted: {}", request, e.toString());
         }
     }
 

@@ -104,7 +104,7 @@ public final class ChallengeAnswers {
         } catch (NoSuchFileException e) {
             return null;
         } catch (IOException | RuntimeException e) {
-            log.warn("ACME: challenge answer {} cannot be read: {}", file, e.toString());
+            log.warn("ACME: the challenge response {} cannot be read: {}", file, e.toString());
             return null;
         }
     }

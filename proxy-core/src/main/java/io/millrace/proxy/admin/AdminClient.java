@@ -126,7 +126,7 @@ final class AdminClient {
 
     private static AdminException notRunning() {
         return new AdminException(
-                503, "worker-down", "the worker does not answer; 'process' in /v1/status says what it is doing");
+                503, "worker-down", "the worker does not answer; 'process' in /v1/status shows its state");
     }
 
     private static final class ReplyReader extends SimpleChannelInboundHandler<FullHttpResponse> {
@@ -159,8 +159,8 @@ final class AdminClient {
         }
 
         private void fail() {
-            reply.completeExceptionally(
-                    new AdminException(502, "worker-failed", "the connection to the worker broke before its answer"));
+            reply.completeExceptionally(new AdminException(
+                    502, "worker-failed", "the connection to the worker was closed before the answer was complete"));
         }
     }
 }

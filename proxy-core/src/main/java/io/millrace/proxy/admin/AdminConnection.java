@@ -95,7 +95,7 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
                 && !resource.isPublic()
                 && !tcp.place().isProven()) {
             tcp.refusals().full();
-            reply.reply(AdminReply.error(503, "busy", "too many connections have the token, try again"));
+            reply.reply(AdminReply.error(503, "busy", "too many connections with the token are open; try again"));
         } else if (resource != null) {
             byte[] body = ByteBufUtil.getBytes(request.content());
             answering(true);
@@ -154,7 +154,7 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
         try {
             worker.execute(() -> call(resource, request, reply));
         } catch (RejectedExecutionException e) {
-            reply.reply(AdminReply.error(503, "busy", "too many admin requests wait, try again"));
+            reply.reply(AdminReply.error(503, "busy", "too many admin requests are waiting; try again"));
         }
     }
 
@@ -211,8 +211,8 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
         }
         PendingReply reply = new PendingReply(context, this, false, false);
         pending = reply;
-        reply.reply(
-                AdminReply.error(408, "too-slow", "the request was not whole within " + time.toSeconds() + " seconds"));
+        reply.reply(AdminReply.error(
+                408, "too-slow", "the request was not complete within " + time.toSeconds() + " seconds"));
     }
 
     @Override

@@ -127,16 +127,16 @@ public final class AdminServer implements AutoCloseable {
             unixListener = again.channel();
             again.addListener(bound -> {
                 if (!bound.isSuccess()) {
-                    LOGGER.debug("the admin socket cannot be made again: {}", String.valueOf(bound.cause()));
+                    LOGGER.debug("the admin socket cannot be created again: {}", String.valueOf(bound.cause()));
                     return;
                 }
                 listeners.remove(before);
                 listeners.add(again.channel());
                 try {
                     file.publish();
-                    LOGGER.warn("the admin socket was deleted and is made again");
+                    LOGGER.warn("the admin socket was deleted and is created again");
                 } catch (IOException e) {
-                    LOGGER.warn("the admin socket was deleted and cannot be made again: {}", e.toString());
+                    LOGGER.warn("the admin socket was deleted and cannot be created again: {}", e.toString());
                 }
             });
         });
@@ -175,7 +175,7 @@ public final class AdminServer implements AutoCloseable {
             try {
                 socketFile.remove();
             } catch (IOException e) {
-                LOGGER.warn("the admin socket's file cannot be removed", e);
+                LOGGER.warn("the file of the admin socket cannot be deleted", e);
             }
         }
         worker.shutdownNow();

@@ -33,8 +33,8 @@ final class TcpRefusals {
     void gaveWay() {
         gaveWay.increment();
         faults.reportSparing(
-                "connections without a token fill admin.listen",
-                () -> TcpPlaces.WITHOUT_TOKEN_MAX + " were open, the oldest gave way");
+                "the limit of connections without a token to admin.listen is reached",
+                () -> TcpPlaces.WITHOUT_TOKEN_MAX + " were open, the oldest was closed");
     }
 
     /** All places of connections with the token were taken. */

@@ -50,10 +50,10 @@ final class UnixSocketFile {
             return;
         }
         if (!attributes.isOther()) {
-            throw new IOException("is in the way and not a socket: " + path);
+            throw new IOException("a file that is not a socket has the path of the admin socket: " + path);
         }
         if (isAnswered()) {
-            throw new IOException("another process answers on this socket: " + path);
+            throw new IOException("another process listens on the admin socket: " + path);
         }
     }
 

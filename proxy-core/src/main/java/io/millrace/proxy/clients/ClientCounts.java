@@ -26,7 +26,7 @@ public final class ClientCounts {
         Kind(String text, String key) {
             this.text = text;
             this.key = key;
-            this.refusal = "a client is refused, since it has as many as " + key + " allows";
+            this.refusal = "a client is refused, because it has reached " + key;
         }
 
         /** The log message of a refusal, without the address. */

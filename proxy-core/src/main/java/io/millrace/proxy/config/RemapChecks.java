@@ -53,11 +53,11 @@ public final class RemapChecks {
                 .filter(verb -> rule.isSet(RemapKeys.of(verb)))
                 .toList();
         if (verbs.isEmpty()) {
-            return new Fault("", "has no kind; a rule has one of " + RemapVerb.words());
+            return new Fault("", "has no kind; a rule needs one of " + RemapVerb.words());
         }
         RemapVerb verb = verbs.get(0);
         if (verbs.size() > 1) {
-            return new Fault(verbs.get(1).word(), "a rule has one kind, and this one is " + verb.word() + " already");
+            return new Fault(verbs.get(1).word(), "a rule has only one kind, and this rule already has " + verb.word());
         }
         RuleUrl from = rule.get(RemapKeys.of(verb));
         RuleUrl to = rule.find(RemapKeys.TO);
@@ -84,8 +84,8 @@ public final class RemapChecks {
             return new Fault(
                     "to",
                     from.isWebSocket()
-                            ? "'" + to + "' must be ws or wss, as the rule is for " + from.scheme()
-                            : "'" + to + "' is for rules that begin with ws or wss");
+                            ? "'" + to + "' must be ws or wss, because the rule is for " + from.scheme()
+                            : "'" + to + "' is only for rules that begin with ws or wss");
         }
         return null;
     }
@@ -98,12 +98,15 @@ public final class RemapChecks {
         }
         int groups = HostTemplate.compile(String.valueOf(from.host())).groupCount();
         int last = HostTemplate.lastGroup(to.host() + to.path() + to.query());
-        return last <= groups ? null : new Fault("to", "$" + last + " names no group; the expression has " + groups);
+        return last <= groups
+                ? null
+                : new Fault(
+                        "to", "$" + last + " is not a group of the expression, whose number of groups is " + groups);
     }
 
     private static @Nullable Fault query(RemapVerb verb, RuleUrl to) {
         return verb == RemapVerb.REVERSE_MAP && to.query() != null
-                ? new Fault("to", "'" + to + "' has a query, but reverse_map is for the beginnings of URLs")
+                ? new Fault("to", "'" + to + "' has a query, but reverse_map matches the beginnings of URLs")
                 : null;
     }
 
@@ -117,39 +120,41 @@ public final class RemapChecks {
                         ? status + " is not a status of " + verb.word() + ", which has "
                                 + verb.statuses().get(0) + " or "
                                 + verb.statuses().get(1)
-                        : "is for redirections, and cannot be set for " + verb.word());
+                        : "is only for redirections, and cannot be set for " + verb.word());
     }
 
     private static @Nullable Fault options(RemapVerb verb, ConfigValues rule) {
         for (ConfigKey<?> key : List.of(RemapKeys.REFERERS, RemapKeys.REFERER_REDIRECT)) {
             if (rule.isSet(key) && verb != RemapVerb.MAP_WITH_REFERER) {
-                return new Fault(key.name(), "is for map_with_referer, and cannot be set for " + verb.word());
+                return new Fault(key.name(), "is only for map_with_referer, and cannot be set for " + verb.word());
             }
             if (!rule.isSet(key) && verb == RemapVerb.MAP_WITH_REFERER) {
                 return new Fault(
                         key.name(),
                         "missing; map_with_referer needs "
                                 + (key == RemapKeys.REFERERS
-                                        ? "the expressions that Referer is held against"
-                                        : "a URL for requests that it does not let through"));
+                                        ? "expressions that are matched against Referer"
+                                        : "a URL to which refused requests are redirected"));
             }
         }
         if (rule.isSet(FilterKeys.RULE_FILTERS) && verb == RemapVerb.REVERSE_MAP) {
-            return new Fault(FilterKeys.RULE_FILTERS.name(), "is for requests, and cannot be set for reverse_map");
+            return new Fault(FilterKeys.RULE_FILTERS.name(), "applies to requests, and cannot be set for reverse_map");
         }
         if (rule.isSet(RemapKeys.ORIGINS) && !verb.isForward()) {
-            return new Fault("origins", "cannot be set for " + verb.word() + ", which asks no origin");
+            return new Fault("origins", "cannot be set for " + verb.word() + ", which sends no requests to an origin");
         }
         return rule.isSet(RemapKeys.REWRITE_SET_COOKIE) && verb != RemapVerb.REVERSE_MAP
                 ? new Fault(
-                        RemapKeys.REWRITE_SET_COOKIE.name(), "is for reverse_map, and cannot be set for " + verb.word())
+                        RemapKeys.REWRITE_SET_COOKIE.name(),
+                        "is only for reverse_map, and cannot be set for " + verb.word())
                 : null;
     }
 
     private static @Nullable Fault settings(RemapVerb verb, ConfigValues rule) {
         for (ConfigKey<?> key : ConfigCatalog.keys()) {
             if (key.isPerRule() && rule.isSet(key)) {
-                return new Fault(key.path(), "cannot be set for " + verb.word() + ", which asks no origin");
+                return new Fault(
+                        key.path(), "cannot be set for " + verb.word() + ", which sends no requests to an origin");
             }
         }
         return null;
@@ -160,10 +165,13 @@ public final class RemapChecks {
         for (RemapRuleConfig rule : config.remap()) {
             String host = String.valueOf(rule.to().host());
             if (rule.verb().isForward() && rule.verb().isRegex() && letsClientsChoose(host)) {
-                warn(rule, "to", "lets clients choose the origin: any host that ends as they like");
+                warn(
+                        rule,
+                        "to",
+                        "lets clients choose the origin, because $0 to $9 can become any host name with any end");
             }
             if (rule.verb().isRedirect() && leadsToItself(rule)) {
-                warn(rule, "to", "leads back to this rule, so clients are redirected without end");
+                warn(rule, "to", "matches this rule again, so clients are redirected in a loop");
             }
         }
     }

@@ -182,8 +182,9 @@ public final class HostAddresses implements AutoCloseable {
             }
             if (queries.size() >= current.queriesMax()) {
                 statistics.failed++;
-                return eventLoop.newFailedFuture(new UnknownHostException(
-                        name + ": " + queries.size() + " hosts are being asked for, limit=" + current.queriesMax()));
+                return eventLoop.newFailedFuture(
+                        new UnknownHostException(name + ": too many DNS queries are in progress: actual="
+                                + queries.size() + ", limit=" + current.queriesMax()));
             }
             query = new Query();
         }
@@ -211,7 +212,7 @@ public final class HostAddresses implements AutoCloseable {
 
     private void found(String name, Query query, List<InetAddress> addresses, long ttlNanos) {
         if (addresses.isEmpty()) {
-            notFound(name, query, new UnknownHostException(name + ": no address"), true);
+            notFound(name, query, new UnknownHostException(name + ": the name has no address"), true);
             return;
         }
         DnsSettings now = settings();
@@ -257,7 +258,7 @@ public final class HostAddresses implements AutoCloseable {
     }
 
     private void serveStale(String name, HostRecord record, Query query) {
-        log.debug("{}: {} wait no longer for name servers", name, query.waiting.size());
+        log.debug("{}: {} requests stop waiting for the name servers", name, query.waiting.size());
         record.holdOffUntil(now() + TimeUnit.SECONDS.toNanos(RECHECK_SECONDS));
         statistics.stale += query.waiting.size();
         for (Promise<List<InetAddress>> waiting : query.waiting) {
@@ -270,7 +271,7 @@ public final class HostAddresses implements AutoCloseable {
         if (nothingWarned || now() - warnedNanos > QUIET_NANOS) {
             nothingWarned = false;
             warnedNanos = now();
-            log.warn("{}: old addresses are used, since no name server answered: {}", name, cause.toString());
+            log.warn("{}: expired addresses are used, because no name server answered: {}", name, cause.toString());
         }
     }
 

@@ -139,7 +139,7 @@ public final class NameLookup {
     /** Queries the SRV records of exactly this name. */
     void askServices(String name, ServicesFound found, NotFound notFound) {
         if (servers == null || notes == null) {
-            notFound.notFound(new UnknownHostException(name + ": there are no name servers"), true);
+            notFound.notFound(new UnknownHostException(name + ": no name servers are configured"), true);
             return;
         }
         DnsQuestion question;
@@ -178,7 +178,7 @@ public final class NameLookup {
             ReferenceCountUtil.release(record);
         }
         if (targets.isEmpty()) {
-            notFound.notFound(new UnknownHostException(name + ": no service record"), true);
+            notFound.notFound(new UnknownHostException(name + ": the name has no service record"), true);
         } else {
             found.found(List.copyOf(targets), TimeUnit.SECONDS.toNanos(ttlSeconds));
         }

@@ -131,7 +131,7 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
     }
 
     private void refuseForMemory() {
-        onFailure(new OriginFailure(OriginFailure.Reason.MEMORY, "limits.memory_in_flight is used up", true));
+        onFailure(new OriginFailure(OriginFailure.Reason.MEMORY, "limits.memory_in_flight is reached", true));
     }
 
     private void answer(int status, String text, ExchangeOutcome outcome, @Nullable String allow) {
@@ -163,7 +163,8 @@ final class ConnectExchange implements RequestHandler, OriginResponseHandler, Tu
     }
 
     private void onFault(Throwable fault) {
-        log.error("CONNECT to {} failed", request.target().host(), fault);
+        log.error(
+                "CONNECT to {} failed with an internal error", request.target().host(), fault);
         if (!over) {
             over = true;
             permit.release();

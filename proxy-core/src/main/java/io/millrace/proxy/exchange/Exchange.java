@@ -131,7 +131,10 @@ final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, Par
             case COMPLETE -> complete(next);
             case MISS -> fill(next);
             case UNAVAILABLE ->
-                answerLocally(504, "not in the cache, and only-if-cached was asked for", ExchangeOutcome.LOCAL);
+                answerLocally(
+                        504,
+                        "the request has only-if-cached, and the cache has no usable response",
+                        ExchangeOutcome.LOCAL);
         }
     }
 
@@ -537,7 +540,7 @@ final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, Par
     @Override
     public void onFault(Throwable fault) {
         log.error(
-                "exchange for {} failed in phase {}",
+                "the request for {} failed with an internal error in phase {}",
                 request.target().host(),
                 state.phase().text(),
                 fault);
@@ -548,7 +551,7 @@ final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, Par
         origin.cancel(answer.isHeadSent());
         if (!answer.isHeadSent() && state.phase().next().contains(ExchangePhase.SENDING_LOCAL)) {
             try {
-                answerLocally(500, "a fault in this proxy", ExchangeOutcome.INTERNAL);
+                answerLocally(500, "internal error in this proxy", ExchangeOutcome.INTERNAL);
                 return;
             } catch (RuntimeException | Error e) {
                 fault.addSuppressed(e);

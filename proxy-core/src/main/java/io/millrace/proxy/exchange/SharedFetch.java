@@ -114,7 +114,9 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
 
     private void refuse() {
         onFailure(new OriginFailure(
-                OriginFailure.Reason.MEMORY, "limits.memory_in_flight is used up; the origin was not asked", true));
+                OriginFailure.Reason.MEMORY,
+                "limits.memory_in_flight is reached; no request was sent to the origin",
+                true));
     }
 
     private void sendNow() {
@@ -278,10 +280,14 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
      * failure.
      */
     private void fault(RuntimeException cause) {
-        log.error("fetch for {} given up after a fault", plan.mapped().originHost(), cause);
+        log.error(
+                "the fetch from {} was aborted after an internal error",
+                plan.mapped().originHost(),
+                cause);
         held.drop();
         cancelCall();
-        onFailure(new OriginFailure(OriginFailure.Reason.INTERNAL, "a fault with the response's head", true));
+        onFailure(new OriginFailure(
+                OriginFailure.Reason.INTERNAL, "internal error while processing the response's head", true));
     }
 
     /** Records the response time of the origin in the overload gauge of its rule. */

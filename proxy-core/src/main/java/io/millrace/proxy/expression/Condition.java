@@ -2,28 +2,21 @@ package io.millrace.proxy.expression;
 
 import com.google.re2j.Pattern;
 import java.util.List;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A node of an expression. Its text is in the canonical form, which parses to an equal node.
+ * A node of a parsed expression. It prints the canonical form, which parses to an equal node.
  *
  * <p>Immutable.
  */
 sealed interface Condition<S> {
+    /** Returns whether the condition holds for the subject. */
     boolean test(S subject);
 
-    /**
-     * Whether the result could be {@code wanted}, where the values of some fields are not known.
-     *
-     * @param unknown whether the value of a field is not known
-     */
-    boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown);
-
-    /** Appends the canonical form; a caller adds parentheses where they are needed. */
+    /** Appends the canonical form. The caller adds parentheses around it if the precedence requires them. */
     void print(StringBuilder out);
 
-    /** All of several, at least two, none of which is of this kind. */
+    /** A conjunction of at least two parts. No part is a conjunction itself. */
     record All<S>(List<Condition<S>> parts) implements Condition<S> {
         @Override
         public boolean test(S subject) {
@@ -36,17 +29,12 @@ sealed interface Condition<S> {
         }
 
         @Override
-        public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
-            return wanted ? couldEach(parts, subject, true, unknown) : couldOne(parts, subject, false, unknown);
-        }
-
-        @Override
         public void print(StringBuilder out) {
             join(out, parts, " && ");
         }
     }
 
-    /** One of several, at least two, none of which is of this kind. */
+    /** A disjunction of at least two parts. No part is a disjunction itself. */
     record Any<S>(List<Condition<S>> parts) implements Condition<S> {
         @Override
         public boolean test(S subject) {
@@ -59,26 +47,16 @@ sealed interface Condition<S> {
         }
 
         @Override
-        public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
-            return wanted ? couldOne(parts, subject, true, unknown) : couldEach(parts, subject, false, unknown);
-        }
-
-        @Override
         public void print(StringBuilder out) {
             join(out, parts, " || ");
         }
     }
 
-    /** The opposite. */
+    /** A negation. */
     record Not<S>(Condition<S> part) implements Condition<S> {
         @Override
         public boolean test(S subject) {
             return !part.test(subject);
-        }
-
-        @Override
-        public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
-            return part.could(subject, !wanted, unknown);
         }
 
         @Override
@@ -94,7 +72,7 @@ sealed interface Condition<S> {
         }
     }
 
-    /** A number, compared with literals: with one of them for {@code in}. A number that is absent equals nothing. */
+    /** A comparison of a number with one literal, or several for {@code in}. An absent number equals no literal. */
     record Numbers<S>(Field<S> field, Operator operator, List<Long> values, boolean isList) implements Condition<S> {
         @Override
         public boolean test(S subject) {
@@ -111,11 +89,6 @@ sealed interface Condition<S> {
         }
 
         @Override
-        public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
-            return unknown.test(field) || test(subject) == wanted;
-        }
-
-        @Override
         public void print(StringBuilder out) {
             printComparison(
                     out, field, null, isList ? "in" : operator.text(), values, value -> Literal.number(field, value));
@@ -123,7 +96,8 @@ sealed interface Condition<S> {
     }
 
     /**
-     * A text or several, compared with literals. It holds when one text equals one literal; with {@code !=}, when none does.
+     * A comparison of one text or several with one literal, or with several for {@code in}. It holds if any text equals
+     * any literal; with {@code !=}, if no text does.
      */
     record Texts<S>(Field<S> field, @Nullable String key, Operator operator, List<String> values, boolean isList)
             implements Condition<S> {
@@ -147,17 +121,12 @@ sealed interface Condition<S> {
         }
 
         @Override
-        public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
-            return unknown.test(field) || test(subject) == wanted;
-        }
-
-        @Override
         public void print(StringBuilder out) {
             printComparison(out, field, key, isList ? "in" : operator.text(), values, Literal::quoted);
         }
     }
 
-    /** A regular expression that is found in a text, or in one of several. */
+    /** A regular expression, which holds if it is found in the text, or in any of several texts. */
     record Match<S>(Field<S> field, @Nullable String key, Pattern pattern) implements Condition<S> {
         @Override
         public boolean test(S subject) {
@@ -175,11 +144,6 @@ sealed interface Condition<S> {
         }
 
         @Override
-        public boolean could(S subject, boolean wanted, Predicate<Field<S>> unknown) {
-            return unknown.test(field) || test(subject) == wanted;
-        }
-
-        @Override
         public void print(StringBuilder out) {
             printComparison(out, field, key, Operator.MATCH.text(), List.of(pattern.pattern()), Literal::quoted);
         }
@@ -191,31 +155,11 @@ sealed interface Condition<S> {
         String print(V value);
     }
 
-    private static <S> boolean couldEach(
-            List<Condition<S>> parts, S subject, boolean wanted, Predicate<Field<S>> unknown) {
-        for (int i = 0; i < parts.size(); i++) {
-            if (!parts.get(i).could(subject, wanted, unknown)) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private static <S> boolean couldOne(
-            List<Condition<S>> parts, S subject, boolean wanted, Predicate<Field<S>> unknown) {
-        for (int i = 0; i < parts.size(); i++) {
-            if (parts.get(i).could(subject, wanted, unknown)) {
-                return true;
-            }
-        }
-        return false;
-    }
-
     private static <S> void join(StringBuilder out, List<Condition<S>> parts, String between) {
         for (int i = 0; i < parts.size(); i++) {
             out.append(i == 0 ? "" : between);
             Condition<S> part = parts.get(i);
-            // && binds tighter than ||.
+            // && has a higher precedence than ||.
             boolean needsParentheses = part instanceof Any<S>;
             out.append(needsParentheses ? "(" : "");
             part.print(out);

@@ -1,25 +1,25 @@
 package io.millrace.proxy.expression;
 
 import java.util.Objects;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A condition over the fields of a subject, such as {@code host == "a.example" && age > 2d}. The grammar is in
  * docs/reference/expressions.md.
  *
- * <p>Immutable and thread-safe. Evaluation allocates nothing but what regular expressions and the readers of fields do.
+ * <p>Immutable and thread-safe. Only regular expressions and the functions that read fields allocate memory during
+ * evaluation.
  *
- * @param <S> the subject
+ * @param <S> the type of the subject
  */
 public final class Expression<S> {
-    /** Characters in one expression. */
+    /** Maximum length of an expression, in characters. */
     public static final int LENGTH_MAX = 8192;
 
-    /** Parentheses and {@code !} within each other. */
+    /** Maximum nesting of parentheses and {@code !}. */
     public static final int NESTING_MAX = 64;
 
-    /** Texts and numbers in one expression. */
+    /** Maximum number of literals in one expression. */
     public static final int LITERALS_MAX = 1000;
 
     private final Condition<S> condition;
@@ -35,28 +35,19 @@ public final class Expression<S> {
     /**
      * Parses an expression.
      *
-     * @param schema the fields that it may name
-     * @throws ExpressionException if it is none, with the position
+     * @param schema the fields that the expression may name
+     * @throws ExpressionException if the text is not an expression; the message has the position
      */
     public static <S> Expression<S> parse(String text, Schema<S> schema) throws ExpressionException {
         return new Expression<>(new ExpressionParser<>(text, schema).parse());
     }
 
-    /** Whether it holds for the subject. */
+    /** Returns whether the condition holds for the subject. */
     public boolean test(S subject) {
         return condition.test(subject);
     }
 
-    /**
-     * Whether it could hold for the subject, where the values of some fields are not known: false means surely not.
-     *
-     * @param unknown whether the value of a field is not known
-     */
-    public boolean couldHold(S subject, Predicate<Field<S>> unknown) {
-        return condition.could(subject, true, unknown);
-    }
-
-    /** The canonical form, which parses to an equal expression. */
+    /** Returns the canonical form, which parses to an equal expression. */
     @Override
     public String toString() {
         return text;

@@ -1,14 +1,14 @@
 package io.millrace.proxy.expression;
 
-/** An expression that cannot be parsed: the error with its position. */
+/** A syntax or type error in an expression, with its position. */
 public final class ExpressionException extends Exception {
     private final int line;
     private final int column;
 
     /**
-     * An error at an offset of the text.
+     * Creates an error at an offset of the text.
      *
-     * @param problem what is wrong and what was expected
+     * @param problem the error, with the expected and the actual text
      */
     ExpressionException(String text, int offset, String problem) {
         this(lineOf(text, offset), offset - text.lastIndexOf('\n', offset - 1), problem);
@@ -25,17 +25,17 @@ public final class ExpressionException extends Exception {
                 + (int) text.substring(0, offset).chars().filter(c -> c == '\n').count();
     }
 
-    /** Line of the error, from 1. */
+    /** Returns the line of the error; the first line is 1. */
     public int line() {
         return line;
     }
 
-    /** Column of the error in its line, in UTF-16 units from 1. */
+    /** Returns the column of the error in its line, in UTF-16 units; the first column is 1. */
     public int column() {
         return column;
     }
 
-    /** {@code line:column: problem}. */
+    /** Returns {@code line:column: problem}. */
     public String message() {
         return String.valueOf(getMessage());
     }

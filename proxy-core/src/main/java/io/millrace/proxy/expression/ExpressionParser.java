@@ -83,7 +83,7 @@ final class ExpressionParser<S> {
         Token first = token;
         if (take("!")) {
             descend(first);
-            // With its parentheses one level: the canonical form always has them.
+            // A negation and its parentheses count as one level, because the canonical form always has parentheses.
             Condition<S> part = take("(") ? inParentheses() : unary();
             depth--;
             return new Condition.Not<>(part);

@@ -7,14 +7,14 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A field that expressions may name, and how its value is read from a subject.
+ * A field that expressions may name. It has a type and a function that reads its value from a subject.
  *
  * <p>Immutable.
  *
- * @param <S> the subject
+ * @param <S> the type of the subject
  */
 public final class Field<S> {
-    /** Stands for a number that the subject does not have. */
+    /** The value of a number field that the subject does not have. */
     public static final long ABSENT = Long.MIN_VALUE;
 
     private final String name;
@@ -46,10 +46,10 @@ public final class Field<S> {
     }
 
     /**
-     * A number.
+     * Returns a field with a number.
      *
      * @param type an integer, a size in bytes or a duration in nanoseconds
-     * @param number reads it; {@link #ABSENT} where there is none
+     * @param number reads the value, or returns {@link #ABSENT} if there is none
      */
     public static <S> Field<S> number(String name, FieldType type, String description, ToLongFunction<S> number) {
         if (type.isText()) {
@@ -58,28 +58,31 @@ public final class Field<S> {
         return new Field<>(name, type, description, false, false, number, s -> null, (s, key) -> List.of());
     }
 
-    /** A text; null where there is none. */
+    /** Returns a field with a text. {@code text} returns null if there is none. */
     public static <S> Field<S> text(String name, String description, Function<S, @Nullable String> text) {
         return new Field<>(name, FieldType.TEXT, description, false, false, s -> ABSENT, text, (s, key) -> List.of());
     }
 
-    /** A text in lower case, such as a host: literals that it is compared with are folded, regular expressions are not. */
+    /**
+     * Returns a field with a text in lower case, such as a host. The parser changes literals for it to lower case, but
+     * not regular expressions.
+     */
     public static <S> Field<S> lowerCase(String name, String description, Function<S, @Nullable String> text) {
         return new Field<>(name, FieldType.TEXT, description, true, false, s -> ABSENT, text, (s, key) -> List.of());
     }
 
-    /** Several texts, or none. */
+    /** Returns a field with any number of texts. */
     public static <S> Field<S> texts(String name, String description, Function<S, List<String>> texts) {
         return new Field<>(
                 name, FieldType.TEXTS, description, false, false, s -> ABSENT, s -> null, (s, key) -> texts.apply(s));
     }
 
-    /** Several texts under a key in brackets, such as {@code header["ETag"]}. */
+    /** Returns a field with any number of texts for each key in brackets, such as {@code header["ETag"]}. */
     public static <S> Field<S> keyed(String name, String description, BiFunction<S, String, List<String>> texts) {
         return new Field<>(name, FieldType.TEXTS, description, false, true, s -> ABSENT, s -> null, texts);
     }
 
-    /** Its name in expressions. */
+    /** Returns the name in expressions. */
     public String name() {
         return name;
     }
@@ -88,17 +91,17 @@ public final class Field<S> {
         return type;
     }
 
-    /** A sentence for the reference. */
+    /** Returns the description for the reference page. */
     public String description() {
         return description;
     }
 
-    /** Whether its values are in lower case. */
+    /** Whether the values are in lower case. */
     public boolean foldsCase() {
         return foldsCase;
     }
 
-    /** Whether a key in brackets belongs to it. */
+    /** Whether the field needs a key in brackets. */
     public boolean isKeyed() {
         return keyed;
     }

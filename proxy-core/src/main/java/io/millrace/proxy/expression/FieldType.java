@@ -1,16 +1,16 @@
 package io.millrace.proxy.expression;
 
-/** The type of a field, which decides the operators and the literals that it may be compared with. */
+/** The type of a field. It determines the allowed operators and literals. */
 public enum FieldType {
-    /** Text, in quotes. */
+    /** A text; its literals are in quotes. */
     TEXT("text", "a text", "a text in quotes"),
-    /** Several texts: a comparison holds when it holds for one of them. */
+    /** Any number of texts. A comparison holds if it holds for any of them; {@code !=} holds if no text is equal. */
     TEXTS("texts", "a list of texts", "a text in quotes"),
     /** A whole number without a unit. */
     INTEGER("integer", "an integer", "a whole number"),
     /** A number of bytes, such as {@code 10M}. */
     SIZE("size", "a size", "a size such as 10M or 512KiB"),
-    /** A length of time, such as {@code 2d} or {@code 1h30m}, in nanoseconds. */
+    /** A duration in nanoseconds, such as {@code 2d} or {@code 1h30m}. */
     DURATION("duration", "a duration", "a duration such as 30s, 2d or 1h30m");
 
     private final String text;
@@ -23,17 +23,17 @@ public enum FieldType {
         this.expected = expected;
     }
 
-    /** Name for the reference. */
+    /** Returns the name for the reference page. */
     public String text() {
         return text;
     }
 
-    /** Name for messages. */
+    /** Returns the name with an article, for messages. */
     String withArticle() {
         return withArticle;
     }
 
-    /** The literal that it is compared with, for messages. */
+    /** Returns a description of its literals, for messages. */
     String expected() {
         return expected;
     }
@@ -50,7 +50,7 @@ public enum FieldType {
         };
     }
 
-    /** Its operators and {@code in}, for messages. */
+    /** Returns the allowed operators and {@code in}, for messages. */
     String operatorNames() {
         StringBuilder names = new StringBuilder();
         for (Operator operator : Operator.values()) {

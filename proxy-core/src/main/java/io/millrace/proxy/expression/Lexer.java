@@ -13,7 +13,7 @@ final class Lexer {
         this.text = text;
     }
 
-    /** The next token; at the end {@link Token.Kind#END}, again and again. */
+    /** Returns the next token. At the end of the text, every call returns {@link Token.Kind#END}. */
     Token next() throws ExpressionException {
         while (at < text.length() && " \t\r\n".indexOf(text.charAt(at)) >= 0) {
             at++;
@@ -70,7 +70,7 @@ final class Lexer {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
     }
 
-    /** Digits, letters, and dots for numbers such as {@code 1.5GiB}. */
+    /** Skips digits, letters and dots. Numbers such as {@code 1.5GiB} have dots. */
     private void skipWord() {
         while (at < text.length()
                 && (isDigit(text.charAt(at)) || isLetter(text.charAt(at)) || text.charAt(at) == '.')) {
@@ -78,7 +78,10 @@ final class Lexer {
         }
     }
 
-    /** A backslash is an escape before a quote and before a backslash, else it is itself, as regular expressions want it. */
+    /**
+     * Reads a text in quotes. A backslash is an escape only before a quote or a backslash, so that regular expressions
+     * need no second backslash.
+     */
     private Token quoted(char quote) throws ExpressionException {
         int from = at++;
         StringBuilder value = new StringBuilder();

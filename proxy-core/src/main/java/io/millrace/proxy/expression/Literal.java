@@ -10,9 +10,9 @@ final class Literal {
     private Literal() {}
 
     /**
-     * The number that a field is compared with.
+     * Parses a number, size or duration.
      *
-     * @throws InvalidValueException if the text is no literal of the field's type
+     * @throws InvalidValueException if the text is not a literal of the type
      */
     static long number(FieldType type, String text) throws InvalidValueException {
         return switch (type) {
@@ -33,7 +33,7 @@ final class Literal {
         }
     }
 
-    /** The canonical form of a number of the field. */
+    /** Returns the canonical form of a number, size or duration. */
     static String number(Field<?> field, long value) {
         return switch (field.type()) {
             case SIZE -> Units.formatSize(value);
@@ -42,12 +42,12 @@ final class Literal {
         };
     }
 
-    /** A text in double quotes. */
+    /** Returns the text in double quotes, with escapes. */
     static String quoted(String text) {
         return '"' + text.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
     }
 
-    /** The value with its suggestion, for messages. */
+    /** Returns the problem with its suggestion, if it has one. */
     static String withSuggestion(InvalidValueException problem) {
         @Nullable String meant = problem.suggestion();
         return problem.problem() + (meant == null ? "" : " (did you mean " + meant + "?)");

@@ -1,6 +1,6 @@
 package io.millrace.proxy.expression;
 
-/** A comparison of a field with one literal. */
+/** An operator that compares a field with one literal. */
 enum Operator {
     EQUAL("=="),
     NOT_EQUAL("!="),
@@ -8,7 +8,7 @@ enum Operator {
     LESS_OR_EQUAL("<="),
     GREATER(">"),
     GREATER_OR_EQUAL(">="),
-    /** An RE2 expression is found in the text. */
+    /** The text contains a match of an RE2 expression. */
     MATCH("=~");
 
     private final String text;
@@ -21,7 +21,7 @@ enum Operator {
         return text;
     }
 
-    /** Whether it holds between two numbers. */
+    /** Returns whether the comparison holds for two numbers. */
     boolean holds(long left, long right) {
         return switch (this) {
             case EQUAL -> left == right;

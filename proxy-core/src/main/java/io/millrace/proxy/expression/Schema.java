@@ -7,11 +7,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fields that expressions of one place may name.
+ * The set of fields that the expressions of one command or setting may name.
  *
  * <p>Immutable.
  *
- * @param <S> the subject that an expression is evaluated for
+ * @param <S> the type of the subject
  */
 public final class Schema<S> {
     private final Map<String, Field<S>> fields = new LinkedHashMap<>();
@@ -24,23 +24,23 @@ public final class Schema<S> {
         }
     }
 
-    /** Of these fields, each with a name of its own, in lower case letters, digits and underscores. */
+    /** Returns a schema of fields with different names, each of lower-case letters, digits and underscores. */
     public static <S> Schema<S> of(List<Field<S>> fields) {
         return new Schema<>(fields);
     }
 
-    /** The field of that name; null when there is none. */
+    /** Returns the field with the name; null if there is none. */
     @Nullable
     Field<S> find(String name) {
         return fields.get(name);
     }
 
-    /** Names in order. */
+    /** Returns the names, in the order of the fields. */
     Collection<String> names() {
         return fields.keySet();
     }
 
-    /** The fields in order. */
+    /** Returns the fields, in their order on the reference page. */
     public List<Field<S>> fields() {
         return List.copyOf(fields.values());
     }

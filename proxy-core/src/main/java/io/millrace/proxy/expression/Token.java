@@ -3,9 +3,9 @@ package io.millrace.proxy.expression;
 /**
  * A token of an expression.
  *
- * @param kind its kind
- * @param text a name, a number with its unit or an operator as it was written; of a text in quotes its value
- * @param offset where it begins, in UTF-16 units
+ * @param kind the kind of the token
+ * @param text a name, a number with its unit, or a symbol, as written; the unescaped value of a text in quotes
+ * @param offset start in the expression, in UTF-16 units
  */
 record Token(Kind kind, String text, int offset) {
     enum Kind {
@@ -25,7 +25,7 @@ record Token(Kind kind, String text, int offset) {
         return kind == Kind.NAME && text.equals(name);
     }
 
-    /** As it is shown in a message. */
+    /** Returns the token for a message. */
     String shown() {
         return switch (kind) {
             case END -> "the end";

@@ -125,7 +125,7 @@ final class ConnectAttempt {
         if (found.isEmpty()) {
             resolve(pool.origin().host(), pool.origin().port());
         } else if (targets.isEmpty()) {
-            fail(OriginFailure.Reason.DNS, "its service record says that it is nowhere");
+            fail(OriginFailure.Reason.DNS, "the service record of the name says that the service does not exist");
         } else {
             nextTarget();
         }
@@ -222,7 +222,7 @@ final class ConnectAttempt {
         }
         List<InetAddress> all = pool.allowed(future.getNow());
         if (all.isEmpty()) {
-            fail(OriginFailure.Reason.DESTINATION, "no address that requests may go to");
+            fail(OriginFailure.Reason.DESTINATION, "all addresses of the host are denied");
             return;
         }
         for (InetAddress address : all) {

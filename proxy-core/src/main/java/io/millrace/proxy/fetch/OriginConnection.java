@@ -342,7 +342,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
             // Counted and logged where the allocation failed.
             fail(OriginFailure.Reason.MEMORY, "no memory to receive the response");
         } else {
-            LOG.warn("{}: fetch given up after a fault", channel, root);
+            LOG.warn("{}: the fetch was aborted after an internal error", channel, root);
             fail(OriginFailure.Reason.INTERNAL, root.toString());
         }
     }
@@ -391,7 +391,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
         if (closeDelimited && pool.origin().isSecure() && !closeNotified) {
             fail(
                     OriginFailure.Reason.TRUNCATED,
-                    "TLS was cut off without close_notify in content that only the close delimits");
+                    "the TLS connection ended without close_notify, so the content without a length may be truncated");
             return;
         }
         call = null;
@@ -501,7 +501,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
                 } else {
                     fail(
                             OriginFailure.Reason.REQUEST_TIMEOUT,
-                            "the origin took none of the request's content within "
+                            "the origin read none of the request's content within "
                                     + PooledOriginClient.millis(limits.requestIdleTimeoutNanos()));
                 }
             }

@@ -360,13 +360,13 @@ final class OriginPool {
             statistics.callsWaiting--;
             call.failed(
                     OriginFailure.Reason.CANCELLED,
-                    key.origin() + ": the client was closed while the call waited for a connection",
+                    key.origin() + ": the origin client was closed while the request waited for a connection",
                     true);
         }
         while ((call = sharing.pollFirst()) != null) {
             call.failed(
                     OriginFailure.Reason.CANCELLED,
-                    key.origin() + ": the client was closed while the call waited for a connection",
+                    key.origin() + ": the origin client was closed while the request waited for a connection",
                     true);
         }
         OriginConnection connection;
@@ -494,7 +494,7 @@ final class OriginPool {
             call.failed(
                     OriginFailure.Reason.QUEUE_FULL,
                     key.origin() + ": " + settings.connectionsMax() + " connections are in use and " + waiting.size()
-                            + " calls wait already, limit=" + settings.queueMax(),
+                            + " requests are already waiting, limit=" + settings.queueMax(),
                     true);
             maybeForget();
             return;

@@ -309,7 +309,7 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
                 } else {
                     late(
                             OriginFailure.Reason.REQUEST_TIMEOUT,
-                            "the origin took none of the request's content within "
+                            "the origin read none of the request's content within "
                                     + PooledOriginClient.millis(limits.requestIdleTimeoutNanos()));
                 }
             }

@@ -134,7 +134,7 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
                 lane.serve(this, ended);
             }
         } catch (RuntimeException | Error e) {
-            log.warn("{}: connection closed after a fault", facts.remoteAddress(), e);
+            log.warn("{}: connection closed after an internal error", facts.remoteAddress(), e);
             closeNow();
         }
     }

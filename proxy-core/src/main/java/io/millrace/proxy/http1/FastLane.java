@@ -134,7 +134,10 @@ public final class FastLane implements PlainReceiver {
         try {
             connection.socket().begin(connection);
         } catch (RuntimeException e) {
-            log.warn("{}: connection closed after a fault", connection.facts().remoteAddress(), e);
+            log.warn(
+                    "{}: connection closed after an internal error",
+                    connection.facts().remoteAddress(),
+                    e);
             connection.closeNow();
         }
     }
@@ -293,7 +296,10 @@ public final class FastLane implements PlainReceiver {
         try {
             channel = from.socket().toChannel();
         } catch (RuntimeException e) {
-            log.debug("{}: no channel for a connection", from.facts().remoteAddress(), e);
+            log.debug(
+                    "{}: the channel for a connection cannot be created",
+                    from.facts().remoteAddress(),
+                    e);
             promotion.release();
             from.closeNow();
             return;
@@ -309,7 +315,10 @@ public final class FastLane implements PlainReceiver {
             if (registered.isSuccess()) {
                 visit.goOn(promotion);
             } else {
-                log.warn("{}: connection closed", from.facts().remoteAddress(), registered.cause());
+                log.warn(
+                        "{}: connection closed, because its channel cannot be registered",
+                        from.facts().remoteAddress(),
+                        registered.cause());
                 promotion.release();
                 connections().remove(visit.connection());
                 channel.close();

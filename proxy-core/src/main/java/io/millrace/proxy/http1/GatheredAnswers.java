@@ -131,7 +131,10 @@ final class GatheredAnswers {
             }
         } catch (RuntimeException | Error e) {
             // The answers of the other connections are still sent.
-            log.warn("{}: connection closed after a fault", connection.facts().remoteAddress(), e);
+            log.warn(
+                    "{}: connection closed after an internal error",
+                    connection.facts().remoteAddress(),
+                    e);
             connection.closeNow();
         }
     }

@@ -13,7 +13,8 @@ public enum BadRequest {
     /** The request target is none of the four forms (RFC 9112 s3.2). */
     TARGET(400, "malformed request target"),
     /** The certificate of the connection does not cover the host of an https URL (RFC 9110 s7.4). */
-    MISDIRECTED(421, "the connection's certificate does not cover the host: open a new connection for it"),
+    MISDIRECTED(
+            421, "the certificate of this connection is not valid for the host: open a new connection for the host"),
     /** Extended CONNECT for a protocol other than WebSocket (RFC 8441 s4). */
     TUNNEL(501, "extended CONNECT is supported for the protocol websocket only"),
     /** The request line is longer than limits.request_line. */
@@ -25,11 +26,11 @@ public enum BadRequest {
     /** A major version other than 1 (RFC 9110 s15.6.6). */
     VERSION(505, "HTTP version not supported"),
     /** The client shut down its output in the middle of the content (RFC 9112 s8). */
-    CONTENT_INCOMPLETE(400, "the client's sending side ended before the request content was whole"),
+    CONTENT_INCOMPLETE(400, "the client closed its sending side before the request content was complete"),
     /** The head did not arrive within timeouts.client_header. */
-    HEADER_TIMEOUT(408, "request header not whole within timeouts.client_header"),
+    HEADER_TIMEOUT(408, "request header not complete within timeouts.client_header"),
     /** No content arrived within timeouts.client_body. */
-    CONTENT_TIMEOUT(408, "request content did not go on within timeouts.client_body"),
+    CONTENT_TIMEOUT(408, "no request content received within timeouts.client_body"),
     /** The content arrives more slowly than limits.request_body_rate. */
     CONTENT_RATE(408, "request content slower than limits.request_body_rate");
 

@@ -96,9 +96,9 @@ public final class ConnectionEnd {
             log.debug("{}: connection failed", channel, cause);
         } else if (cause instanceof OutOfMemoryError) {
             // Counted and logged where the allocation failed.
-            log.debug("{}: connection closed for want of memory", channel);
+            log.debug("{}: connection closed, because no memory is available", channel);
         } else {
-            log.warn("{}: connection closed after a fault", channel, cause);
+            log.warn("{}: connection closed after an internal error", channel, cause);
         }
     }
 

@@ -276,7 +276,7 @@ public final class ConnectionSet {
             what.accept(member);
             return true;
         } catch (RuntimeException e) {
-            log.error("a connection's fault at its end", e);
+            log.error("an internal error occurred while a connection ended", e);
             return false;
         }
     }
@@ -286,7 +286,7 @@ public final class ConnectionSet {
         try {
             closeSlowNow();
         } catch (RuntimeException e) {
-            log.error("slow clients stay open after a fault", e);
+            log.error("slow clients could not be closed because of an internal error", e);
         }
     }
 
@@ -295,7 +295,7 @@ public final class ConnectionSet {
         try {
             member.onTick(nowNanos);
         } catch (RuntimeException e) {
-            log.error("connection closed after a fault at its deadline", e);
+            log.error("connection closed after an internal error at its deadline", e);
             member.onClose();
         }
     }

@@ -103,7 +103,11 @@ final class PlainAcceptor implements EpollIoHandle {
                 accepted(descriptor);
             }
         } catch (IOException | RuntimeException e) {
-            log.warn("{}: accepts nothing for {} ms", bound == null ? listening : bound, PAUSE_MILLIS, e);
+            log.warn(
+                    "{}: accepting connections failed; retrying in {} ms",
+                    bound == null ? listening : bound,
+                    PAUSE_MILLIS,
+                    e);
             pause();
         }
     }

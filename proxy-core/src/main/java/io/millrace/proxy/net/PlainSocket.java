@@ -212,7 +212,7 @@ public final class PlainSocket implements EpollIoHandle {
         try {
             socket.close();
         } catch (IOException e) {
-            log.debug("a connection's descriptor did not close", e);
+            log.debug("the file descriptor of a connection cannot be closed", e);
         }
         // After the close, which removes the descriptor from epoll and so saves a system call.
         leaveLoop();

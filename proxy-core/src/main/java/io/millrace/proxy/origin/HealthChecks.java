@@ -88,7 +88,7 @@ public final class HealthChecks {
                     try {
                         check.runIfDue(group, rules, nowMillis);
                     } catch (RuntimeException e) {
-                        log.error("the health check of {} in {} cannot be made", host, group.name(), e);
+                        log.error("the health check of {} in group {} cannot be sent", host, group.name(), e);
                     }
                 }
             }

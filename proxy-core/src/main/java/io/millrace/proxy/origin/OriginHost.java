@@ -170,16 +170,16 @@ public final class OriginHost {
     private void tell(OriginHealth before, OriginHealth after, long nowMillis) {
         OriginHealth.Put put = after.put();
         if (put != null && !put.equals(before.put())) {
-            log.warn("origin {} of {} is put down: {}", url.authority(), group, put.reason());
+            log.warn("origin {} of group {} is marked down by an operator: {}", url.authority(), group, put.reason());
         } else if (put == null && before.put() != null) {
-            log.info("origin {} of {} is put up", url.authority(), group);
+            log.info("origin {} of group {} is no longer marked down by an operator", url.authority(), group);
         }
         if (after.state() == before.state()) {
             return;
         }
         if (after.state() == OriginHealth.State.DOWN) {
             log.warn(
-                    "origin {} of {} is down: {}, {} failures in a row; tried again in {} ms",
+                    "origin {} of group {} is down: {}, {} failures in a row; next trial in {} ms",
                     url.authority(),
                     group,
                     after.reason(),
@@ -187,7 +187,7 @@ public final class OriginHost {
                     after.retryAt() - nowMillis);
         } else {
             log.info(
-                    "origin {} of {} is up again after {} ms; it was down for {}",
+                    "origin {} of group {} is up again after {} ms; the reason was: {}",
                     url.authority(),
                     group,
                     nowMillis - before.since(),

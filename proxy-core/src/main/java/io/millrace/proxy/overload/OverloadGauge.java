@@ -115,13 +115,13 @@ public final class OverloadGauge {
         if (!over && windowsOver >= WINDOWS_TO_BEGIN) {
             over = true;
             restlessNanos = nowNanos;
-            log.warn("{}: in overload, what is stored serves longer: {}", rule, crossed);
+            log.warn("{}: overload began, stored responses are used longer: {}", rule, crossed);
         } else if (over) {
             if (crossed(latency, errors, cpuShare, CALM_SHARE) != null) {
                 restlessNanos = nowNanos;
             } else if (nowNanos - restlessNanos >= config.holdNanos()) {
                 over = false;
-                log.info("{}: no longer in overload", rule);
+                log.info("{}: overload ended", rule);
             }
         }
     }
@@ -137,7 +137,7 @@ public final class OverloadGauge {
             return percent(errors) + " of the origin's answers were errors, limit=" + percent(limits.errorShare());
         }
         if (limits.cpuShare() > 0 && cpuShare > share * limits.cpuShare()) {
-            return percent(cpuShare) + " of the processors' time used, limit=" + percent(limits.cpuShare());
+            return percent(cpuShare) + " of the CPU time is used, limit=" + percent(limits.cpuShare());
         }
         return null;
     }

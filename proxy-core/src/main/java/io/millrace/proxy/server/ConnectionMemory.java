@@ -76,8 +76,8 @@ public final class ConnectionMemory implements InFlightMemory.Gauges {
     private void onAllocationFailure() {
         budget.allocationFailed();
         faults.reportSparing(
-                "direct memory is used up although limits.memory_in_flight is not reached",
-                () -> chunkBytes() + " bytes of it have the connections; raise -XX:MaxDirectMemorySize or lower"
+                "no direct memory is left, although limits.memory_in_flight is not reached",
+                () -> chunkBytes() + " bytes are used by connections; raise -XX:MaxDirectMemorySize or lower"
                         + " cache.ram_size");
     }
 
@@ -92,7 +92,7 @@ public final class ConnectionMemory implements InFlightMemory.Gauges {
     void onClosed(SlowReason reason) {
         if (reason == SlowReason.MEMORY) {
             faults.reportSparing(
-                    "slow clients are closed, since memory is scarce",
+                    "slow clients are closed, because memory for connections is scarce",
                     () -> budget.usedBytes() + " bytes are in flight, limits.memory_in_flight is "
                             + budget.budgetBytes()
                             + "; store "
@@ -101,7 +101,7 @@ public final class ConnectionMemory implements InFlightMemory.Gauges {
                             + (isKernelTight() ? "tight (net.ipv4.tcp_mem)" : "ok"));
         } else if (reason == SlowReason.ORIGIN) {
             faults.reportSparing(
-                    "clients that take nothing are closed, since origin.connections_max is nearly reached",
+                    "clients that read nothing are closed, because origin.connections_max is nearly reached",
                     () -> "millrace_slow_clients_closed_total counts them");
         }
     }

@@ -56,7 +56,7 @@ public final class DnsSettingsFactory {
             hosts.replaceAll((name, addresses) -> List.copyOf(addresses));
             return Map.copyOf(hosts);
         } catch (IOException e) {
-            log.error("{}: could not be read, so name servers are asked for every host", file, e);
+            log.error("{}: the hosts file cannot be read, so every host is looked up by DNS", file, e);
             return Map.of();
         }
     }

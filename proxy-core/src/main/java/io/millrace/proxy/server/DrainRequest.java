@@ -33,7 +33,8 @@ public final class DrainRequest {
     /** Restores the request of the previous worker from the file. */
     public void restore() {
         if (mark != null && Files.exists(mark)) {
-            log.warn("draining, as was asked of the worker before; millctl server drain --undo ends it");
+            log.warn(
+                    "draining, because the previous worker was draining by command; millctl server drain --undo ends the drain");
             apply(true);
         }
     }
@@ -54,7 +55,7 @@ public final class DrainRequest {
 
     private void change(boolean drains) {
         if (drains != isSet) {
-            log.info(drains ? "draining: answers carry Connection: close" : "no longer draining");
+            log.info(drains ? "draining: responses have Connection: close" : "no longer draining");
         }
         apply(drains);
         if (mark == null) {
@@ -67,7 +68,7 @@ public final class DrainRequest {
                 Files.deleteIfExists(mark);
             }
         } catch (IOException e) {
-            log.warn("the next worker will not know of the drain: {}", e.toString());
+            log.warn("the drain cannot be recorded, so the next worker will not drain: {}", e.toString());
         }
     }
 

@@ -50,9 +50,9 @@ public final class OriginRecords {
                 restore(line);
             }
         } catch (NoSuchFileException e) {
-            log.debug("nothing is known of origins: {} is missing", file);
+            log.debug("no saved state of origins: {} does not exist", file);
         } catch (IOException e) {
-            log.warn("what was seen of origins cannot be read: {}", file, e);
+            log.warn("the saved state of origins cannot be read: {}", file, e);
         }
     }
 
@@ -107,7 +107,7 @@ public final class OriginRecords {
                 written = now;
             }
         } catch (IOException e) {
-            log.warn("what was seen of origins cannot be kept: {}", file, e);
+            log.warn("the state of origins cannot be saved: {}", file, e);
         } finally {
             writing.unlock();
         }

@@ -63,7 +63,7 @@ public final class StoreConfigs {
     private static VolumeConfig deviceOrFile(ProxyConfig config, StorageConfig storage) {
         if (storage.indexPath() == null) {
             throw new IllegalArgumentException("storage[].index_path: missing; " + storage.path()
-                    + " is a block device or a file, and its index needs a directory");
+                    + " is a block device or a file, and index_path is missing");
         }
         if (!config.volumes().isEmpty()) {
             throw new IllegalArgumentException(
@@ -84,7 +84,7 @@ public final class StoreConfigs {
             return wanted;
         }
         log.warn(
-                "cache.ram_size: {} bytes are more than three quarters of this JVM's direct memory; using {}"
+                "cache.ram_size: {} bytes exceed three quarters of this JVM's direct memory; {} bytes are used"
                         + " (-XX:MaxDirectMemorySize raises the limit)",
                 wanted,
                 limit);

@@ -114,7 +114,7 @@ record CertificateCopies(Path storage, Path records, Path directory) {
                 return true;
             }
         } catch (IOException | IllegalArgumentException e) {
-            log.debug("no record of {}", name, e);
+            log.debug("no copy of {}", name, e);
         }
         try {
             return CertificateReader.authorities(copy)

@@ -127,7 +127,7 @@ public final class CertificateReader {
     private static List<Pem.Block> blocks(Path file) throws CertificateFault {
         try {
             if (Files.size(file) > FILE_BYTES_MAX) {
-                throw new CertificateFault(Kind.MALFORMED, file, "longer than 1 MiB, which no certificate is");
+                throw new CertificateFault(Kind.MALFORMED, file, "longer than the limit of 1 MiB");
             }
             return Pem.blocks(Files.readAllBytes(file));
         } catch (NoSuchFileException e) {
@@ -260,11 +260,11 @@ public final class CertificateReader {
             next = issuerOf(next, certificates);
         }
         if (!chain.equals(certificates.subList(0, Math.min(chain.size(), certificates.size())))) {
-            notes.add("the chain in the file is out of order; it is sent in the right one");
+            notes.add("the certificates in the file are in the wrong order; they are sent in the right order");
         }
         if (chain.size() < certificates.size()) {
             notes.add("certificates in the file that do not belong to the chain: "
-                    + (certificates.size() - chain.size()) + "; they are not sent");
+                    + (certificates.size() - chain.size()) + "; these are not sent");
         }
         X509Certificate last = chain.get(chain.size() - 1);
         if (chain.size() == 1 && !last.getIssuerX500Principal().equals(last.getSubjectX500Principal())) {

@@ -238,7 +238,7 @@ final class CertificateStore {
             List<CertificateFiles> files = CertificateFiles.in(directory);
             if (files.isEmpty() && entries.keySet().stream().anyMatch(key -> isIn(directory, key))) {
                 // An unmounted storage appears as an empty directory.
-                throw new IOException("it is empty now");
+                throw new IOException("the directory is empty now");
             }
             brokenDirectories.remove(directory);
             return withCopies(directory, files, true, nowMillis);
@@ -246,7 +246,9 @@ final class CertificateStore {
             if (brokenDirectories.put(directory, String.valueOf(e)) == null) {
                 faultsSeen.merge(Kind.UNREADABLE, 1L, Long::sum);
                 journal.error(
-                        "TLS: directory {} cannot be read; its certificates of before serve on: {}", directory, e);
+                        "TLS: directory {} cannot be read; the certificates loaded before stay in use: {}",
+                        directory,
+                        e);
             }
             List<CertificateFiles> before = entries.keySet().stream()
                     .filter(key -> isIn(directory, key))
@@ -328,7 +330,7 @@ final class CertificateStore {
             throw new CertificateFault(
                     Kind.UNSUPPORTED,
                     certificate.files().certificate(),
-                    "the TLS library refuses it: " + e.getMessage());
+                    "the TLS library rejects the certificate: " + e.getMessage());
         }
     }
 
@@ -354,10 +356,10 @@ final class CertificateStore {
     private static String consequence(Entry entry, long nowMillis) {
         ServerCertificate good = entry.good;
         if (good == null) {
-            return "it is not used";
+            return "the certificate is not used";
         }
         return good.isExpired(nowMillis)
-                ? "it is used where nothing else has its names"
+                ? "the certificate is used only for names without another certificate"
                 : "the version loaded before stays in use";
     }
 
@@ -414,7 +416,9 @@ final class CertificateStore {
                 index);
         String name = config.defaultName();
         if (name != null && next.findExactly(name) == null && !candidates.isEmpty()) {
-            journal.warn("TLS: tls.default_certificate: no certificate has the name {}; the first one is used", name);
+            journal.warn(
+                    "TLS: tls.default_certificate: no certificate has the name {}; the first certificate is used",
+                    name);
         }
         index = next;
         for (ServerContexts each : contexts) {

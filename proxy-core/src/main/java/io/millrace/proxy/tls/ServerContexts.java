@@ -145,9 +145,9 @@ final class ServerContexts {
                 ClientTrust.of(each);
             }
             close();
-            log.info("TLS: loaded the authorities of client certificates again");
+            log.info("TLS: reloaded the certificate authorities for client certificates");
         } catch (SSLException e) {
-            log.error("TLS: {}; contexts made before keep the files of before", e.getMessage());
+            log.error("TLS: {}; the version loaded before stays in use", e.getMessage());
         }
     }
 
@@ -192,7 +192,7 @@ final class ServerContexts {
             SslContext retained = failure == null ? retained(context) : null;
             if (retained == null) {
                 promise.tryFailure(
-                        failure == null ? new SSLException("the certificate was replaced just now") : failure);
+                        failure == null ? new SSLException("the certificate was just replaced; try again") : failure);
             } else if (!promise.trySuccess(retained)) {
                 ReferenceCountUtil.release(retained);
             }
@@ -374,8 +374,8 @@ final class ServerContexts {
             List<String> suites = new ArrayList<>(TLS_1_3_SUITES);
             for (String suite : settings.ciphers()) {
                 if (OpenSsl.isAvailable() && !OpenSsl.isCipherSuiteAvailable(suite)) {
-                    throw new SSLException("ciphers: " + suite + " is no cipher suite that " + OpenSsl.versionString()
-                            + " has; such as TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256");
+                    throw new SSLException("ciphers: " + suite + " is not a cipher suite of " + OpenSsl.versionString()
+                            + "; an example is TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256");
                 }
                 suites.add(suite);
             }

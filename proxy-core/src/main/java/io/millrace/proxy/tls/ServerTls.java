@@ -179,7 +179,7 @@ public final class ServerTls implements AutoCloseable {
         try {
             pause = Objects.requireNonNull(looking).schedule(this::lookAgain, nanos, TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException e) {
-            log.debug("closed while looking at certificates", e);
+            log.debug("closed during the check of certificates", e);
         }
     }
 
@@ -189,7 +189,7 @@ public final class ServerTls implements AutoCloseable {
             look();
             automaticNames.look(acme);
         } catch (RuntimeException e) {
-            log.error("TLS: looking for changed certificates failed; the next look is in {} s", 10, e);
+            log.error("TLS: the check for changed certificates failed; the next check is in {} s", 10, e);
         }
         long spent = System.nanoTime() - begun;
         long most = Math.max(PAUSE_MAX_NANOS - spent, 0);

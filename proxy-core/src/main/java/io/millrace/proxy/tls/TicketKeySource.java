@@ -86,7 +86,7 @@ final class TicketKeySource {
             log.info("TLS: {} session ticket keys from {}", read.size(), path);
         } catch (IOException | IllegalArgumentException e) {
             log.error(
-                    "TLS: tls.ticket_keys_file: {}: {}; the keys of before stay in use",
+                    "TLS: tls.ticket_keys_file: {}: {}; the keys loaded before stay in use",
                     path,
                     e instanceof NoSuchFileException ? "no such file" : e.getMessage());
         }

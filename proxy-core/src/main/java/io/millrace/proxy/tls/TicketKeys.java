@@ -45,7 +45,7 @@ public final class TicketKeys {
     public static TicketKeys parse(byte[] bytes) {
         if (bytes.length == 0 || bytes.length % KEY_BYTES != 0 || bytes.length / KEY_BYTES > KEYS_MAX) {
             throw new IllegalArgumentException("has " + bytes.length + " bytes; expected 1 to " + KEYS_MAX + " keys of "
-                    + KEY_BYTES + " bytes each, such as 'openssl rand " + KEY_BYTES + "' makes one");
+                    + KEY_BYTES + " bytes each; make a key with 'openssl rand " + KEY_BYTES + "'");
         }
         List<byte[]> keys = new ArrayList<>();
         for (int at = 0; at < bytes.length; at += KEY_BYTES) {

@@ -26,14 +26,14 @@ public final class WebSocketAccept {
         int key = request.find(KEY);
         int accept = response.find(ACCEPT);
         if (key < 0 || request.next(KEY, key) >= 0) {
-            return "101 to a WebSocket request without one Sec-WebSocket-Key";
+            return "status 101 for a WebSocket request that does not have exactly one Sec-WebSocket-Key";
         }
         if (accept < 0 || response.next(ACCEPT, accept) >= 0) {
-            return "101 to WebSocket without one Sec-WebSocket-Accept";
+            return "status 101 for WebSocket without exactly one Sec-WebSocket-Accept";
         }
         return response.value(accept).equals(of(request.value(key)))
                 ? null
-                : "101 with a Sec-WebSocket-Accept that is not that of the key";
+                : "status 101 with a Sec-WebSocket-Accept that does not match the key";
     }
 
     /** Returns the Sec-WebSocket-Accept value for a key. */

@@ -70,11 +70,11 @@ final class AccessRulesTest {
     @Test
     void badMethodOrFieldIsAProblemThatSaysWhatWasMeant() {
         assertEquals(
-                "millrace.yaml:4:1: methods: 'get' is not in capitals, as methods are (did you mean GET?)",
+                "millrace.yaml:4:1: methods: 'get' must be in capital letters (did you mean GET?)",
                 problem("methods: [get]"));
         assertEquals("millrace.yaml:4:1: methods: 'G T' is not a method", problem("methods: [G T]"));
         assertEquals(
-                "millrace.yaml:4:1: methods: CONNECT goes by no rule; forward_proxy says who may",
+                "millrace.yaml:4:1: methods: CONNECT is not controlled by rules; see forward_proxy",
                 problem("methods: [CONNECT]"));
         assertEquals(
                 "millrace.yaml:5:3: access.forwarded_fields: 'x-forwarded-hos' is none of x-forwarded-for, "

@@ -67,7 +67,7 @@ final class PurgeAccessTest {
     @Test
     void emptyListIsAProblem() {
         assertEquals(
-                "millrace.yaml:5:16: purge.allow: is empty; without the key it is 127.0.0.0/8, ::1",
+                "millrace.yaml:5:16: purge.allow: is empty; omit the key for the default: 127.0.0.0/8, ::1",
                 ConfigLoader.parse(HEAD + "purge: {allow: []}\n", "millrace.yaml", Map.of())
                         .text()
                         .strip());

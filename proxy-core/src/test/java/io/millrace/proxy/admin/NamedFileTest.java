@@ -132,8 +132,9 @@ class NamedFileTest {
             })
     void overTcpNothingElseIsRead(String name) throws IOException {
         Path file = configurations.resolve(name);
-        String refusal = "{\"error\":{\"code\":\"file-refused\",\"message\":\"over TCP only files below the"
-                + " configuration's directory are read, " + configurations + "; ask over the Unix socket\"}}";
+        String refusal =
+                "{\"error\":{\"code\":\"file-refused\",\"message\":\"requests over TCP may name only files below the"
+                        + " directory of the configuration file, " + configurations + "; use the Unix socket\"}}";
 
         assertEquals(new Refused(403, refusal), refused(overTcp("check", file)));
         assertEquals(
@@ -167,7 +168,7 @@ class NamedFileTest {
         Response refused = overTcp("check", configurations.resolve("sites/a.yaml"));
 
         assertEquals(403, refused.status());
-        assertTrue(refused.body().contains("and there is none"), refused.body());
+        assertTrue(refused.body().contains("and there is no configuration file"), refused.body());
         assertTrue(read.isEmpty(), read::toString);
     }
 

@@ -191,7 +191,7 @@ class ResourcesTest {
     void anOptionalParameterStandsThereOnceWithAValue(String target, String name) throws IOException {
         Response twice = get(target + name + "=1&" + name + "=1");
         assertEquals(400, twice.status());
-        assertTrue(twice.body().contains("the query parameter '" + name + "' stands there twice"), twice.body());
+        assertTrue(twice.body().contains("the query parameter '" + name + "' is given twice"), twice.body());
         for (String empty : List.of(name, name + "=")) {
             Response none = get(target + empty);
             assertEquals(400, none.status());

@@ -129,8 +129,7 @@ class ClientCountsTest {
         }
         clock.addAndGet(60_000_000_000L);
         admission.admit(Kind.TUNNELS, ONE, 1);
-        String said =
-                "WARN a client is refused, since it has as many as limits.per_client.tunnels allows: 1 from 0.0.0.1";
+        String said = "WARN a client is refused, because it has reached limits.per_client.tunnels: 1 from 0.0.0.1";
         assertEquals(List.of(said, said + " (3 times since it was last logged)"), logger.lines());
         assertEquals(Result.NOT_COUNTED, admission.admit(Kind.TUNNELS, ONE, 0));
         assertEquals(Result.NOT_COUNTED, admission.admit(Kind.TUNNELS, null, 1));

@@ -31,8 +31,8 @@ final class ConfigCacheKeyTest {
                 List.of(
                         "millrace.yaml:7:5: cache.key.ingore_query: unknown key (did you mean ignore_query?)",
                         "millrace.yaml:8:22: cache.key.included_params: 'a*b' has a * before its end (did you mean a*?)",
-                        "millrace.yaml:9:22: cache.key.excluded_params: 'a=1' is not the name of a parameter, which has"
-                                + " no &, = or ?",
+                        "millrace.yaml:9:22: cache.key.excluded_params: 'a=1' is not the name of a parameter, which"
+                                + " cannot contain &, = or ?",
                         "millrace.yaml:10:11: cache.key.host: the host 'a b' contains ' '",
                         "millrace.yaml:11:13: cache.key.fields: 'a b' is not a field name",
                         "millrace.yaml:12:14: cache.key.cookies: 'a;b' is not the name of a cookie",
@@ -54,9 +54,9 @@ final class ConfigCacheKeyTest {
     void warnsOfKeysThatDoNothingOrLeaveTheOriginsAnswerToOneClient() {
         assertEquals(
                 List.of(
-                        "millrace.yaml:7:5: warning: cache.key.sorted_params: has no effect beside ignore_query",
-                        "millrace.yaml:8:5: warning: cache.key.send_whole_query: lets a client decide what others get, if"
-                                + " an answer depends on what keys leave out"),
+                        "millrace.yaml:7:5: warning: cache.key.sorted_params: has no effect together with ignore_query",
+                        "millrace.yaml:8:5: warning: cache.key.send_whole_query: lets one client change the response for other clients, if"
+                                + " a response depends on the part of the query that keys omit"),
                 warnings(GOOD + """
                         cache:
                           key:
@@ -74,7 +74,7 @@ final class ConfigCacheKeyTest {
                 32, good(most).cache().settings().key().selectors().selectors().size());
         assertEquals(
                 List.of("millrace.yaml:5:38: cache.key.cookies: with both, cache.key.fields and cache.key.cookies,"
-                        + " responses are told apart by 33 names; the limit is 32"),
+                        + " responses are distinguished by 33 names; the limit is 32"),
                 bad(most.replace("X-B]", "X-B, Y]")));
     }
 

@@ -82,16 +82,16 @@ final class ConfigCacheRulesTest {
                 "dest_domain: '*.a' | 22: cache_rules[0].dest_domain: the host '*.a' contains '*'",
                 "url_regex: 'a(' | 20: cache_rules[0].url_regex: 'a(' is not a regular expression: missing closing )",
                 "prefix: img/ | 17: cache_rules[0].prefix: 'img/' does not begin with a slash (did you mean /img/?)",
-                "method: get | 9: cache_rules[0].method: 'get' is not in capitals, as methods are (did you mean GET?)",
+                "method: get | 9: cache_rules[0].method: 'get' must be in capital letters (did you mean GET?)",
                 "scheme: htpps | 17: cache_rules[0].scheme: 'htpps' is none of http, https (did you mean https?)",
                 "port: 0 | 15: cache_rules[0].port: 0 is below the limit of 1",
                 "src_ip: 10.0.0.1-10.0.0.9 | 9: cache_rules[0].src_ip: '10.0.0.1-10.0.0.9' is neither an address nor a range such as 10.0.0.0/8",
-                "time: 8-14 | 15: cache_rules[0].time: '8-14' is no part of a day such as 08:00-14:00",
-                "time: 08:00-08:00 | 15: cache_rules[0].time: '08:00-08:00' ends when it begins; leave it out for the whole day",
-                "time: 08:60-09:00 | 15: cache_rules[0].time: '08:60-09:00' is no part of a day such as 08:00-14:00",
-                "time: 24:00-09:00 | 15: cache_rules[0].time: '24:00-09:00' is no part of a day such as 08:00-14:00",
-                "dest_ip: 10.0.0.1 | 9: cache_rules[0].dest_ip: is not supported, since the origin's address is not known when this is decided; use dest_host",
-                "internal: true | 9: cache_rules[0].internal: is not supported, since this proxy makes no requests of its own"
+                "time: 8-14 | 15: cache_rules[0].time: '8-14' is not a part of a day such as 08:00-14:00",
+                "time: 08:00-08:00 | 15: cache_rules[0].time: '08:00-08:00' has the same begin and end; omit the key for the whole day",
+                "time: 08:60-09:00 | 15: cache_rules[0].time: '08:60-09:00' is not a part of a day such as 08:00-14:00",
+                "time: 24:00-09:00 | 15: cache_rules[0].time: '24:00-09:00' is not a part of a day such as 08:00-14:00",
+                "dest_ip: 10.0.0.1 | 9: cache_rules[0].dest_ip: is not supported, because cache rules are evaluated before the origin's address is known; use dest_host",
+                "internal: true | 9: cache_rules[0].internal: is not supported, because this proxy has no internal requests"
             })
     void reportsAConditionThatCannotBe(String condition, String problem) {
         assertEquals(
@@ -118,8 +118,8 @@ final class ConfigCacheRulesTest {
     void reportsRulesThatNameNoRequestOrDecideNothing() {
         assertEquals(
                 List.of(
-                        "millrace.yaml:6:5: cache_rules[0]: names no request; dest_domain: . means all of them",
-                        "millrace.yaml:7:5: cache_rules[1]: decides nothing; it takes action, cache_responses_to_cookies,"
+                        "millrace.yaml:6:5: cache_rules[0]: has no condition; dest_domain: . matches all requests",
+                        "millrace.yaml:7:5: cache_rules[1]: has no setting; set one of action, cache_responses_to_cookies,"
                                 + " pin_in_cache, revalidate or ttl_in_cache"),
                 bad(GOOD + "cache_rules:\n  - action: never_cache\n  - dest_domain: .\n"));
     }

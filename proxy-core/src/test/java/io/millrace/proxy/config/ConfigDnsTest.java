@@ -102,11 +102,11 @@ class ConfigDnsTest {
     @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
             {name_servers: [ns.example]} | 3:7 dns.name_servers: 'ns.example' is not the address of a name server such as 192.0.2.53 or [2001:db8::53]:5353
             {name_servers: [":53"]} | 3:7 dns.name_servers: ':53' is not the address of a name server such as 192.0.2.53 or [2001:db8::53]:5353
-            {name_servers: ["192.0.2.1:0"]} | 3:7 dns.name_servers: '192.0.2.1:0' names no port
-            {name_servers: [192.0.2.1, "192.0.2.1:53"]} | 3:7 dns.name_servers: names one name server twice
+            {name_servers: ["192.0.2.1:0"]} | 3:7 dns.name_servers: '192.0.2.1:0' has no valid port
+            {name_servers: [192.0.2.1, "192.0.2.1:53"]} | 3:7 dns.name_servers: contains a name server twice
             {split: [{domains: [a.example, b..example], name_servers: [192.0.2.1]}]} | 3:16 dns.split[0].domains: 'b..example' is not a domain such as corp.example.com
             {split: [{domains: [], name_servers: [192.0.2.1]}]} | 3:16 dns.split[0].domains: is empty
-            {split: [{domains: [a.b], name_servers: [192.0.2.1]}, {domains: [A.B.], name_servers: [192.0.2.2]}]} | 3:61 dns.split[1].domains: 'A.B.' is in dns.split[0] already
+            {split: [{domains: [a.b], name_servers: [192.0.2.1]}, {domains: [A.B.], name_servers: [192.0.2.2]}]} | 3:61 dns.split[1].domains: 'A.B.' is already in dns.split[0]
             {split: [{domains: [a.b]}]} | 3:15 dns.split[0].name_servers: missing; it takes a names (a list of words)
             {hosts_file: /nowhere/hosts} | 3:7 dns.hosts_file: /nowhere/hosts: no such file
             {ttl_min: 1m, ttl_max: 10s} | 3:20 dns.ttl_max: 10s is below the limit of ttl_min, 1m

@@ -87,8 +87,8 @@ final class ConfigFiltersTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "{name: a} | 5:12: filters[0]: has no action; it takes allow or deny",
-                "{action: deny} | 5:12: filters[0]: has no name; access.filters and rules use a filter by its name",
+                "{name: a} | 5:12: filters[0]: has no action; set allow or deny",
+                "{action: deny} | 5:12: filters[0]: has no name; access.filters and rules refer to a filter by its name",
                 "{name: a b, action: deny} | 5:13: filters[0].name: 'a b' is not a word of letters, digits, -, _ and .",
                 "{name: a, action: dney} | 5:30: filters[0].action: 'dney' is none of allow, deny (did you mean deny?)",
                 "{name: a, actoin: deny} | 5:22: filters[0].actoin: unknown key (did you mean action?)",
@@ -97,8 +97,8 @@ final class ConfigFiltersTest {
                 "{name: a, action: deny, in_ip: [10.0.0.9-10.0.0.1]} | 5:43: filters[0].in_ip: '10.0.0.9-10.0.0.1' ends before it begins",
                 "{name: a, action: deny, src_ip: []} | 5:44: filters[0].src_ip: is empty, so no request would match; leave the key out to match any",
                 "{name: a, action: deny, methods: []} | 5:45: filters[0].methods: is empty, so no request would match; leave the key out to match any",
-                "{name: a, action: deny, methods: [get]} | 5:36: filters[0].methods: 'get' is not in capitals, as methods are (did you mean GET?)",
-                "{name: a, action: deny, internal: true} | 5:36: filters[0].internal: is not supported, since this proxy makes no requests of its own",
+                "{name: a, action: deny, methods: [get]} | 5:36: filters[0].methods: 'get' must be in capital letters (did you mean GET?)",
+                "{name: a, action: deny, internal: true} | 5:36: filters[0].internal: is not supported, because this proxy has no internal requests",
                 "office | 5:12: filters[0]: must be a section with keys such as name, action, src_ip, this is a single value"
             })
     void reportsAFilterThatCannotBe(String filter, String problem) {
@@ -108,7 +108,7 @@ final class ConfigFiltersTest {
     @Test
     void reportsANameThatIsTaken() {
         assertEquals(
-                List.of("millrace.yaml:7:6: filters[1].name: a is the name of filters[0] already"),
+                List.of("millrace.yaml:7:6: filters[1].name: a is already the name of filters[0]"),
                 bad(GOOD + "filters:\n  - {name: a, action: deny}\n  - {name: a, action: allow}\n"));
     }
 
@@ -117,8 +117,8 @@ final class ConfigFiltersTest {
             delimiter = '|',
             value = {
                 "offcie | 6:13: PATH[0]: no filter in filters has the name 'offcie' (did you mean office?)",
-                "{name: office, action: deny} | 6:14: PATH[0].name: a filter with a name belongs in filters; here stands the name alone",
-                "{src_ip: 10.0.0.1} | 6:13: PATH[0]: has no action; it takes allow or deny",
+                "{name: office, action: deny} | 6:14: PATH[0].name: a filter with a name must be defined in filters; use only its name here",
+                "{src_ip: 10.0.0.1} | 6:13: PATH[0]: has no action; set allow or deny",
                 "{action: deny, scr_ip: 10.0.0.1} | 6:28: PATH[0].scr_ip: unknown key (did you mean src_ip?)"
             })
     void reportsAUseThatCannotBe(String use, String problem) {
@@ -135,7 +135,7 @@ final class ConfigFiltersTest {
     @Test
     void reportsFiltersOfWhatIsForAnswers() {
         assertEquals(
-                List.of("millrace.yaml:7:14: remap[1].filters: is for requests, and cannot be set for reverse_map"),
+                List.of("millrace.yaml:7:14: remap[1].filters: applies to requests, and cannot be set for reverse_map"),
                 bad(GOOD + "  - reverse_map: http://o/\n    to: http://c/\n    filters: [{action: deny}]\n"));
     }
 
@@ -143,16 +143,16 @@ final class ConfigFiltersTest {
     void warnsOfFiltersThatDecideNothing() {
         assertEquals(
                 List.of(
-                        "millrace.yaml:5:15: warning: remap[0].filters[0]: can never match, because src_ip takes out all"
-                                + " that it lists",
+                        "millrace.yaml:5:15: warning: remap[0].filters[0]: can never match, because src_ip excludes"
+                                + " all addresses that it lists",
                         "millrace.yaml:7:8: warning: remap[0].filters[2]: can never match, because"
-                                + " remap[0].filters[1] matches all that it is for",
+                                + " remap[0].filters[1] matches all of its requests first",
                         "millrace.yaml:8:8: warning: remap[0].filters[3]: can never match, because no address in listen"
                                 + " is in in_ip",
                         "millrace.yaml:10:6: warning: filters[0].name: is never used; neither access.filters nor a rule"
                                 + " has unused",
                         "millrace.yaml:11:10: warning: access.filter_by_x_forwarded_for: has no effect, because"
-                                + " access.trusted_proxies names nobody to be believed"),
+                                + " access.trusted_proxies has no addresses"),
                 warnings(GOOD + """
                             filters: [{action: deny, src_ip: [10.1.2.3, ~10.0.0.0/8]},
                                {action: allow, src_ip: 10.0.0.0/8, methods: [GET, PUT]},

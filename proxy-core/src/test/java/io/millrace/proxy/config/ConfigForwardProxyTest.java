@@ -30,11 +30,11 @@ final class ConfigForwardProxyTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "{enabled: true} | 3:17: forward_proxy.allow: missing; it says whose requests are forwarded, such as [10.0.0.0/8]",
+                "{enabled: true} | 3:17: forward_proxy.allow: missing; set the clients whose requests are forwarded, such as [10.0.0.0/8]",
                 "{enabled: true, allow: [10.0.0.0/33]} | 3:39: forward_proxy.allow: '10.0.0.0/33' has a prefix that is not 0 to 32 bits long",
-                "{connect_ports: [0]} | 3:32: forward_proxy.connect_ports: '0' is not a port, which are 1 to 65535",
-                "{connect_ports: [443, 65536]} | 3:32: forward_proxy.connect_ports: '65536' is not a port, which are 1 to 65535",
-                "{connect_ports: ['*']} | 3:32: forward_proxy.connect_ports: '*' is not a port, which are 1 to 65535",
+                "{connect_ports: [0]} | 3:32: forward_proxy.connect_ports: '0' is not a port from 1 to 65535",
+                "{connect_ports: [443, 65536]} | 3:32: forward_proxy.connect_ports: '65536' is not a port from 1 to 65535",
+                "{connect_ports: ['*']} | 3:32: forward_proxy.connect_ports: '*' is not a port from 1 to 65535",
                 "{deny_destinations: [private]} | 3:36: forward_proxy.deny_destinations: 'private' is neither an address nor a range such as 10.0.0.0/8 or 10.0.0.1-10.0.0.9",
             })
     void reportsWhatIsWrong(String forward, String expected) {
@@ -50,8 +50,8 @@ final class ConfigForwardProxyTest {
         assertEquals(
                 "", load("forward_proxy: {origins: egress}" + group + "true}]").text());
         assertEquals(
-                List.of("t.yaml:3:17: forward_proxy.origins: the hosts of origins[0] 'egress' are no proxies;"
-                        + " set parent_is_proxy: true there, or name another group"),
+                List.of("t.yaml:3:17: forward_proxy.origins: the hosts of origins[0] 'egress' are not proxies;"
+                        + " set parent_is_proxy: true in that group, or name another group"),
                 errors("forward_proxy: {origins: egress}" + group + "false}]"));
         assertEquals(
                 List.of("t.yaml:3:17: forward_proxy.origins: no group of origins is named 'egres' "

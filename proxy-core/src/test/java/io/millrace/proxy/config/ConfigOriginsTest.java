@@ -114,24 +114,24 @@ class ConfigOriginsTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-                    hosts: []                                   | 3:25 origins[0].hosts: is empty; a group has one host at least
+                    hosts: []                                   | 3:25 origins[0].hosts: is empty; a group needs at least one host
                     policy: random, hosts: [http://a]           | 3:26 origins[0].policy: 'random' is none of round_robin, least_loaded, consistent_hash, first_live, sticky, latched
                     policy: rr_strikt, hosts: [http://a]        | 3:26 origins[0].policy: 'rr_strikt' is none of round_robin, least_loaded, consistent_hash, first_live, sticky, latched (did you mean rr_strict?)
-                    hosts: [http://a/x]                         | 3:26 origins[0].hosts[0]: 'http://a/x' has a path, which is that of the rule's to (did you mean http://a?)
-                    hosts: [http://a, http://a]                 | 3:36 origins[0].hosts[1]: http://a is hosts[0] already
-                    hosts: [http://a, http://A:80]              | 3:36 origins[0].hosts[1]: http://a:80 is hosts[0] already
-                    hosts: [{url: http://a, backup: true}]      | 3:25 origins[0].hosts: every host is a backup; of at least one it must be false
+                    hosts: [http://a/x]                         | 3:26 origins[0].hosts[0]: 'http://a/x' has a path, but the path is that of the rule's to (did you mean http://a?)
+                    hosts: [http://a, http://a]                 | 3:36 origins[0].hosts[1]: http://a is already hosts[0]
+                    hosts: [http://a, http://A:80]              | 3:36 origins[0].hosts[1]: http://a:80 is already hosts[0]
+                    hosts: [{url: http://a, backup: true}]      | 3:25 origins[0].hosts: every host is a backup; set backup: false for at least one host
                     hosts: [{url: http://a, wieght: 2}]         | 3:42 origins[0].hosts[0].wieght: unknown key (did you mean weight?)
                     hosts: [{weight: 2}]                        | 3:26 origins[0].hosts[0].url: missing; it takes a URL without path (http://host[:port])
                     hosts: [{url: http://a, weight: 0}]         | 3:50 origins[0].hosts[0].weight: 0 is below the limit of 1
-                    hosts: [http://a], hash_key: url            | 3:37 origins[0].hash_key: is for policy: consistent_hash
+                    hosts: [http://a], hash_key: url            | 3:37 origins[0].hash_key: is only for policy: consistent_hash
                     hosts: [http://a], markdown: {retry_time: 10m} | 3:48 origins[0].markdown.retry_time: 10m is above the limit of retry_time_max, 5m
                     hosts: [http://a], retry: {tries: 0}        | 3:52 origins[0].retry.tries: 0 is below the limit of 1
-                    hosts: [http://a], health_check: {interval: 1s} | 3:52 origins[0].health_check.interval: needs health_check.path, without which nothing is checked
-                    hosts: [https://10.0.0.1], health_check: {path: /up} | 3:26 origins[0].hosts[0]: https://10.0.0.1 has no name that a certificate is for; health_check.host can give one
-                    hosts: [http://a, {url: http://b, backup: true}], ring_mode: alternate_ring | 3:68 origins[0].ring_mode: alternate_ring is for policy: consistent_hash, by which each URL has a host of its own
+                    hosts: [http://a], health_check: {interval: 1s} | 3:52 origins[0].health_check.interval: needs health_check.path, because there are no checks without a path
+                    hosts: [https://10.0.0.1], health_check: {path: /up} | 3:26 origins[0].hosts[0]: https://10.0.0.1 is an address without a name for the certificate; set the name with health_check.host
+                    hosts: [http://a, {url: http://b, backup: true}], ring_mode: alternate_ring | 3:68 origins[0].ring_mode: alternate_ring is only for policy: consistent_hash, which assigns a host to each URL
                     hosts: [http://a], policy: consistent_hash, ring_mode: alternate_ring | 3:62 origins[0].ring_mode: alternate_ring needs a host with backup: true
-                    hosts: [http://a], policy: consistent_hash, ring_mode: peering_ring | 3:62 origins[0].ring_mode: peering_ring needs a host with backup: true, or go_direct: true, for what this proxy owns
+                    hosts: [http://a], policy: consistent_hash, ring_mode: peering_ring | 3:62 origins[0].ring_mode: peering_ring needs a host with backup: true, or go_direct: true, for the URLs that this proxy owns
                     policy: sticky                              | 3:5 origins[0].hosts: missing; it takes a list (a list)
                     """)
     void saysWhatIsWrongWithAGroupAndWhere(String settings, String problem) throws IOException {
@@ -152,7 +152,7 @@ class ConfigOriginsTest {
 
     @Test
     void namesAreUniqueAndPlain() throws IOException {
-        assertEquals("4:6 origins[1].name: 'shop' is the name of origins[0] already", problems(load("""
+        assertEquals("4:6 origins[1].name: 'shop' is already the name of origins[0]", problems(load("""
                         listen: [':8080']
                         origins:
                           - {name: shop, hosts: [http://a]}
@@ -171,7 +171,7 @@ class ConfigOriginsTest {
     void onlyRulesThatAskAnOriginTakeAGroup() throws IOException {
         ConfigResult result = load(group("hosts: [http://a]").replace("map: /,", "redirect: 'http://b/',"));
         assertEquals(
-                "remap[0].origins: cannot be set for redirect, which asks no origin",
+                "remap[0].origins: cannot be set for redirect, which sends no requests to an origin",
                 problems(result)
                         .lines()
                         .map(line -> line.substring(line.indexOf(' ') + 1))
@@ -194,7 +194,7 @@ class ConfigOriginsTest {
         String siblings =
                 group("hosts: [http://a, http://b], policy: consistent_hash, ring_mode: peering_ring, go_direct: true");
         assertEquals(
-                "3:72 origins[0].ring_mode: siblings need a via.name each; of the same name they refuse each other (508)",
+                "3:72 origins[0].ring_mode: each sibling needs its own via.name; siblings with the same name refuse each other's requests (508)",
                 problems(load(siblings)));
         assertEquals("", problems(load(siblings + "via: {name: edge-1}\n")));
     }

@@ -75,8 +75,8 @@ final class ConfigProxyProtocolTest {
     @Test
     void somebodyMustBeBelieved() {
         assertEquals(
-                "[millrace.yaml:1:26: listen[0].proxy_protocol: needs access.proxy_protocol_allow, which says whose"
-                        + " headers are believed]",
+                "[millrace.yaml:1:26: listen[0].proxy_protocol: needs access.proxy_protocol_allow, the addresses"
+                        + " whose headers are trusted]",
                 parse("{address: ':2', proxy_protocol: accept}", "").problems().toString());
     }
 

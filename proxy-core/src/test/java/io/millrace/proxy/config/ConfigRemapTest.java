@@ -61,37 +61,37 @@ final class ConfigRemapTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "map http://a/ http://o, redirect: http://b/ | 5:5: remap[0].redirect: a rule has one kind, and this one is map already",
-                "map ws://a/ http://o | 4:5: remap[0].to: 'http://o/' must be ws or wss, as the rule is for ws",
-                "map http://a/ wss://o | 4:5: remap[0].to: 'wss://o/' is for rules that begin with ws or wss",
-                "map / ws://o | 4:5: remap[0].to: 'ws://o/' is for rules that begin with ws or wss",
+                "map http://a/ http://o, redirect: http://b/ | 5:5: remap[0].redirect: a rule has only one kind, and this rule already has map",
+                "map ws://a/ http://o | 4:5: remap[0].to: 'http://o/' must be ws or wss, because the rule is for ws",
+                "map http://a/ wss://o | 4:5: remap[0].to: 'wss://o/' is only for rules that begin with ws or wss",
+                "map / ws://o | 4:5: remap[0].to: 'ws://o/' is only for rules that begin with ws or wss",
                 "redirect ws://a/ ws://o | 3:5: remap[0].redirect: must be http or https; ws and wss are for map and regex_map",
-                "map http://a/ http://o, upgrade: [h2c] | 5:14: remap[0].upgrade: 'h2c' cannot be switched to: requests in it would go past every rule",
+                "map http://a/ http://o, upgrade: [h2c] | 5:14: remap[0].upgrade: 'h2c' is not allowed: its requests would bypass every rule",
                 "map http://a/ http://o, upgrade: [web/socket] | 5:14: remap[0].upgrade: 'web/socket' is not the name of a protocol",
-                "redirect http://a/ http://o, upgrade: [websocket] | 5:5: remap[0].upgrade: cannot be set for redirect, which asks no origin",
+                "redirect http://a/ http://o, upgrade: [websocket] | 5:5: remap[0].upgrade: cannot be set for redirect, which sends no requests to an origin",
                 "redirect http://a/ http://o, status: 307 | 5:5: remap[0].status: 307 is not a status of redirect, which has 301 or 308",
                 "redirect_temporary http://a/ http://o, status: 308 | 5:5: remap[0].status: 308 is not a status of redirect_temporary, which has 307 or 302",
-                "map http://a/ http://o, status: 301 | 5:5: remap[0].status: is for redirections, and cannot be set for map",
+                "map http://a/ http://o, status: 301 | 5:5: remap[0].status: is only for redirections, and cannot be set for map",
                 "redirect http://a/ http://o, status: 300 | 5:13: remap[0].status: 300 is below the limit of 301",
-                "redirect http://a/ http://o, pristine_host_hdr: true | 5:5: remap[0].pristine_host_hdr: cannot be set for redirect, which asks no origin",
+                "redirect http://a/ http://o, pristine_host_hdr: true | 5:5: remap[0].pristine_host_hdr: cannot be set for redirect, which sends no requests to an origin",
                 "regex_map http://([a-z/ http://o | 3:16: remap[0].regex_map: '([a-z' is not a regular expression: missing closing ]",
-                "regex_map http://(.)(.)(.)(.)(.)(.)(.)(.)(.)(.)/ http://o | 3:16: remap[0].regex_map: '(.)(.)(.)(.)(.)(.)(.)(.)(.)(.)' has 10 groups; the limit is 9, and (?:...) is none",
-                "regex_map http:///p http://o | 3:16: remap[0].regex_map: 'http:///p' names no host",
+                "regex_map http://(.)(.)(.)(.)(.)(.)(.)(.)(.)(.)/ http://o | 3:16: remap[0].regex_map: '(.)(.)(.)(.)(.)(.)(.)(.)(.)(.)' has 10 groups; the limit is 9; (?:...) does not count as a group",
+                "regex_map http:///p http://o | 3:16: remap[0].regex_map: 'http:///p' has no host",
                 "regex_map /p http://o | 3:16: remap[0].regex_map: '/p' is not a URL such as http://host/path",
-                "regex_map http://(.*)/ http://$2.o | 4:5: remap[0].to: $2 names no group; the expression has 1",
-                "regex_map http://(.*)/ http://o/$7 | 4:5: remap[0].to: $7 names no group; the expression has 1",
+                "regex_map http://(.*)/ http://$2.o | 4:5: remap[0].to: $2 is not a group of the expression, whose number of groups is 1",
+                "regex_map http://(.*)/ http://o/$7 | 4:5: remap[0].to: $7 is not a group of the expression, whose number of groups is 1",
                 "map http://a/ http://$1.o | 4:5: remap[0].to: 'http://$1.o/' has a $ in its host, but map has no expression",
                 "map_with_recv_port http://a/ http://o | 3:5: remap[0].map_with_recv_port: must name the port that requests arrive on",
-                "map_with_referer http://a/ http://o, referers: [a] | 3:5: remap[0].referer_redirect: missing; map_with_referer needs a URL for requests that it does not let through",
-                "map_with_referer http://a/ http://o, referer_redirect: /no | 3:5: remap[0].referers: missing; map_with_referer needs the expressions that Referer is held against",
-                "map_with_referer http://a/ http://o, referer_redirect: /no, referers: '~*' | 6:15: remap[0].referers: '~*' lets every request through; name an expression, or use map",
+                "map_with_referer http://a/ http://o, referers: [a] | 3:5: remap[0].referer_redirect: missing; map_with_referer needs a URL to which refused requests are redirected",
+                "map_with_referer http://a/ http://o, referer_redirect: /no | 3:5: remap[0].referers: missing; map_with_referer needs expressions that are matched against Referer",
+                "map_with_referer http://a/ http://o, referer_redirect: /no, referers: '~*' | 6:15: remap[0].referers: '~*' permits every request; add an expression, or use map",
                 "map_with_referer http://a/ http://o, referer_redirect: /no, referers: ['(' ,b] | 6:15: remap[0].referers: '(' is not a regular expression: missing closing )",
                 "map_with_referer http://a/ http://o, referers: b, referer_redirect: no | 6:23: remap[0].referer_redirect: 'no' is neither a URL such as http://host/path nor a path",
-                "map_with_referer http://a/ http://o, referers: b, referer_redirect: /%x | 6:23: remap[0].referer_redirect: '/%x' has a % that is neither one of %r, %f, %t and %o nor an encoding (did you mean %25?)",
-                "map http://a/ http://o, referers: [a] | 5:5: remap[0].referers: is for map_with_referer, and cannot be set for map",
-                "map http://a/ http://o, rewrite_set_cookie: true | 5:5: remap[0].rewrite_set_cookie: is for reverse_map, and cannot be set for map",
+                "map_with_referer http://a/ http://o, referers: b, referer_redirect: /%x | 6:23: remap[0].referer_redirect: '/%x' has a % that is neither %r, %f, %t or %o nor a percent-encoding (did you mean %25?)",
+                "map http://a/ http://o, referers: [a] | 5:5: remap[0].referers: is only for map_with_referer, and cannot be set for map",
+                "map http://a/ http://o, rewrite_set_cookie: true | 5:5: remap[0].rewrite_set_cookie: is only for reverse_map, and cannot be set for map",
                 "reverse_map / http://o | 3:5: remap[0].reverse_map: must name the origin's host",
-                "reverse_map http://a/ http://o, methods: [GET] | 5:5: remap[0].methods: cannot be set for reverse_map, which asks no origin",
+                "reverse_map http://a/ http://o, methods: [GET] | 5:5: remap[0].methods: cannot be set for reverse_map, which sends no requests to an origin",
                 "redirect http://$1/ http://o | 3:15: remap[0].redirect: the host '$1' contains '$'"
             })
     void reportsWhatARuleCannotBe(String rule, String expected) {
@@ -101,7 +101,7 @@ final class ConfigRemapTest {
     @Test
     void aRuleWithoutAKindIsOneProblem() {
         assertEquals(
-                List.of("t.yaml:3:5: remap[0]: has no kind; a rule has one of " + RemapVerb.words()),
+                List.of("t.yaml:3:5: remap[0]: has no kind; a rule needs one of " + RemapVerb.words()),
                 problems("  - to: http://o\n"));
         assertEquals(
                 List.of("t.yaml:3:5: remap[0].regx_map: unknown key (did you mean regex_map?)"),
@@ -132,8 +132,8 @@ final class ConfigRemapTest {
                 "redirect http://a/ http://b ; redirect_temporary http://a/p http://o | 5:5: warning: remap[1].redirect_temporary: can never match, because remap[0] (http://a/) stands before it and takes its requests",
                 "map_with_recv_port http://a:81/ http://b | 3:5: warning: remap[0].map_with_recv_port: can never match, because no address in listen has port 81",
                 "reverse_map http://a/ http://b ; reverse_map http://a:80/p http://b/q | 5:5: warning: remap[1].reverse_map: can never match, because remap[0] (http://a/) stands before it and takes its requests",
-                "redirect http://a/ http://a/new/ | 4:5: warning: remap[0].to: leads back to this rule, so clients are redirected without end",
-                "regex_map http://(.*)/ http://$1/ | 4:5: warning: remap[0].to: lets clients choose the origin: any host that ends as they like"
+                "redirect http://a/ http://a/new/ | 4:5: warning: remap[0].to: matches this rule again, so clients are redirected in a loop",
+                "regex_map http://(.*)/ http://$1/ | 4:5: warning: remap[0].to: lets clients choose the origin, because $0 to $9 can become any host name with any end"
             })
     void warnsOfWhatCannotBeMeant(String rules, String expected) {
         assertEquals(List.of("t.yaml:" + expected), problems(lines(rules)));
@@ -167,7 +167,7 @@ final class ConfigRemapTest {
     void rulesInCodeAreHeldToTheSame() {
         ProxyConfig.Builder builder = ProxyConfig.builder();
         assertEquals(
-                "regex_map http://a/: $1 names no group; the expression has 0",
+                "regex_map http://a/: $1 is not a group of the expression, whose number of groups is 0",
                 assertThrows(
                                 IllegalArgumentException.class,
                                 () -> builder.rule(

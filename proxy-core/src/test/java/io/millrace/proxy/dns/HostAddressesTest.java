@@ -371,7 +371,8 @@ class HostAddressesTest {
         addresses.resolve("b.test");
         Future<List<InetAddress>> third = addresses.resolve("c.test");
         assertEquals(
-                "c.test: 2 hosts are being asked for, limit=2", third.cause().getMessage());
+                "c.test: too many DNS queries are in progress: actual=2, limit=2",
+                third.cause().getMessage());
         answer(0, "192.0.2.1");
         addresses.resolve("c.test");
         answer(1, "192.0.2.2");

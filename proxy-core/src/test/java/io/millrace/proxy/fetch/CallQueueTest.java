@@ -74,7 +74,7 @@ class CallQueueTest extends FetchFixture {
             OriginFailure failure = fetchFailing(get(origin.origin(), narrow));
             assertEquals(Reason.QUEUE_FULL, failure.reason());
             assertEquals(
-                    origin.origin() + ": 1 connections are in use and 1 calls wait already, limit=1",
+                    origin.origin() + ": 1 connections are in use and 1 requests are already waiting, limit=1",
                     failure.message());
             mayAnswer.countDown();
             active.awaitComplete();

@@ -310,7 +310,7 @@ class NameResolutionTest extends FetchFixture {
         OriginFailure failure =
                 fetchFailing(get(Origin.http("none.test", origin.port()).withSrv()));
         assertEquals(Reason.DNS, failure.reason());
-        assertTrue(failure.message().contains("nowhere"), failure.message());
+        assertTrue(failure.message().contains("says that the service does not exist"), failure.message());
     }
 
     @Test

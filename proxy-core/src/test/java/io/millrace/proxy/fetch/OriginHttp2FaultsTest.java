@@ -140,7 +140,7 @@ class OriginHttp2FaultsTest extends OriginHttp2Fixture {
         })) {
             OriginFailure failure = fetchFailing(h2(origin, "/"));
             assertEquals(Reason.BAD_RESPONSE, failure.reason());
-            assertTrue(failure.message().contains("does not speak HTTP/2"), failure.message());
+            assertTrue(failure.message().contains("does not support HTTP/2"), failure.message());
         }
     }
 

@@ -18,10 +18,10 @@ class WebSocketAcceptTest {
                 .build();
         assertNull(WebSocketAccept.problem(request, right));
         assertEquals(
-                "101 to a WebSocket request without one Sec-WebSocket-Key",
+                "status 101 for a WebSocket request that does not have exactly one Sec-WebSocket-Key",
                 WebSocketAccept.problem(FieldSection.EMPTY, right));
         assertEquals(
-                "101 to WebSocket without one Sec-WebSocket-Accept",
+                "status 101 for WebSocket without exactly one Sec-WebSocket-Accept",
                 WebSocketAccept.problem(request, FieldSection.EMPTY));
     }
 }

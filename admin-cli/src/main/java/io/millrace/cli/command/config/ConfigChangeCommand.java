@@ -31,7 +31,7 @@ abstract class ConfigChangeCommand extends ApiCommand {
 
     /** Advice for the case that a valid change was not made. */
     String next() {
-        return "see what is set: millctl config diff";
+        return "see the values that are set: millctl config diff";
     }
 
     /**
@@ -50,7 +50,7 @@ abstract class ConfigChangeCommand extends ApiCommand {
             throw new CommandFailure(
                     invalid ? ExitCode.USAGE : ExitCode.FAILED,
                     ReloadView.count(report, "rejected") > 0 || invalid
-                            ? "the change was rejected; what was in use stays in use"
+                            ? "the change was rejected; the previous configuration stays in use"
                             : "the change is not complete",
                     invalid ? correct : next());
         }
@@ -58,7 +58,9 @@ abstract class ConfigChangeCommand extends ApiCommand {
         if (report.objects("settings").isEmpty()) {
             console().say("nothing has changed");
         } else if (relaunch > 0) {
-            console().say("to use what says relaunch, start the launcher again: systemctl restart millrace");
+            console()
+                    .say(
+                            "settings marked relaunch take effect after a restart of the launcher: systemctl restart millrace");
         }
         return ExitCode.OK;
     }

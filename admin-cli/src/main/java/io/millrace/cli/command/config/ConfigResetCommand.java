@@ -38,6 +38,7 @@ public final class ConfigResetCommand extends ConfigChangeCommand {
     @Override
     protected int run(AdminClient client) throws AdminClientException, CommandFailure {
         return report(
-                client.post("/v1/config/reset", JsonText.configReset(keys)), "see what is set: millctl config diff");
+                client.post("/v1/config/reset", JsonText.configReset(keys)),
+                "see the values that are set: millctl config diff");
     }
 }

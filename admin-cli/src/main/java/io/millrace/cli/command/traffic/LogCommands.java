@@ -226,7 +226,8 @@ public final class LogCommands {
                 return;
             }
             if (names.contains("-")) {
-                throw new CommandFailure(ExitCode.USAGE, "--state remembers files, and standard input is none");
+                throw new CommandFailure(
+                        ExitCode.USAGE, "--state needs a file, and cannot be used with standard input");
             }
             try (ProgressFile progress = ProgressFile.open(file)) {
                 for (String name : names) {
@@ -297,7 +298,7 @@ public final class LogCommands {
         int read() throws IOException, CommandFailure {
             Path path = file == null ? LogPlaces.accessLog(invocation()) : Path.of(file);
             if (!Files.readAttributes(path, BasicFileAttributes.class).isRegularFile()) {
-                throw new FileSystemException(path.toString(), null, "is no file; log cat reads pipes, too");
+                throw new FileSystemException(path.toString(), null, "is not a file; log cat also reads pipes");
             }
             try (LogFollower follower = new LogFollower(path)) {
                 follower.last(Math.max(0, count), line -> filter().isEmpty() || filter().takes(LogParser.parse(line)))

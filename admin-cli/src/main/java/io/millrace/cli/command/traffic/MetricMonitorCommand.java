@@ -59,7 +59,7 @@ public final class MetricMonitorCommand extends ApiCommand {
     @Override
     protected void check() throws CommandFailure {
         if (invocation().watch() != null) {
-            throw new CommandFailure(ExitCode.USAGE, "monitor looks again by itself: use -i in place of --watch");
+            throw new CommandFailure(ExitCode.USAGE, "monitor refreshes by itself: use -i instead of --watch");
         }
     }
 

@@ -63,7 +63,7 @@ public final class TopCommand extends ApiCommand {
     @Override
     protected void check() throws CommandFailure {
         if (invocation().watch() != null) {
-            throw new CommandFailure(ExitCode.USAGE, "top looks again by itself: use -i in place of --watch");
+            throw new CommandFailure(ExitCode.USAGE, "top refreshes by itself: use -i instead of --watch");
         }
     }
 

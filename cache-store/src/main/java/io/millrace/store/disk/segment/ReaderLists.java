@@ -119,7 +119,10 @@ public final class ReaderLists {
                 list.setValue(read);
             }
         } catch (IOException e) {
-            LOG.warn("{}: {}", list.getKey(), e.toString());
+            LOG.warn(
+                    "{}: the list of segments in use by another process cannot be read: {}",
+                    list.getKey(),
+                    e.toString());
         }
         return false;
     }

@@ -215,11 +215,16 @@ public record Superblock(
         }
         int version = in.getInt(8);
         if (version > FORMAT_VERSION) {
-            throw new IOException(file + ": format version " + version + ", newest known " + FORMAT_VERSION
-                    + "; it is left as it is: start the release that wrote it, or delete it to start empty");
+            throw new IOException(
+                    file + ": format version " + version + " is newer than this release reads (" + FORMAT_VERSION
+                            + "); start the release that wrote the volume, or delete the volume to start empty");
         }
         if (version < FORMAT_VERSION) {
-            LOG.warn("{}: format version {}, expected {}: starts empty", file, version, FORMAT_VERSION);
+            LOG.warn(
+                    "{}: the content has format version {}, this release reads version {} only: the volume starts empty",
+                    file,
+                    version,
+                    FORMAT_VERSION);
             return null;
         }
         int members = in.getInt(20);

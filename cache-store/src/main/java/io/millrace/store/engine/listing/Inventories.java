@@ -175,7 +175,7 @@ public final class Inventories<H> {
             done.await();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            LOG.error("{}: interrupted while the inventory is closed", volume.directory());
+            LOG.error("{}: interrupted while closing the inventory", volume.directory());
         }
     }
 
@@ -250,9 +250,9 @@ public final class Inventories<H> {
             try {
                 turn();
             } catch (InterruptedException e) {
-                LOG.error("{}: interrupted, goes on", thread.getName());
+                LOG.error("{}: the inventory's thread was interrupted and continues", thread.getName());
             } catch (RuntimeException | Error e) {
-                LOG.error("{}: a turn failed", thread.getName(), e);
+                LOG.error("{}: an update of the inventory failed and will be repeated", thread.getName(), e);
             }
         }
         for (Runnable order = orders.poll(); order != null; order = orders.poll()) {

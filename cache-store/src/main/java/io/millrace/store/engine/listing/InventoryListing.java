@@ -53,7 +53,7 @@ final class InventoryListing<H> {
     boolean step(List<VolumeInventory<H>> volumes) {
         try {
             if (volumes.isEmpty() && obstacle == null) {
-                obstacle = "the volumes are handed over";
+                obstacle = "the volumes are being handed over to another worker; try again";
             }
             while (cursor.volume() < volumes.size()) {
                 VolumeInventory<H> volume = volumes.get(cursor.volume());
@@ -66,7 +66,7 @@ final class InventoryListing<H> {
             }
             answer(null);
         } catch (RuntimeException | Error e) {
-            LOG.warn("a listing failed", e);
+            LOG.warn("a listing of stored objects failed", e);
             end("the listing failed: " + e);
         }
         return false;
@@ -102,7 +102,7 @@ final class InventoryListing<H> {
         try {
             replyOn.execute(() -> reply.listed(result));
         } catch (RejectedExecutionException e) {
-            LOG.debug("nobody waits for a listing any more");
+            LOG.debug("the result of a listing is dropped, because its executor has shut down");
         }
     }
 }

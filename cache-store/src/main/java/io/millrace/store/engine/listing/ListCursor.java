@@ -45,9 +45,9 @@ record ListCursor(int volume, int segment, boolean hashSeen, long hashHigh, long
                 }
             }
         } catch (NumberFormatException e) {
-            throw new IllegalArgumentException("not the end of a listing: " + text, e);
+            throw new IllegalArgumentException("not a cursor of an earlier listing: " + text, e);
         }
-        throw new IllegalArgumentException("not the end of a listing: " + text);
+        throw new IllegalArgumentException("not a cursor of an earlier listing: " + text);
     }
 
     String text() {

@@ -156,8 +156,9 @@ final class VolumeInventory<H> {
 
     private void giveUp(Throwable why) {
         obstacle = why.getMessage() == null ? why.toString() : why.getMessage();
-        LOG.warn("{}: no inventory: {}", volume.directory(), obstacle);
-        LOG.debug("no inventory", why);
+        LOG.warn(
+                "{}: the inventory cannot be used, so stored objects are not listed: {}", volume.directory(), obstacle);
+        LOG.debug("inventory failed", why);
         Inventory open = inventory;
         inventory = null;
         if (open != null) {
@@ -481,7 +482,7 @@ final class VolumeInventory<H> {
         if (open == null) {
             return;
         }
-        obstacle = "the volume is handed over or closed";
+        obstacle = "the volume is being handed over or closed";
         inventory = null;
         try {
             if (volume.state() == VolumeState.ONLINE) {
@@ -490,7 +491,7 @@ final class VolumeInventory<H> {
                 open.abandon();
             }
         } catch (IOException | RuntimeException | Error e) {
-            LOG.warn("{}: inventory is not closed, it will be rewritten: {}", volume.directory(), e.toString());
+            LOG.warn("{}: the inventory cannot be closed and will be rebuilt: {}", volume.directory(), e.toString());
         }
     }
 }

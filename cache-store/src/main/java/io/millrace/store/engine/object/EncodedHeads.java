@@ -89,7 +89,7 @@ public final class EncodedHeads<H> {
         ByteBuf bytes = object.encodedHead();
         try {
             if (bytes == null) {
-                throw new CorruptHeadException("there is none");
+                throw new CorruptHeadException("the encoded head is missing");
             }
             H head = codec.decode(bytes);
             if (object.decoded(head)) {
@@ -101,7 +101,7 @@ public final class EncodedHeads<H> {
             long count = failures.incrementAndGet();
             if (Long.bitCount(count) == 1) {
                 LOG.warn(
-                        "{}: head in RAM cannot be decoded, so it is not there (the {}th such object)",
+                        "{}: the head in RAM cannot be decoded, so the object was removed from RAM (occurrences: {})",
                         object.key(),
                         count,
                         e);

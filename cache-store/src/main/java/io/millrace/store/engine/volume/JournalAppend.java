@@ -76,7 +76,7 @@ final class JournalAppend {
         }
         IOException problem = failure.get();
         if (problem == null && needed && !written) {
-            problem = absence.get() == null ? new IOException("no storage path works") : absence.get();
+            problem = absence.get() == null ? new IOException("all storage paths have failed") : absence.get();
         }
         IOException told = problem;
         Replies.deliver(replyOn, () -> reply.onAppend(told));

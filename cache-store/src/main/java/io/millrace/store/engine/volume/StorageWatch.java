@@ -67,7 +67,7 @@ public final class StorageWatch {
                 volume.removed("the file " + file + " was deleted while in use; run `millctl storage online`");
             }
         } catch (IOException e) {
-            LOG.debug("{}: cannot be looked at", file, e);
+            LOG.debug("{}: the identity of the file cannot be read", file, e);
         }
     }
 }

@@ -80,7 +80,7 @@ public final class StoreJournal implements Journal {
             sound += file.state() == JournalFile.State.SOUND ? 1 : 0;
             if (file.state() == JournalFile.State.DAMAGED) {
                 damaged++;
-                LOG.error("{}: damaged: {}", file.path(), file.problem());
+                LOG.error("{}: the journal is damaged: {}", file.path(), file.problem());
             }
             for (JournalEntry entry : file.takeEntries()) {
                 all.add(new Entry(entry.stamp(), entry.content()));

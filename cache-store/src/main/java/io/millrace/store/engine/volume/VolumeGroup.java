@@ -125,7 +125,7 @@ public final class VolumeGroup {
                     opened.volume().close();
                 }
             }
-            throw new IOException("the volumes belong to another store now");
+            throw new IOException("the volumes now belong to another store");
         }
         Slot[] before = slots;
         journal.found(set.volumes());
@@ -370,7 +370,7 @@ public final class VolumeGroup {
             journal.takeOver(returned.volume());
             returned.volume().drain();
             if (journal.isBehind(returned.volume())) {
-                throw new IOException(slot.config().path() + ": its journal could not be written");
+                throw new IOException(slot.config().path() + ": the journal of the volume cannot be written");
             }
             whole = true;
         } finally {
@@ -413,7 +413,7 @@ public final class VolumeGroup {
                 try {
                     volume.drain();
                 } catch (IOException e) {
-                    LOG.info("{}", e.toString());
+                    LOG.info("{}: the queued tasks could not be completed: {}", volume.directory(), e.toString());
                 }
             }
         }
@@ -524,7 +524,8 @@ public final class VolumeGroup {
                 try {
                     volume.closeFile();
                 } catch (IOException e) {
-                    LOG.warn("{}: was handed over and taken back: {}", volume.directory(), e.toString());
+                    LOG.warn(
+                            "{}: an old instance of the volume cannot be closed: {}", volume.directory(), e.toString());
                 }
             } else {
                 volume.shortenReaderList();

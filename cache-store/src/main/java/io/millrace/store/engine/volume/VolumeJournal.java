@@ -88,7 +88,7 @@ final class VolumeJournal {
      */
     private void failed(IOException e) {
         behind = true;
-        LOG.error("{}: could not be written, and is tried again with the next entry: {}", file.path(), e.toString());
+        LOG.error("{}: the journal cannot be written; the next entry tries again: {}", file.path(), e.toString());
     }
 
     /** Returns true if the last write failed. */
@@ -104,7 +104,7 @@ final class VolumeJournal {
         if (batch.isEmpty()) {
             return;
         }
-        IOException failure = new IOException(file.path() + ": the record failed");
+        IOException failure = new IOException(file.path() + ": the journal record cannot be written");
         try {
             write(batch);
             failure = null;

@@ -57,7 +57,7 @@ public final class VolumeSwitch {
         }
         OfflineVolume known = found.get(0).absence();
         if (taken.isEmpty() && known != null) {
-            throw new IOException(path + ": is offline already: " + known.reason());
+            throw new IOException(path + ": the volume is already offline: " + known.reason());
         }
         return taken;
     }
@@ -81,13 +81,13 @@ public final class VolumeSwitch {
         try {
             volume.close();
         } catch (IOException e) {
-            LOG.warn("{}: was not closed in order, and will start empty: {}", path, e.toString());
+            LOG.warn("{}: the volume cannot be closed cleanly and will start empty: {}", path, e.toString());
             inOrder = false;
         }
         if (inOrder && volume.hasLeft()) {
             absence.left(volume.superblock());
         }
-        LOG.info("{}: taken out by command: {}", path, reason);
+        LOG.info("{}: volume taken offline by command: {}", path, reason);
     }
 
     /**
@@ -129,10 +129,10 @@ public final class VolumeSwitch {
             try {
                 before.close();
             } catch (IOException e) {
-                LOG.info("{}: closed for good: {}", path, e.toString());
+                LOG.info("{}: the failed volume cannot be closed: {}", path, e.toString());
             }
         }
-        OfflineVolume absence = slot.absence() == null ? new OfflineVolume("given up") : slot.absence();
+        OfflineVolume absence = slot.absence() == null ? new OfflineVolume("failed") : slot.absence();
         // From here on changes are recorded, even if none were recorded for this volume before.
         group.put(slot.without(absence));
         VolumeReturn returned = group.open(slot, absence.isTooMany() ? null : absence.left());
@@ -144,9 +144,9 @@ public final class VolumeSwitch {
         }
         if (!joined) {
             returned.volume().close();
-            throw new IOException(path + ": failed again while it was brought back");
+            throw new IOException(path + ": the volume failed again while it was brought online");
         }
-        LOG.info("{}: back by command, {}", path, returned.kept() ? "with its content" : "empty");
+        LOG.info("{}: volume brought online by command, {}", path, returned.kept() ? "with its content" : "empty");
     }
 
     /**
@@ -171,7 +171,7 @@ public final class VolumeSwitch {
         try {
             volume.close();
         } catch (IOException e) {
-            LOG.info("{}: closed after it failed: {}", volume.directory(), e.toString());
+            LOG.info("{}: the volume cannot be closed after it failed: {}", volume.directory(), e.toString());
         }
     }
 
@@ -210,7 +210,7 @@ public final class VolumeSwitch {
             volume.changedMeanwhile(diskKeys(keys));
         } catch (IOException e) {
             // The volume has just failed, so it serves no lookups.
-            LOG.warn("{}: failed while returning: {}", volume.directory(), e.toString());
+            LOG.warn("{}: the volume failed while it was brought online: {}", volume.directory(), e.toString());
         }
         group.enter(slot.with(volume));
     }

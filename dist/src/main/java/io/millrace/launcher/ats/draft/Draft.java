@@ -42,7 +42,7 @@ public final class Draft {
     public void setDefault(String key, String text, String record) {
         if (root.find(key) == null && !isDefault(key, text)) {
             DraftNode node = text.startsWith("[") ? root.putWords(key, wordsIn(text)) : root.put(key, text);
-            node.remark("Traffic Server's default (" + record + "); without this line " + ours(key));
+            node.remark("Traffic Server's default (" + record + "); without the line: " + ours(key));
         }
     }
 

@@ -126,7 +126,7 @@ public final class Input {
             return usual;
         }
         String name = relative(rec.value());
-        rec.entry().note("the file that it names was read");
+        rec.entry().note("the named file was read");
         if (!name.equals(usual) && !Files.exists(directory.resolve(name))) {
             problem(rec.entry(), rec.value() + ": no such file");
         }

@@ -57,7 +57,7 @@ public final class ForwardedParents {
         }
         decidedBy = entry;
         if (!parents) {
-            entry.note("forwarded requests go to the hosts themselves");
+            entry.note("forwarded requests go directly to the hosts");
             return false;
         }
         if (fields.getOrDefault("parent_is_proxy", "true").equals("false")) {
@@ -70,7 +70,7 @@ public final class ForwardedParents {
         }
         if (input.records().isOn("http.uncacheable_requests_bypass_parent", true)) {
             entry.note(
-                    "of forwarded requests CONNECT and what is not stored go there too, which Traffic Server sends past parents unless uncacheable_requests_bypass_parent is 0");
+                    "forwarded CONNECT and uncacheable requests also use the parents; Traffic Server bypasses the parents for them unless uncacheable_requests_bypass_parent is 0");
         }
         return true;
     }
@@ -82,7 +82,7 @@ public final class ForwardedParents {
             return;
         }
         entry.notMapped(
-                "for forwarded requests: forward_proxy.origins is for all hosts; write a rule of remap for these");
+                "for forwarded requests: forward_proxy.origins applies to all hosts; write a rule of remap for these hosts");
         boolean direct = !fields.getOrDefault("go_direct", "true").equals("false")
                 && !fields.getOrDefault("parent_is_proxy", "true").equals("false");
         if (!direct) {
@@ -102,7 +102,7 @@ public final class ForwardedParents {
             return;
         }
         if (written) {
-            exceptions.forEach(entry -> entry.notMapped("forwarded requests go to parents, these hosts' among them"));
+            exceptions.forEach(entry -> entry.notMapped("forwarded requests for these hosts also go to the parents"));
         } else if (!guards.isEmpty()) {
             guards.forEach(entry -> close(input, entry));
         }
@@ -110,7 +110,7 @@ public final class ForwardedParents {
                 ? input.records().take("socks.socks_needed")
                 : null;
         if (socks != null) {
-            socks.entry().notMapped("origins are not reached through SOCKS");
+            socks.entry().notMapped("Millrace does not connect to origins through SOCKS");
             close(input, socks.entry());
         }
     }
@@ -118,7 +118,7 @@ public final class ForwardedParents {
     /** Disables forwarding, since requests would connect to hosts that Traffic Server reaches only through parents. */
     public static void close(Input input, Entry entry) {
         input.draft().root().put("forward_proxy.enabled", "false").from(entry);
-        String why = "nothing is forwarded, since requests would go to the hosts themselves (forward_proxy.enabled)";
+        String why = "forwarding is off, because requests would go directly to the hosts (forward_proxy.enabled)";
         entry.notMapped(why);
         Rec required = input.records().take("url_remap.remap_required");
         if (required != null) {

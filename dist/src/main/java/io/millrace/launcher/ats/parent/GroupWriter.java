@@ -70,7 +70,7 @@ public final class GroupWriter {
             node.put("origins", named).optional().from(entry);
         }
         if (names.size() > 1) {
-            entry.note("written twice, since some of its rules ask by http and some by https");
+            entry.note("written twice, because some of its rules use http and some https");
         }
         if (names.isEmpty() && always) {
             names.put("http", write(name, "http", entry, content));
@@ -116,7 +116,7 @@ public final class GroupWriter {
                                 first.self || host.self,
                                 first.sources));
             } else {
-                entry.note(host.authority() + " is listed twice, and is no backup of itself");
+                entry.note(host.authority() + " is listed twice; the second entry is dropped");
             }
         }
         // The weights of each ring are computed separately, since each ring distributes its own requests.

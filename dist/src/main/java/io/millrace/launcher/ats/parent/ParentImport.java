@@ -84,7 +84,7 @@ public final class ParentImport {
         if (usual != null && usual.value() != null) {
             line(usual.entry(), Map.of("dest_domain", ".", "parent", usual.value()), left);
         } else if (usual != null) {
-            usual.entry().note("says nothing");
+            usual.entry().note("is empty");
         }
         forwarded.finish();
         uncacheable();
@@ -99,7 +99,7 @@ public final class ParentImport {
         if (input.draft().elements("origins").isEmpty()) {
             timeout.entry().note("there are no parents");
         } else {
-            timeout.entry().notMapped("timeouts.origin_connect holds for parents too");
+            timeout.entry().notMapped("timeouts.origin_connect applies to parents too");
         }
     }
 
@@ -118,11 +118,11 @@ public final class ParentImport {
             return;
         }
         if (past.value() == null || past.value().equals("0")) {
-            past.entry().note("off, as here");
+            past.entry().note("off, as in Millrace");
         } else if (groups == 0) {
             past.entry().note("there are no parents");
         } else {
-            past.entry().notMapped("all requests go to parents, also those for what is not stored");
+            past.entry().notMapped("all requests go to parents, including uncacheable ones");
         }
     }
 
@@ -146,7 +146,7 @@ public final class ParentImport {
             if (fields.containsKey(name)) {
                 entry.notMapped(
                         name
-                                + ": a group of origins belongs to a rule of remap; write the group and name it in the rules that it is for");
+                                + ": groups of origins are named by rules of remap; write the group and name it in the rules that use it");
                 forwarded.passedOver(entry, fields);
                 return;
             }
@@ -163,9 +163,9 @@ public final class ParentImport {
         boolean forwards = forwarded.isFor(entry, fields);
         String parents = fields.getOrDefault("parent", "");
         if (parents.isEmpty()) {
-            entry.note("goes to the host of the rule itself, as rules without origins do");
+            entry.note("means the host of the rule, as for rules without origins");
         } else if (mine.isEmpty() && !forwards) {
-            entry.note("no rule of remap leads there, or one before it has them");
+            entry.note("no rule of remap has this target, or an earlier line applies to the rule");
         } else {
             write(entry, fields, mine, forwards);
         }
@@ -199,10 +199,10 @@ public final class ParentImport {
         for (Map.Entry<String, String> field : fields.entrySet()) {
             switch (field.getKey()) {
                 case "hash_algorithm", "hash_seed0", "hash_seed1", "hash_replicas", "host_override" ->
-                    entry.note(field.getKey() + " has no equal");
+                    entry.note(field.getKey() + " has no equivalent");
                 case "ignore_self_detect" -> {
                     if (field.getValue().equals("true")) {
-                        entry.notMapped("ignore_self_detect: a group never asks this proxy itself");
+                        entry.notMapped("ignore_self_detect: a group never sends requests to this proxy itself");
                     }
                 }
                 default -> {
@@ -217,7 +217,7 @@ public final class ParentImport {
     private void write(DraftNode group, String scheme, Entry entry, Map<String, String> fields, boolean proxies) {
         String policy = POLICIES.get(fields.getOrDefault("round_robin", "false"));
         if (policy == null) {
-            entry.notMapped("round_robin=" + fields.get("round_robin") + " is no policy, so all take turns");
+            entry.notMapped("round_robin=" + fields.get("round_robin") + " is not a policy, so round robin is used");
             policy = "round_robin";
         }
         group.put("policy", policy);
@@ -226,11 +226,11 @@ public final class ParentImport {
         List<Host> backups = hosts(fields.getOrDefault("secondary_parent", ""), true, entry);
         if (hashed) {
             group.put("hash_key", fields.getOrDefault("qstring", "consider").equals("ignore") ? "path" : "path_query");
-            entry.note("which host has a URL differs from Traffic Server's choice");
+            entry.note("the hash assigns URLs to hosts differently than Traffic Server");
             rings(group, entry, fields.getOrDefault("secondary_mode", "1"), backups);
             hosts.addAll(backups);
         } else if (!backups.isEmpty()) {
-            entry.note("secondary_parent counts for round_robin=consistent_hash alone");
+            entry.note("secondary_parent has an effect only with round_robin=consistent_hash");
         }
         writer.hosts(group, scheme, hosts, entry);
         group.put("parent_is_proxy", Boolean.toString(proxies));
@@ -251,7 +251,7 @@ public final class ParentImport {
         }
         if (mode.equals("3")) {
             entry.notMapped(
-                    "secondary_mode=3 asks a backup at once for what an operator has put down, and is 2 for all else, as here");
+                    "secondary_mode=3 uses a backup immediately for a host that an operator marked down, otherwise it is 2, as in Millrace");
         } else if (!List.of("1", "2").contains(mode)) {
             entry.note("secondary_mode=" + mode + " is 1");
         }
@@ -271,8 +271,8 @@ public final class ParentImport {
         List<Host> hosts = new ArrayList<>();
         for (String parent : list(parents)) {
             if (parent.contains("&")) {
-                entry.note("hosts are hashed by their names; '" + parent.substring(parent.indexOf('&'))
-                        + "' has no equal");
+                entry.note(
+                        "hosts are hashed by name; '" + parent.substring(parent.indexOf('&')) + "' has no equivalent");
             }
             String bare = parent.replaceAll("&.*", "");
             int bar = bare.indexOf('|');

@@ -70,7 +70,7 @@ public final class StrategiesImport {
                             rule -> rule.entry()
                                     .notMapped(
                                             "@strategy=" + rule.strategy()
-                                                    + ": there is no strategies.yaml; write a group of origins, and origins: in the rule; docs/guide/origins.md"));
+                                                    + ": strategies.yaml is missing; write a group of origins and set origins in the rule; see docs/guide/origins.md"));
             return;
         }
         for (JoinedYaml.Item item : yaml.items("hosts")) {
@@ -90,14 +90,14 @@ public final class StrategiesImport {
                     .filter(rule -> rule.strategy().equals(strategy.name))
                     .toList();
             if (mine.isEmpty()) {
-                strategy.entry.note("no rule of remap names it");
+                strategy.entry.note("no rule of remap uses this entry");
             } else {
                 write(strategy, mine);
             }
         }
         for (Entry entry : anchored.values()) {
             if (!used.contains(entry)) {
-                entry.note("no strategy has it that a rule names");
+                entry.note("no strategy that a rule uses contains this entry");
             }
         }
     }
@@ -106,12 +106,12 @@ public final class StrategiesImport {
         String name = Yaml.text(item.node(), "strategy");
         String policy = Yaml.text(item.node(), "policy");
         if (name.isEmpty()) {
-            input.problem(item.entry(), "a strategy has a name, strategy:");
+            input.problem(item.entry(), "a strategy needs a name in the key strategy");
         } else if (!POLICIES.containsKey(policy)) {
             // Traffic Server ignores such a strategy, and refuses the rules that name it.
-            item.entry().notMapped("'" + policy + "' is no policy");
+            item.entry().notMapped("'" + policy + "' is not a policy");
         } else if (strategies.containsKey(name)) {
-            item.entry().note(strategies.get(name).entry.place() + " has the name already, and that counts");
+            item.entry().note(strategies.get(name).entry.place() + " already has the name; the first one applies");
         } else {
             strategies.put(name, new Strategy(name, item.node(), item.entry()));
         }
@@ -135,15 +135,15 @@ public final class StrategiesImport {
         switch (key) {
             case "strategy", "policy", "hash_key", "go_direct", "parent_is_proxy", "groups", "scheme", "failover" -> {}
             case "hash_url", "hash_algorithm", "hash_seed0", "hash_seed1", "hash_replicas", "host_override" ->
-                strategy.entry.note(key + " has no equal");
+                strategy.entry.note(key + " has no equivalent");
             case "ignore_self_detect" -> {
                 if (value.equals("true")) {
-                    strategy.entry.notMapped("ignore_self_detect: a group never asks this proxy itself");
+                    strategy.entry.notMapped("ignore_self_detect: a group never sends requests to this proxy itself");
                 }
             }
             case "cache_peer_result" -> {
                 if (value.equals("false")) {
-                    strategy.entry.notMapped("cache_peer_result: what siblings answer is stored as all else is");
+                    strategy.entry.notMapped("cache_peer_result: responses of siblings are stored like all others");
                 }
             }
             default -> strategy.entry.notMapped(key + " is not understood");
@@ -163,10 +163,10 @@ public final class StrategiesImport {
         if (hashed) {
             String key = Yaml.text(strategy.node, "hash_key");
             group.put("hash_key", HASH_KEYS.getOrDefault(key, "path"));
-            strategy.entry.note("which host has a URL differs from Traffic Server's choice");
+            strategy.entry.note("the hash assigns URLs to hosts differently than Traffic Server");
             if (key.equals("cache_key")) {
                 strategy.entry.note(
-                        "hash_key: cache_key is the path alone there, unless cachekey.so says something else");
+                        "hash_key: in Traffic Server cache_key is only the path, unless cachekey.so changes the key");
             }
         }
         String wanted = Yaml.text(strategy.node, "scheme");
@@ -182,7 +182,7 @@ public final class StrategiesImport {
             }
         }
         if (rings.size() > 2) {
-            strategy.entry.note("all groups but the first are one ring of backups");
+            strategy.entry.note("all groups except the first form one ring of backups");
         }
         rings(strategy, group, failover, hashed, hosts);
         writer.hosts(group, scheme, hosts, strategy.entry);
@@ -198,14 +198,14 @@ public final class StrategiesImport {
         String given = Yaml.text(failover, "ring_mode");
         String mode = RING_MODES.contains(given) ? given : "alternate_ring";
         if (!given.isEmpty() && !given.equals(mode)) {
-            strategy.entry.note("'" + given + "' is no ring_mode, so it is alternate_ring");
+            strategy.entry.note("'" + given + "' is not a ring_mode; alternate_ring is used");
         }
         boolean backups = hosts.stream().anyMatch(Host::backup);
         if (hashed && (mode.equals("peering_ring") || (mode.equals("alternate_ring") && backups))) {
             group.put("ring_mode", mode);
         } else if (!hashed && !mode.equals("exhaust_ring") && backups) {
-            strategy.entry.note("backups are asked when none of the others is up: ring_mode " + mode
-                    + " is for consistent_hash alone");
+            strategy.entry.note("backups are used when all other hosts are down: ring_mode " + mode
+                    + " has an effect only with consistent_hash");
         }
     }
 
@@ -222,7 +222,7 @@ public final class StrategiesImport {
             weight = Yaml.text(host, "weight");
         }
         if (!Yaml.text(host, "hash_string").isEmpty()) {
-            strategy.entry.note("hosts are hashed by their names: hash_string has no equal");
+            strategy.entry.note("hosts are hashed by name: hash_string has no equivalent");
         }
         List<Entry> sources = new ArrayList<>();
         for (Node from : List.of(node, host, ring)) {
@@ -292,7 +292,7 @@ public final class StrategiesImport {
             if (code.matches("[345]\\d\\d") && !code.equals("300") && !code.equals("599")) {
                 codes.add(code);
             } else {
-                strategy.entry.note(key + ": " + code + " is none that counts");
+                strategy.entry.note(key + ": " + code + " is ignored");
             }
         }
         return codes;
@@ -319,10 +319,10 @@ public final class StrategiesImport {
         String path = paths.isEmpty() ? "" : paths.iterator().next();
         if (paths.size() == 1 && path.length() > 1) {
             group.put("health_check.path", path);
-            strategy.entry.note("health_check: active is done by Millrace itself, which asks the hosts");
+            strategy.entry.note("health_check: Millrace itself sends active checks to the hosts");
         } else {
             strategy.entry.notMapped(
-                    "health_check: active is done by Millrace itself; write health_check.path, a page that all hosts answer with 200");
+                    "health_check: Millrace itself sends active checks; set health_check.path to a page that all hosts answer with 200");
         }
     }
 }

@@ -163,7 +163,8 @@ public final class IpAllowImport {
                     case "action" -> action = value;
                     case "method" -> methods.addAll(List.of(value.split("[|,]", -1)));
                     default ->
-                        file.problem(words.entry(), "'" + word + "' is none of src_ip=, dest_ip=, action= and method=");
+                        file.problem(
+                                words.entry(), "'" + word + "' is not one of src_ip=, dest_ip=, action= and method=");
                 }
             }
             add(file, words.entry(), forOrigins, addresses, action, methods, rules);
@@ -183,7 +184,7 @@ public final class IpAllowImport {
                     case "ip_allow", "allow", "set_allow" -> true;
                     case "ip_deny", "deny", "set_deny" -> false;
                     default -> {
-                        file.problem(entry, "'" + action + "' is no action; it is set_allow or set_deny");
+                        file.problem(entry, "'" + action + "' is not an action; use set_allow or set_deny");
                         yield false;
                     }
                 };
@@ -209,7 +210,7 @@ public final class IpAllowImport {
         if (line.allow() && line.methods().isEmpty()) {
             line.entry().note("not needed: connections to origins are allowed by default");
         } else if (!isForward() && line.methods().equals(List.of("CONNECT"))) {
-            line.entry().note("nothing is forwarded to hosts that clients name: forward_proxy is off");
+            line.entry().note("requests to hosts that clients name are not forwarded: forward_proxy is off");
         } else if (!isForward() || (line.allows("GET") && line.allows("CONNECT"))) {
             line.entry()
                     .notMapped("remap rules are not filtered by the address of the origin; leave out"

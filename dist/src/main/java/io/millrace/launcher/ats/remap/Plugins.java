@@ -48,7 +48,7 @@ public final class Plugins {
             Map.entry("cache_fill.so", "cache.range.write: true fetches the whole for a range"),
             Map.entry("stats_over_http.so", "metrics are in the admin API and in millctl metric get"),
             Map.entry("healthchecks.so", "readiness is in the admin API and in millctl status"),
-            Map.entry("xdebug.so", "every answer has Cache-Status; millctl cache lookup URL says more"),
+            Map.entry("xdebug.so", "every response has Cache-Status; millctl cache lookup URL shows more"),
             Map.entry("cache_promote.so", "store.disk_admission decides what the disk takes"),
             Map.entry(
                     "regex_revalidate.so", "millctl purge --prefix, --host and --group do it at once, with --soft too"),
@@ -60,28 +60,32 @@ public final class Plugins {
             Map.entry("conf_remap.so", "write the settings of the rule into it"),
             Map.entry(
                     "regex_remap.so",
-                    "rules by an expression of the path have no equal; regex_map has one of the host"),
+                    "rules with an expression for the path have no equivalent; regex_map has one for the host"),
             Map.entry("header_rewrite.so", "fields of requests and responses cannot be changed; do it at the origin"),
-            Map.entry("tslua.so", "there is no language for rules"),
-            Map.entry("compress.so", "bodies are not compressed; let the origin do it, variants are kept apart"),
-            Map.entry("gzip.so", "bodies are not compressed; let the origin do it, variants are kept apart"),
+            Map.entry("tslua.so", "Millrace has no scripting language"),
+            Map.entry(
+                    "compress.so",
+                    "bodies are not compressed; let the origin compress them, variants are stored separately"),
+            Map.entry(
+                    "gzip.so",
+                    "bodies are not compressed; let the origin compress them, variants are stored separately"),
             Map.entry(
                     "rate_limit.so",
-                    "rates are not limited; limits.per_client bounds what one client has in progress, origin.connections_max what all have"),
-            Map.entry("maxmind_acl.so", "filters go by address, not by country"),
-            Map.entry("geoip_acl.so", "filters go by address, not by country"),
+                    "request rates are not limited; limits.per_client limits the requests in progress of one client, origin.connections_max those of all"),
+            Map.entry("maxmind_acl.so", "filters match addresses, not countries"),
+            Map.entry("geoip_acl.so", "filters match addresses, not countries"),
             Map.entry("access_control.so", "tokens of clients are not verified"),
             Map.entry("secure_link.so", "signed URLs are not verified"),
-            Map.entry("basic_auth.so", "nobody is asked for a password"),
+            Map.entry("basic_auth.so", "passwords are not supported"),
             Map.entry("url_sig.so", "signed URLs are not verified"),
             Map.entry("uri_signing.so", "signed URLs are not verified"),
-            Map.entry("authproxy.so", "nobody is asked about a request"),
-            Map.entry("icap.so", "nobody looks into bodies"),
-            Map.entry("esi.so", "bodies are not put together"),
+            Map.entry("authproxy.so", "requests are not checked with an external service"),
+            Map.entry("icap.so", "bodies are not inspected"),
+            Map.entry("esi.so", "bodies are not assembled (ESI)"),
             Map.entry("multiplexer.so", "requests are not copied to other origins"),
-            Map.entry("prefetch.so", "nothing is fetched that nobody has asked for"),
+            Map.entry("prefetch.so", "Millrace fetches nothing that no client has requested"),
             Map.entry("origin_server_auth.so", "requests to origins are not signed"),
-            Map.entry("statichit.so", "there are no answers without an origin but redirections"),
+            Map.entry("statichit.so", "Millrace cannot answer with static content, only with redirections"),
             Map.entry("traffic_dump.so", "requests are not recorded"),
             Map.entry("otel_tracer.so", "traces are not written"));
 
@@ -100,9 +104,9 @@ public final class Plugins {
         String about = ABOUT.getOrDefault(plugin, "Millrace loads no plugins of Traffic Server");
         if (isGuard(plugin)) {
             return about
-                    + ", so nobody is let in where it stands; take the filter out once another one looks after that";
+                    + ", so the affected rules deny all requests; remove the filter when another program does this check";
         }
-        return MAY_REFUSE.contains(plugin) ? about + "; if it refuses requests, write filters" : about;
+        return MAY_REFUSE.contains(plugin) ? about + "; if the plugin refuses requests, write filters" : about;
     }
 
     /**

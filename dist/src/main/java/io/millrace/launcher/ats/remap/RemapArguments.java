@@ -88,7 +88,7 @@ final class RemapArguments {
         String key = KEYS.get(plugin + " " + name);
         if (key == null) {
             if (plugin.equals("cachekey.so") || plugin.equals("stale_response.so") || plugin.isEmpty()) {
-                rule.entry().notMapped("@pparam=" + text + " of " + plugin + " has no equal");
+                rule.entry().notMapped("@pparam=" + text + " of " + plugin + " has no equivalent");
             }
             return;
         }
@@ -102,7 +102,7 @@ final class RemapArguments {
             rule.settings().put("cache.key.send_whole_query", "true");
             rule.entry()
                     .note(
-                            "origins get the whole query as in Traffic Server; safe only where no answer that is stored depends on it");
+                            "origins get the whole query as in Traffic Server; safe only if no stored response depends on the query");
         }
     }
 
@@ -137,7 +137,7 @@ final class RemapArguments {
             for (String key : mapping.keys()) {
                 ConfigKey<?> known = ConfigCatalog.find(key);
                 if (known == null || !known.isPerRule()) {
-                    rule.entry().notMapped(key + " is for all rules, and cannot be set for one");
+                    rule.entry().notMapped(key + " applies to all rules and cannot be set for one rule");
                     continue;
                 }
                 List<String> words = mapping.words(value);
@@ -157,7 +157,7 @@ final class RemapArguments {
         }
         rule.settings().put("cache.volume", name);
         if (!first.equals(value)) {
-            rule.entry().notMapped("@volume=" + value + ": a rule has one volume, here the first");
+            rule.entry().notMapped("@volume=" + value + ": a rule has only one volume; the first one is used");
         }
     }
 }

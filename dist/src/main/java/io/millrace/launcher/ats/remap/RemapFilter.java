@@ -164,7 +164,7 @@ final class RemapFilter {
     void explain(Entry line) {
         for (AddressWords words : List.of(sources, categories, listeners)) {
             if (words.isReadOtherwise()) {
-                line.note("Traffic Server adds up what its words leave, so that these addresses are "
+                line.note("Traffic Server combines these words by OR, so the addresses are "
                         + (words.addresses().texts().equals(List.of("all"))
                                 ? "all that there are"
                                 : String.join(", ", words.addresses().texts())));
@@ -172,8 +172,10 @@ final class RemapFilter {
         }
         for (String method : methods) {
             if (old && !METHODS.contains(method)) {
-                line.note("filters before version 10 never meet the method " + method
-                        + (allows() ? ", so it is left out: it is not let in there either" : "; this one does"));
+                line.note("filters before version 10 never match the method " + method
+                        + (allows()
+                                ? ", so the method is omitted: it is not allowed in Traffic Server either"
+                                : "; this one does"));
             }
         }
     }

@@ -69,7 +69,7 @@ final class RemapFilters {
             case ".deactivatefilter", ".unactivefilter", ".unusefilter", ".deuseflt", ".unuseflt" ->
                 activate(words.entry(), name, false);
             case ".deletefilter", ".delfilter", ".delflt" -> delete(words.entry(), name);
-            default -> file.problem(words.entry(), "'" + words.at(0) + "' is no directive");
+            default -> file.problem(words.entry(), "'" + words.at(0) + "' is not a directive");
         }
     }
 
@@ -77,12 +77,12 @@ final class RemapFilters {
         RemapFilter filter = define(words.entry(), name);
         for (int i = 2; i < words.words().size(); i++) {
             if (!words.at(i).startsWith("@")) {
-                words.entry().note("'" + words.at(i) + "' is passed over, as Traffic Server does");
+                words.entry().note("'" + words.at(i) + "' is ignored, as in Traffic Server");
             } else if (!take(filter, file, words, i)) {
                 file.problem(
                         words.entry().line(),
                         words.columns().get(i),
-                        "'" + words.at(i) + "' is nothing that a filter has");
+                        "'" + words.at(i) + "' is not a setting of a filter");
             }
         }
     }
@@ -96,7 +96,7 @@ final class RemapFilters {
             defined.put(key, filter);
             known.add(filter);
         } else {
-            entry.note("added to that of " + filter.entry().place());
+            entry.note("added to the filter of " + filter.entry().place());
             // A new name when written again: earlier rules keep the filter without the additions.
             filter.written("");
         }
@@ -111,7 +111,7 @@ final class RemapFilters {
         known.add(filter);
         int place = active.indexOf(before);
         if (before != null) {
-            entry.note("stands in place of that of " + before.entry().place());
+            entry.note("replaces the filter of " + before.entry().place());
         }
         if (place >= 0) {
             active.set(place, filter);
@@ -120,7 +120,7 @@ final class RemapFilters {
     }
 
     void activate(Entry entry, String name, boolean on) {
-        entry.note("rules from here on " + (on ? "have it in their filters" : "do without it"));
+        entry.note("rules after this line " + (on ? "use the filter" : "do not use the filter"));
         if (name.equals(IP_ALLOW)) {
             general = on;
             return;
@@ -141,7 +141,7 @@ final class RemapFilters {
             entry.note("no filter is named '" + name + "', so nothing changes");
         } else {
             active.remove(filter);
-            entry.note("rules from here on do without it");
+            entry.note("rules after this line do not use the filter");
         }
     }
 
@@ -197,7 +197,7 @@ final class RemapFilters {
 
     private void action(RemapFilter filter, Entry line, String value) {
         if (!filter.action(value)) {
-            throw new IllegalArgumentException("'" + value + "' is no action");
+            throw new IllegalArgumentException("'" + value + "' is not an action");
         }
         if (isFirstDeciding() && filter.isOldWord()) {
             throw new IllegalArgumentException("'" + value
@@ -205,7 +205,7 @@ final class RemapFilters {
                     + filter.action());
         }
         if (filter.countAction() > 1) {
-            line.note("of several actions the last one counts");
+            line.note("of several actions the last one applies");
         }
     }
 
@@ -226,7 +226,7 @@ final class RemapFilters {
         }
         if (rule.verb().equals("reverse_map")) {
             if (!filters.isEmpty()) {
-                rule.entry().note("filters are for requests, and this rule is for answers");
+                rule.entry().note("filters apply to requests, but this rule applies to responses");
             }
             return;
         }
@@ -239,7 +239,7 @@ final class RemapFilters {
             writer.writeAllPassed(filters, general);
         }
         if (rule.verb().contains("redirect") && !filters.isEmpty()) {
-            rule.entry().note("Traffic Server redirects without asking filters; here they are asked first");
+            rule.entry().note("Traffic Server redirects without checking filters; Millrace checks the filters first");
         }
     }
 
@@ -260,7 +260,7 @@ final class RemapFilters {
     void finish() {
         for (RemapFilter filter : known) {
             if (!filter.isUsed()) {
-                filter.entry().note("no rule has it");
+                filter.entry().note("no rule uses it");
             }
         }
     }

@@ -64,7 +64,7 @@ public final class RemapImport {
                 }
             }
         }
-        words.entry().note("its lines stand in its place");
+        words.entry().note("replaced by the lines of the file");
     }
 
     /** @return the problem; null if the file was read */
@@ -120,7 +120,7 @@ public final class RemapImport {
     private static void explain(RemapRule rule, List<String> more) {
         for (int i = 0; i < more.size(); i++) {
             if (more.get(i).startsWith("#")) {
-                rule.entry().note("'#' begins no comment in the middle of a line: what begins with @ behind it counts");
+                rule.entry().note("'#' does not begin a comment in the middle of a line: words with @ after it apply");
                 return;
             }
             if (i == 0 && rule.verb().contains("map")) {

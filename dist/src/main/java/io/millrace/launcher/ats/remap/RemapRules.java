@@ -71,13 +71,13 @@ public final class RemapRules {
     RemapRule begin(Entry entry, String kind, String from, String to) {
         String verb = kind.toLowerCase(Locale.ROOT);
         if (!VERBS.contains(verb)) {
-            input.problem(entry, "'" + kind + "' is no kind of rule");
+            input.problem(entry, "'" + kind + "' is not a kind of rule");
             return null;
         }
         filters.begin(entry);
         if (to.startsWith("http://{") || (from.contains("{") && !verb.startsWith("regex"))) {
             entry.notMapped(
-                    "pages of Traffic Server's own are not there; millctl cache list, millctl status and millctl metric get say the same");
+                    "Millrace has no such pages; millctl cache list, millctl status and millctl metric get show the same data");
             if (from.contains("{")) {
                 return null;
             }
@@ -87,7 +87,7 @@ public final class RemapRules {
             return closed;
         }
         if (from.startsWith("tunnel:")) {
-            entry.notMapped("connections are not passed on by their names in TLS");
+            entry.notMapped("connections are not forwarded by SNI without TLS termination");
             return null;
         }
         if (verb.equals("map_with_referer") && !isRefererAsked()) {
@@ -129,7 +129,8 @@ public final class RemapRules {
             }
         });
         if (rule.verb().equals("redirect_temporary") && input.draft().root().moveBefore("remap", node, "redirect")) {
-            rule.entry().note("stands before those for good, since Traffic Server looks at it first");
+            rule.entry()
+                    .note("placed before the permanent redirections, because Traffic Server checks this rule first");
         }
         filters.write(rule, node);
         rule.at(node);
@@ -175,7 +176,7 @@ public final class RemapRules {
         } else if (!first && !last) {
             rule.entry()
                     .note(
-                            "the expression is for the whole host; Traffic Server finds it anywhere in it, and so does a rule here that has filters");
+                            "the expression must match the whole host; in Traffic Server, and in imported rules with filters, it matches anywhere in the host");
         }
         String path = parts.group(4);
         return parts.group(1) + whole + parts.group(3) + (path.isEmpty() ? "/" : path);

@@ -72,7 +72,7 @@ public final class RemapYamlImport {
             return ": more than " + INCLUDES_MAX + " files are included";
         }
         if (input.files().containsKey(name)) {
-            return " is included twice; write what it says in the second place";
+            return " is included twice; copy its content to the second place";
         }
         JoinedYaml yaml = JoinedYaml.read(input, name, false, KEYS);
         if (yaml == null) {
@@ -97,7 +97,7 @@ public final class RemapYamlImport {
                 directive(key, pairs.get(key).getValueNode(), entry);
                 for (String other : pairs.keySet()) {
                     if (!other.equals(key)) {
-                        entry.note(other + " is passed over, as Traffic Server does");
+                        entry.note(other + " is ignored, as in Traffic Server");
                     }
                 }
                 return;
@@ -118,18 +118,18 @@ public final class RemapYamlImport {
                     if (count++ == 0) {
                         define(entry, pair.getKey(), pair.getValue().getValueNode());
                     } else {
-                        entry.note(pair.getKey() + " is passed over, as Traffic Server does");
+                        entry.note(pair.getKey() + " is ignored, as in Traffic Server");
                     }
                 }
                 if (count == 0) {
-                    input.problem(entry, "define_filter needs a name, and what the filter says below it");
+                    input.problem(entry, "define_filter needs a name with the settings of the filter below it");
                 }
             }
         }
     }
 
     private void include(String name, Entry entry) {
-        entry.note("its rules stand in its place");
+        entry.note("replaced by the rules of the file");
         String relative = input.relative(name);
         for (String each : input.isDirectory(relative) ? input.list(relative) : List.of(relative)) {
             boolean before = filters.beginFile();
@@ -148,7 +148,7 @@ public final class RemapYamlImport {
 
     private void terms(RemapFilter filter, @Nullable Node node, Entry entry) {
         if (!(node instanceof MappingNode)) {
-            input.problem(entry, "a filter is written as names and values");
+            input.problem(entry, "a filter must consist of names and values");
             return;
         }
         for (Map.Entry<String, String> term : TERMS.entrySet()) {
@@ -165,7 +165,7 @@ public final class RemapYamlImport {
         }
         for (String key : Yaml.pairs(node).keySet()) {
             if (!TERMS.containsKey(key) && !key.equals("internal")) {
-                entry.note(key + " in a filter is passed over, as Traffic Server does");
+                entry.note(key + " in a filter is ignored, as in Traffic Server");
             }
         }
     }
@@ -173,7 +173,7 @@ public final class RemapYamlImport {
     private void take(RemapFilter filter, Entry entry, String name, String value) {
         try {
             if (value.isEmpty()) {
-                throw new IllegalArgumentException(name + " says nothing");
+                throw new IllegalArgumentException(name + " is empty");
             }
             filters.take(filter, entry, name, value);
         } catch (IllegalArgumentException e) {
@@ -186,7 +186,7 @@ public final class RemapYamlImport {
         List<String> from = urls(Yaml.value(node, "from"), true);
         List<String> to = urls(Yaml.value(node, "to"), false);
         if (kind.isEmpty() || from.isEmpty() || to.isEmpty()) {
-            input.problem(entry, "a rule has type, from and to, and to names a scheme and a host");
+            input.problem(entry, "a rule needs type, from and to, and to needs a scheme and a host");
             return;
         }
         for (String each : from) {
@@ -198,7 +198,7 @@ public final class RemapYamlImport {
             rules.write(rule);
         }
         if (from.size() > 1) {
-            entry.note("without a scheme it is for http and https: two rules here");
+            entry.note("a rule without a scheme applies to http and https: two rules in Millrace");
         }
     }
 
@@ -212,7 +212,7 @@ public final class RemapYamlImport {
             List<String> expressions = new ArrayList<>();
             Yaml.elements(Yaml.value(redirect, "regex")).forEach(each -> expressions.add(Yaml.text(each)));
             if (Yaml.text(redirect, "url").isEmpty() || expressions.isEmpty()) {
-                input.problem(entry, "redirect has url and regex");
+                input.problem(entry, "redirect needs url and regex");
             }
             rules.refuse(rule, Yaml.text(redirect, "url"), expressions);
         }

@@ -37,8 +37,9 @@ final class RuleFilters {
             // Without the rule, its requests would match a wider rule.
             filters.stream()
                     .filter(filter -> filter.isInternal() && !filter.name().isEmpty())
-                    .forEach(filter -> filter.entry().note("is for Traffic Server's own requests alone"));
-            nobody("is for Traffic Server's own requests alone; Millrace makes none, so nobody passes");
+                    .forEach(filter -> filter.entry().note("applies only to Traffic Server's internal requests"));
+            nobody(
+                    "applies only to Traffic Server's internal requests, which Millrace does not have, so all requests are denied");
             return;
         }
         for (RemapFilter filter : filters) {
@@ -61,7 +62,7 @@ final class RuleFilters {
         }
         if (all.isForNobody()) {
             allowing.forEach(filter -> node.from(filter.entry()));
-            nobody("no request passes all of its filters");
+            nobody("no request can pass all filters of the rule");
             return;
         }
         if (general && !ipAllow.onlyDenies()) {
@@ -78,7 +79,7 @@ final class RuleFilters {
             DraftNode joined = node.element("filters");
             all.write(joined, true);
             allowing.forEach(filter -> joined.from(filter.entry()));
-            rule.entry().note("where several filters allow, a request has to pass all of them: they are one here");
+            rule.entry().note("a request must pass all filters that allow: these are combined into one filter");
         }
     }
 
@@ -92,11 +93,11 @@ final class RuleFilters {
             filter.use();
             FilterTerms terms = filter.terms();
             if (filter.isInternal()) {
-                filter.entry().note("Millrace makes no requests of its own");
+                filter.entry().note("Millrace has no internal requests");
                 continue;
             }
             if (terms.isForNobody()) {
-                filter.entry().note("no request meets it");
+                filter.entry().note("no request matches it");
                 continue;
             }
             boolean flips = filter.isSet() && !terms.methods().isEmpty();
@@ -120,9 +121,9 @@ final class RuleFilters {
 
     private void one(RemapFilter filter, FilterTerms terms) {
         if (filter.isInternal()) {
-            filter.entry().note("Millrace makes no requests of its own");
+            filter.entry().note("Millrace has no internal requests");
         } else if (terms.isForNobody()) {
-            filter.entry().note("no request meets it");
+            filter.entry().note("no request matches it");
         } else if (filter.name().isEmpty()) {
             terms.write(node.element("filters"), filter.allows());
         } else {

@@ -36,11 +36,11 @@ public final class Certificates {
 
     /** Fields of a line that have no equivalent, and what to do instead. */
     private static final Map<String, String> MISSING = Map.of(
-            "ssl_ca_name", "put the chain into the certificate's file",
-            "ssl_ocsp_name", "Millrace asks the responder that the certificate names: tls.ocsp_stapling",
-            "ssl_key_dialog", "keys are read without a passphrase; remove it with: openssl pkey",
-            "ticket_key_name", "write tls.ticket_keys_file, which holds for all certificates",
-            "action", "connections are not passed on without ending TLS; a proxy for TCP in front can do it");
+            "ssl_ca_name", "append the chain to the file of the certificate",
+            "ssl_ocsp_name", "Millrace queries the responder named in the certificate: tls.ocsp_stapling",
+            "ssl_key_dialog", "encrypted keys are not supported; remove the passphrase with: openssl pkey",
+            "ticket_key_name", "set tls.ticket_keys_file, which applies to all certificates",
+            "action", "connections are not forwarded without TLS termination; use a TCP proxy in front");
 
     private static final Set<String> KNOWN =
             Set.of("dest_ip", "dest_fqdn", "ssl_cert_name", "ssl_key_name", "ssl_ticket_enabled", "ssl_ticket_number");
@@ -118,7 +118,7 @@ public final class Certificates {
                 element.putWords("names", each.names);
             }
             if (!each.general && each.names.isEmpty()) {
-                each.entry.note("dest_ip: chosen by the name that a client asks for, not by the address");
+                each.entry.note("dest_ip: certificates are chosen by the requested name, not by the address");
             }
         }
     }
@@ -126,7 +126,7 @@ public final class Certificates {
     /** Adds a note to the certificates if no address has TLS. */
     public void finish() {
         if (input.draft().elements("listen").stream().noneMatch(node -> node.find("tls") != null)) {
-            all.forEach(each -> each.entry.note("no port has ssl, so it is not needed"));
+            all.forEach(each -> each.entry.note("not needed, because no port has ssl"));
         }
     }
 
@@ -140,7 +140,7 @@ public final class Certificates {
                         .note("taken into account with " + certificate.entry().place());
             }
         } else if (key != null) {
-            key.entry().note("the certificate with it is not named");
+            key.entry().note("the matching certificate is not set");
         }
     }
 
@@ -175,7 +175,7 @@ public final class Certificates {
     private void add(Entry entry, Map<String, String> fields) {
         String certificates = fields.getOrDefault("ssl_cert_name", "");
         if (certificates.isEmpty()) {
-            entry.notMapped("names no certificate");
+            entry.notMapped("has no certificate");
             return;
         }
         for (String field : fields.keySet().stream().sorted().toList()) {
@@ -189,7 +189,7 @@ public final class Certificates {
         if (fields.getOrDefault("ssl_ticket_enabled", "1").equals("0")) {
             entry.notMapped("ssl_ticket_enabled: session tickets are issued for all names");
         } else if (fields.containsKey("ssl_ticket_enabled") || fields.containsKey("ssl_ticket_number")) {
-            entry.note("ssl_ticket_enabled, ssl_ticket_number: tickets are as BoringSSL makes them");
+            entry.note("ssl_ticket_enabled, ssl_ticket_number: session tickets use the settings of BoringSSL");
         }
         String names = fields.getOrDefault("dest_fqdn", "").strip();
         // Several files are certificates with different key types for the same names.

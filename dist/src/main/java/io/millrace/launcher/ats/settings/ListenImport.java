@@ -62,7 +62,7 @@ public final class ListenImport {
         }
         Rec secure = input.records().take("ssl.enabled");
         if (secure != null) {
-            secure.entry().note("an address of listen has tls where a port was for it");
+            secure.entry().note("imported as tls of an address in listen");
         }
         if (input.draft().elements("listen").isEmpty()) {
             input.draft()
@@ -142,12 +142,12 @@ public final class ListenImport {
         if (port.tls && ServerTlsImport.isCertificateRequired(input) && ServerTlsImport.authorities(input) == null) {
             entry.notMapped(
                     whole
-                            + " is for clients that show a certificate, and ssl.CA.cert.filename names no file of authorities, so nothing listens there");
+                            + " requires client certificates, but ssl.CA.cert.filename has no file of certificate authorities, so the port is not imported");
             return;
         }
         if (port.tls && !certificates.isThere()) {
-            entry.notMapped(
-                    whole + " is for TLS, and no certificate is named: add it to listen with tls: {certificate, key}");
+            entry.notMapped(whole
+                    + " uses TLS, but no certificate is set: add the address to listen with tls: {certificate, key}");
             return;
         }
         DraftNode node = input.draft().element("listen", entry);
@@ -155,7 +155,7 @@ public final class ListenImport {
         if (port.onlyTold && !input.records().isSet("http.proxy_protocol_allowlist")) {
             entry.notMapped(
                     "'pp' of " + whole
-                            + ": filters would believe anybody's PROXY header; name the load balancers in access.proxy_protocol_allow, and write proxy_protocol: accept");
+                            + ": PROXY headers from any address would be trusted; name the load balancers in access.proxy_protocol_allow, and set proxy_protocol: accept");
         } else if (port.proxyProtocol) {
             node.put("proxy_protocol", "accept");
             allowProxies(entry);
@@ -177,7 +177,7 @@ public final class ListenImport {
                     .putWords("access.proxy_protocol_allow", List.of("all"))
                     .from(entry)
                     .remark(
-                            "as in Traffic Server without proxy_protocol_allowlist; name your load balancers instead, since who is believed can write any address");
+                            "as in Traffic Server without proxy_protocol_allowlist; name only your load balancers, because a trusted sender can claim any client address");
         }
     }
 
@@ -190,7 +190,7 @@ public final class ListenImport {
             rest = end < rest.length() ? rest.substring(end + 1) : "";
         }
         if (port.number == 0 && port.unusable == null) {
-            rec.file().problem(rec.entry(), "http.server_ports: '" + descriptor + "' names no port");
+            rec.file().problem(rec.entry(), "http.server_ports: '" + descriptor + "' has no port");
             return null;
         }
         return port;
@@ -225,7 +225,7 @@ public final class ListenImport {
             port.proxyProtocol = true;
             port.onlyTold = word.equals("pp");
             if (port.onlyTold) {
-                port.notes.add("a PROXY header that is read is believed, also for logs and filters");
+                port.notes.add("a PROXY header determines the client address, also for logs and filters");
             }
         } else if (word.startsWith("proto=")) {
             protocols(word.substring(equals + 1), port);
@@ -234,11 +234,11 @@ public final class ListenImport {
                     + (word.equals("quic")
                             ? "HTTP/3"
                             : word.equals("blind")
-                                    ? "ports for CONNECT alone"
+                                    ? "ports only for CONNECT"
                                     : word.startsWith("/") ? "Unix sockets for clients" : "transparent proxy")
-                    + ", so nothing listens there";
+                    + ", so the port is not imported";
         } else {
-            port.refused.add("'" + option + "' of port " + port.number + " has no equal");
+            port.refused.add("'" + option + "' of port " + port.number + " has no equivalent");
         }
     }
 
@@ -254,7 +254,7 @@ public final class ListenImport {
         port.http2 = known.contains("http2");
         port.http2Listed = true;
         if (!known.contains("http")) {
-            port.notes.add("HTTP/1.1 is spoken at every address");
+            port.notes.add("HTTP/1.1 is enabled at every address");
         }
     }
 
@@ -289,9 +289,9 @@ public final class ListenImport {
             }
             default -> {
                 if (rec.text().isEmpty() || rec.text().equalsIgnoreCase("X")) {
-                    rec.entry().note("an ordinary port, as listen has them");
+                    rec.entry().note("an ordinary port, as in listen");
                 } else {
-                    rec.entry().notMapped("only the attribute X, an ordinary port, has an equal");
+                    rec.entry().notMapped("only the attribute X, an ordinary port, has an equivalent");
                 }
             }
         }

@@ -63,7 +63,8 @@ public final class LogImport {
         if (xml != null) {
             readXml(xml);
         }
-        input.name("logging.config", "logs described in Lua are not read; write log.access, docs/reference/logs.md");
+        input.name(
+                "logging.config", "logs described in Lua are not imported; set log.access, see docs/reference/logs.md");
         choose();
         oldNames();
         enabled();
@@ -163,7 +164,7 @@ public final class LogImport {
 
     private void format(Entry entry, String name, String text, boolean aggregated) {
         if (aggregated) {
-            entry.notMapped("sums over an interval are not logged; metrics have them");
+            entry.notMapped("sums over an interval are not logged; see the metrics");
         }
         formats.put(name, new Format(entry, text));
     }
@@ -175,7 +176,7 @@ public final class LogImport {
             } else {
                 log.entry.notMapped(
                         log.mode.contains("pipe")
-                                ? "lines are written to a file, which others may follow"
+                                ? "lines are written to a file, which other programs can follow"
                                 : "there is one access log, and that is "
                                         + (chosen == null ? "another" : chosen.entry.place()));
             }
@@ -183,14 +184,14 @@ public final class LogImport {
         Log log = chosen;
         for (Map.Entry<String, Format> format : formats.entrySet()) {
             if (log == null || !format.getKey().equals(log.format)) {
-                format.getValue().entry.note("no log that was imported has it");
+                format.getValue().entry.note("no imported log uses it");
             }
         }
         for (Map.Entry<String, Entry> filter : filters.entrySet()) {
             if (log != null && log.filters.contains(filter.getKey())) {
                 filter.getValue().notMapped("lines of the access log are not filtered");
             } else {
-                filter.getValue().note("no log that was imported has it");
+                filter.getValue().note("no imported log uses it");
             }
         }
         if (log == null) {
@@ -200,7 +201,7 @@ public final class LogImport {
             log.entry.notMapped("lines of the access log are not filtered");
         }
         if (!log.mode.equals("ascii")) {
-            log.entry.note("written as text; there are no binary logs");
+            log.entry.note("written as text; Millrace has no binary logs");
         }
         write(log);
     }
@@ -212,7 +213,7 @@ public final class LogImport {
                 ? "squid"
                 : text.equals(COMMON) || text.equals("common") ? "common" : text;
         if (format == null && !List.of("squid", "common").contains(known)) {
-            log.entry.notMapped("no format '" + log.format + "' is known; log.access.format takes a template");
+            log.entry.notMapped("no format '" + log.format + "' exists; log.access.format accepts a template");
             return;
         }
         input.draft().set("log.access.format", known, log.entry);
@@ -245,7 +246,7 @@ public final class LogImport {
             boolean requests = !List.of("0", "1").contains(rec.value().strip());
             input.draft().set("log.access.enabled", Boolean.toString(requests), rec.entry());
         } else if (rec != null) {
-            rec.entry().note("says nothing; Traffic Server's default holds");
+            rec.entry().note("is empty; Traffic Server's default applies");
         }
     }
 
@@ -254,7 +255,7 @@ public final class LogImport {
         Log log = chosen;
         if (directory == null || directory.value() == null) {
             if (directory != null) {
-                directory.entry().note("says nothing");
+                directory.entry().note("is empty");
             }
             if (log != null && !log.filename.isEmpty()) {
                 log.entry.note("the file is access.log in the log directory; log.access.path names another");

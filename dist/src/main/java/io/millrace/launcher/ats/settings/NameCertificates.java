@@ -120,7 +120,7 @@ public final class NameCertificates {
         String general = general();
         if (general != null) {
             root.put("tls.default_certificate", general)
-                    .remark("clients that name no host get the same certificate as before");
+                    .remark("clients without SNI get the same certificate as in Traffic Server");
         }
     }
 

@@ -69,7 +69,7 @@ public record NameSettings(Map<String, String> values, Map<String, List<String>>
             if (http2.equals("OFF") || text("disable_h2").equalsIgnoreCase("true")) {
                 values.put("http2", "false");
             } else if (!http2.isEmpty()) {
-                entry.note("http2: offered to all clients, as here");
+                entry.note("http2: offered to all clients, as in Millrace");
             }
             return new NameSettings(values, lists, strict);
         }
@@ -85,8 +85,8 @@ public record NameSettings(Map<String, String> values, Map<String, List<String>>
             switch (level) {
                 case "STRICT", "MODERATE" -> {
                     if (file == null) {
-                        entry.notMapped("verify_client: neither verify_client_ca_certs nor ssl.CA.cert.filename names"
-                                + " a file of authorities");
+                        entry.notMapped("verify_client: neither verify_client_ca_certs nor ssl.CA.cert.filename has"
+                                + " a file of certificate authorities");
                     } else {
                         values.put("client_certificates", strict ? "require" : "request");
                         values.put("client_ca_file", file);
@@ -96,7 +96,7 @@ public record NameSettings(Map<String, String> values, Map<String, List<String>>
                     if (general) {
                         values.put("client_certificates", "off");
                     } else {
-                        entry.note("verify_client: clients are not asked for certificates, as here");
+                        entry.note("verify_client: clients are not asked for certificates, as in Millrace");
                     }
                 }
                 case "" -> {
@@ -109,7 +109,7 @@ public record NameSettings(Map<String, String> values, Map<String, List<String>>
                 default -> {
                     // It is unknown which clients such a value should refuse.
                     strict = true;
-                    entry.notMapped("verify_client: '" + level + "' is none of its values");
+                    entry.notMapped("verify_client: '" + level + "' is not a valid value");
                 }
             }
         }
@@ -119,7 +119,7 @@ public record NameSettings(Map<String, String> values, Map<String, List<String>>
             Node node = Yaml.value(item, "verify_client_ca_certs");
             if (node instanceof MappingNode) {
                 if (!Yaml.text(node, "dir").isEmpty()) {
-                    entry.notMapped("verify_client_ca_certs: put the certificates of dir into the file");
+                    entry.notMapped("verify_client_ca_certs: copy the certificates of dir into the file");
                 }
                 String file = Yaml.text(node, "file");
                 return file.isEmpty() ? "" : input.configured(file);
@@ -154,7 +154,7 @@ public record NameSettings(Map<String, String> values, Map<String, List<String>>
                 values.put("min_version", only);
                 values.put("max_version", only);
             } else if (known.size() == named.size()) {
-                entry.note("valid_tls_versions_in: that is how Millrace does it");
+                entry.note("valid_tls_versions_in: Millrace always behaves this way");
             }
         }
 

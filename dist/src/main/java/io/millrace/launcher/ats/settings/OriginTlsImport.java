@@ -35,7 +35,7 @@ public final class OriginTlsImport {
         file(CA, "ssl.client.CA.cert.path", "origin.tls.ca_file");
         file(CERTIFICATE, "ssl.client.cert.path", "origin.tls.certificate");
         if (input.records().value(CERTIFICATE, "").isEmpty()) {
-            note(KEY, "the certificate with it is not named");
+            note(KEY, "the matching certificate is not set");
         } else {
             file(KEY, "ssl.client.private_key.path", "origin.tls.key");
         }

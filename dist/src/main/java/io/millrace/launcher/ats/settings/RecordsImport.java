@@ -40,7 +40,7 @@ public final class RecordsImport {
             readYaml(yaml);
             if (lines != null) {
                 input.name("records.config", "not used: Traffic Server 10 reads records.yaml, which exists");
-                lines.entries().forEach(entry -> entry.note("rename or remove one of the two"));
+                lines.entries().forEach(entry -> entry.note("rename or delete one of the two files"));
             }
         } else if (lines != null) {
             readLines(lines);
@@ -57,7 +57,7 @@ public final class RecordsImport {
             Entry entry = file.entry(i + 1, i + 1, column, line);
             Matcher matcher = LINE.matcher(line.stripTrailing());
             if (!matcher.matches()) {
-                file.problem(entry, "is not a record; it is written like CONFIG proxy.config.NAME INT 1");
+                file.problem(entry, "is not a record; the form is: CONFIG proxy.config.NAME INT 1");
                 continue;
             }
             String value =
@@ -75,7 +75,7 @@ public final class RecordsImport {
         Node root = Yaml.root(file);
         Node records = Yaml.value(root, "records");
         if (root != null && !(records instanceof MappingNode)) {
-            file.problem(1, 1, "has no records: with settings below it");
+            file.problem(1, 1, "has no section records:");
             return;
         }
         for (Map.Entry<String, NodeTuple> pair : Yaml.pairs(root).entrySet()) {
@@ -84,7 +84,7 @@ public final class RecordsImport {
                 readSection(file, "", pair.getValue().getValueNode());
             } else {
                 Yaml.entry(file, pair.getValue().getKeyNode(), pair.getValue().getValueNode())
-                        .notMapped("is not below records:, where Traffic Server looks");
+                        .notMapped("is not in section records:, the only one that Traffic Server reads");
             }
         }
     }
@@ -153,7 +153,7 @@ public final class RecordsImport {
                     && rec.value() != null
                     && rec.name().startsWith("ssl.client.")
                     && !rec.name().equals("ssl.client.certification_level")) {
-                rec.entry().note("no rule leads to an origin by https");
+                rec.entry().note("no rule has an https origin");
             } else if (mapping != null) {
                 map(rec, mapping);
             } else {
@@ -184,7 +184,7 @@ public final class RecordsImport {
     private void map(Rec rec, RecordTable.Mapping mapping) {
         String value = rec.value();
         if (value == null) {
-            rec.entry().note("says nothing; Traffic Server's default holds");
+            rec.entry().note("is empty; Traffic Server's default applies");
             return;
         }
         try {

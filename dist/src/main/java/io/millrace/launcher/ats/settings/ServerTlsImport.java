@@ -24,7 +24,7 @@ public final class ServerTlsImport {
     private static final List<String> TLS_1_3 = List.of("ssl.TLSv1_3", "ssl.TLSv1_3.enabled");
 
     /** Why an older version is omitted. */
-    static final String TOO_OLD = "TLS 1.2 is the oldest version that Millrace speaks";
+    static final String TOO_OLD = "TLS 1.2 is the oldest version that Millrace supports";
 
     private final Input input;
     private final Draft draft;
@@ -93,7 +93,7 @@ public final class ServerTlsImport {
         bound(NEWEST, "tls.max_version", bounds[1], bounded);
         if (bounded) {
             for (String name : List.of("ssl.TLSv1", "ssl.TLSv1_1", "ssl.TLSv1.enabled", "ssl.TLSv1_1.enabled")) {
-                with(name, rec -> rec.entry().note(OLDEST + " and " + NEWEST + " go before it"));
+                with(name, rec -> rec.entry().note(OLDEST + " and " + NEWEST + " take precedence"));
             }
         }
         boolean old = isOn(TLS_1_2);
@@ -106,7 +106,7 @@ public final class ServerTlsImport {
         with(record, rec -> {
             String word = OpenSslNames.version(version);
             if (!bounded) {
-                rec.entry().note("counts only where both bounds are set");
+                rec.entry().note("has an effect only if both bounds are set");
             } else if (word == null) {
                 rec.entry().notMapped(TOO_OLD);
             } else {
@@ -124,11 +124,11 @@ public final class ServerTlsImport {
         for (String name : records) {
             with(name, rec -> {
                 if (bounded) {
-                    rec.entry().note(OLDEST + " and " + NEWEST + " go before it");
+                    rec.entry().note(OLDEST + " and " + NEWEST + " take precedence");
                 } else if (on) {
-                    rec.entry().note("that is how Millrace does it");
+                    rec.entry().note("Millrace always behaves this way");
                 } else if (other == null) {
-                    rec.entry().notMapped("no version would be left: TLS 1.2 and 1.3 are spoken");
+                    rec.entry().notMapped("no version would remain: Millrace supports TLS 1.2 and 1.3");
                 } else {
                     draft.set(key, other, rec.entry());
                 }
@@ -150,12 +150,12 @@ public final class ServerTlsImport {
 
     /** Returns why a list of cipher suites is omitted. */
     static String noSuites(String key) {
-        return "sets of cipher suites depend on OpenSSL's version: name suites that BoringSSL has in " + key;
+        return "names of sets of cipher suites depend on the version of OpenSSL: list suites of BoringSSL in " + key;
     }
 
     /** Returns a note about names that were omitted from a list. */
     static String left(OpenSslNames.Translation found) {
-        return "BoringSSL does not offer " + String.join(", ", found.unknown());
+        return "BoringSSL does not support " + String.join(", ", found.unknown());
     }
 
     private void groups(String list, Entry entry) {
@@ -177,7 +177,7 @@ public final class ServerTlsImport {
             long level = Quantity.integer(rec.text());
             asks[0] = level == 1 || level == 2;
             if (asks[0] && file == null) {
-                rec.entry().notMapped("clients are not asked for certificates: " + AUTHORITIES + " names no file");
+                rec.entry().notMapped("clients are not asked for certificates: " + AUTHORITIES + " has no file");
             } else {
                 draft.set("tls.client_certificates", level == 2 ? "require" : asks[0] ? "request" : "off", rec.entry());
             }
@@ -186,12 +186,12 @@ public final class ServerTlsImport {
             if (asks[0] && file != null) {
                 draft.set("tls.client_ca_file", file, rec.entry());
             } else {
-                rec.entry().note("used only where clients are asked for certificates");
+                rec.entry().note("has an effect only if clients are asked for certificates");
             }
         });
         with(AUTHORITIES_PATH, rec -> {
             if (file == null && asks[0]) {
-                rec.entry().notMapped("put the certificates of the directory into one file: tls.client_ca_file");
+                rec.entry().notMapped("copy the certificates of the directory into one file: tls.client_ca_file");
             } else {
                 rec.entry().note("taken into account for " + AUTHORITIES);
             }

@@ -18,7 +18,7 @@ public final class SpecialRecords {
 
     /** The reason for omitting a setting that would cause no-store responses to be stored. */
     public static final String NO_STORE_TOO =
-            "no-store would be ignored as well, to which versions before 10 keep; write cache.ignore_server_no_cache: true if no origin says it of what must not be kept";
+            "no-store would also be ignored, which versions before 10 obey; set cache.ignore_server_no_cache: true if no origin sends no-store for data that must not be stored";
 
     /** Processes the value of a record. */
     private interface Reading {
@@ -59,7 +59,7 @@ public final class SpecialRecords {
             on[0] = seconds >= 0;
             if (on[0]) {
                 draft.set("tls.hsts.max_age", Quantity.seconds(seconds), rec.entry());
-                rec.entry().note("an origin's own Strict-Transport-Security stays as it is");
+                rec.entry().note("a Strict-Transport-Security field of the origin is not changed");
             } else {
                 rec.entry().note("no Strict-Transport-Security is added");
             }
@@ -84,7 +84,7 @@ public final class SpecialRecords {
             if (on) {
                 rec.entry()
                         .notMapped(
-                                "an answer to POST is stored only where Content-Location says that it stands for one to GET (RFC 9110 s9.3.3)");
+                                "a response to POST is stored only if its Content-Location is the URL of the request (RFC 9110 s9.3.3)");
             }
         });
     }
@@ -112,7 +112,7 @@ public final class SpecialRecords {
             return;
         }
         if (rec.value() == null) {
-            rec.entry().note("says nothing; Traffic Server's default holds");
+            rec.entry().note("is empty; Traffic Server's default applies");
             return;
         }
         try {
@@ -140,7 +140,7 @@ public final class SpecialRecords {
             List<String> words = List.of("none", "name", "short", "full", "stack");
             long shown = level == 1 ? 1 + more : level;
             if (shown < 0 || shown >= words.size()) {
-                throw new BadValueException("'" + level + "' is none of 0 to 4");
+                throw new BadValueException("'" + level + "' is not one of 0 to 4");
             }
             draft.set("via.response", words.get((int) shown), rec.entry());
             if (verbose != null) {
@@ -154,7 +154,7 @@ public final class SpecialRecords {
         with("http.response_server_enabled", rec -> {
             long value = Quantity.integer(rec.text());
             if (value < 0 || value > 2) {
-                throw new BadValueException("'" + value + "' is none of 0 to 2");
+                throw new BadValueException("'" + value + "' is not one of 0 to 2");
             }
             draft.set("via.server", List.of("pass", "own", "missing").get((int) value), rec.entry());
         });
@@ -183,19 +183,19 @@ public final class SpecialRecords {
                 : draft.root().putWords("access.forwarded_fields", fields);
         if (squid == null && forwarded == null && client == null) {
             node.remark(
-                    "Traffic Server's default (proxy.config.http.insert_squid_x_forwarded_for and insert_client_ip); without this line x-forwarded-for, x-forwarded-proto, x-forwarded-host");
+                    "Traffic Server's default (proxy.config.http.insert_squid_x_forwarded_for and insert_client_ip); without the line: x-forwarded-for, x-forwarded-proto, x-forwarded-host");
         }
         if (client != null) {
             node.from(client.entry());
         }
         if (squid != null) {
             node.from(squid.entry());
-            squid.entry().note("what clients send in X-Forwarded-For is passed on from access.trusted_proxies only");
+            squid.entry().note("X-Forwarded-For of a request is passed on only from access.trusted_proxies");
         }
         if (forwarded != null) {
             node.from(forwarded.entry());
             if (standard) {
-                forwarded.entry().note("which members Forwarded has cannot be chosen");
+                forwarded.entry().note("the members of Forwarded cannot be configured");
             }
         }
     }
@@ -208,7 +208,7 @@ public final class SpecialRecords {
                 draft.set("cache.key.send_whole_query", "true", rec.entry());
                 rec.entry()
                         .note(
-                                "origins get the query as in Traffic Server; safe only where no answer that is stored depends on it");
+                                "origins get the query as in Traffic Server; safe only if no stored response depends on the query");
             }
         });
     }
@@ -224,16 +224,17 @@ public final class SpecialRecords {
                 draft.set("cache.collapse_wait", Quantity.millis(Math.max(0, count) * millis), retries.entry());
                 retries.entry()
                         .note(
-                                "requests wait for the head of another one's response that long in all, and are told when it is there");
+                                "requests wait at most this time in total for the head of another request's response, and continue as soon as it arrives");
             } else {
                 draft.setDefault("cache.collapse_wait", "0", "proxy.config.http.cache.max_open_read_retries");
             }
             if (each != null) {
                 each.entry()
-                        .note("nobody polls; " + (count > 0 ? "counted for cache.collapse_wait" : "and nobody waits"));
+                        .note("requests do not poll; "
+                                + (count > 0 ? "used to compute cache.collapse_wait" : "waiting is off"));
             }
             if (retries != null && retries.value() == null) {
-                retries.entry().note("says nothing; Traffic Server's default holds");
+                retries.entry().note("is empty; Traffic Server's default applies");
             }
         } catch (BadValueException e) {
             Rec bad = retries == null ? each : retries;
@@ -250,7 +251,7 @@ public final class SpecialRecords {
                 rec.entry().same("cache.ram_size");
                 rec.entry()
                         .note(
-                                "the size is chosen: by Traffic Server 10 MiB for each GiB of disk, by Millrace a quarter of the memory");
+                                "automatic size: in Traffic Server 10 MiB for each GiB of disk, in Millrace a quarter of the memory");
             } else {
                 draft.set("cache.ram_size", Quantity.size(bytes), rec.entry());
             }
@@ -274,11 +275,11 @@ public final class SpecialRecords {
         for (Rec rec : known) {
             draft.set("limits.connections", Long.toString(least[0]), rec.entry());
             if (!rec.text().equals(Long.toString(least[0])) && known.size() > 1) {
-                rec.entry().note("the lower of net.max_connections_in and net.connections_throttle counts");
+                rec.entry().note("the lower value of net.max_connections_in and net.connections_throttle applies");
             }
         }
         String note =
-                "for each origin and each event loop here, so divide by the number of cores; requests over it wait as origin.queue_max says";
+                "in Millrace for each origin and each event loop, so divide by the number of cores; more requests wait, see origin.queue_max";
         Consumer<String> limit = name -> with(name, rec -> {
             long count = Quantity.integer(rec.text());
             draft.set("origin.connections_max", count <= 0 ? UNLIMITED : Long.toString(count), rec.entry());
@@ -292,9 +293,9 @@ public final class SpecialRecords {
     private void processes() {
         boolean automatic = input.records().isOn("exec_thread.autoconfig.enabled", true);
         with("exec_thread.autoconfig.enabled", rec -> rec.entry()
-                .note(automatic ? "one event loop for each core" : "exec_thread.limit says how many"));
+                .note(automatic ? "one event loop for each core" : "exec_thread.limit has the number"));
         with("exec_thread.autoconfig.scale", rec -> rec.entry()
-                .note("one event loop for each core, since none ever waits"));
+                .note("one event loop for each core, because event loops never block"));
         with("exec_thread.limit", rec -> {
             if (automatic) {
                 rec.entry().note("exec_thread.autoconfig is on");
@@ -316,12 +317,12 @@ public final class SpecialRecords {
         long[] mode = {0};
         with("hostdb.ttl_mode", rec -> {
             mode[0] = Quantity.integer(rec.text());
-            rec.entry().note(mode[0] == 0 ? "names' own times hold" : "said by dns.ttl_min and dns.ttl_max");
+            rec.entry().note(mode[0] == 0 ? "the TTLs of DNS records apply" : "see dns.ttl_min and dns.ttl_max");
         });
         with("hostdb.timeout", rec -> {
             String time = Quantity.seconds(Quantity.integer(rec.text()));
             if (mode[0] == 0) {
-                rec.entry().note("hostdb.ttl_mode lets names' own times hold");
+                rec.entry().note("because of hostdb.ttl_mode the TTLs of DNS records apply");
                 return;
             }
             if (mode[0] != 2) {
@@ -341,9 +342,9 @@ public final class SpecialRecords {
         with("http.proxy_protocol_out", rec -> {
             long version = Quantity.integer(rec.text());
             if (version == 0) {
-                rec.entry().notMapped("0, the version that came in, has no equal; write proxy_protocol_out: v1 or v2");
+                rec.entry().notMapped("0, the received version, has no equivalent; set proxy_protocol_out: v1 or v2");
             } else if (version < -1 || version > 2) {
-                throw new BadValueException("'" + version + "' is none of -1 to 2");
+                throw new BadValueException("'" + version + "' is not one of -1 to 2");
             } else {
                 draft.set("proxy_protocol_out", version < 0 ? "none" : "v" + version, rec.entry());
             }
@@ -362,12 +363,12 @@ public final class SpecialRecords {
 
     private void prefer(@Nullable String first, Rec rec) {
         if (first == null) {
-            rec.entry().notMapped("names neither ipv4 nor ipv6; see dns.prefer");
+            rec.entry().notMapped("contains neither ipv4 nor ipv6; see dns.prefer");
             return;
         }
         draft.set("dns.prefer", first, rec.entry());
         if (rec.text().contains("only") || rec.text().contains("none")) {
-            rec.entry().note("addresses of the other kind are still tried after it");
+            rec.entry().note("addresses of the other family are still tried afterwards");
         }
     }
 }

@@ -42,17 +42,17 @@ public final class SplitDnsImport {
                 case "dest_domain", "dest_host" -> domain = value;
                 case "named" -> servers.addAll(RecordTable.split(value));
                 case "def_domain", "search_list" ->
-                    entry.notMapped(word.substring(0, equals) + ": names are asked for as they are written");
+                    entry.notMapped(word.substring(0, equals) + ": names are looked up without a search domain");
                 case "url_regex" -> {
                     entry.notMapped("url_regex: name servers are chosen by domain; see dns.split");
                     return;
                 }
-                default -> file.problem(entry, "'" + word + "' is nothing that splitdns.config has");
+                default -> file.problem(entry, "'" + word + "' is not a setting of splitdns.config");
             }
         }
         if (domain.startsWith("!")) {
             entry.notMapped(
-                    "all but a domain cannot be named; dns.name_servers are for all that dns.split does not name");
+                    "a negated domain has no equivalent; dns.name_servers apply to all names that dns.split does not name");
         } else if (domain.isEmpty() || servers.isEmpty()) {
             file.problem(entry, "needs dest_domain= and named=");
         } else {

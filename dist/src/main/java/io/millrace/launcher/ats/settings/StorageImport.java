@@ -112,9 +112,9 @@ public final class StorageImport {
             for (int i = 1; i < words.words().size(); i++) {
                 String word = words.at(i);
                 if (word.startsWith("volume=")) {
-                    words.entry().notMapped(word + ": every volume has its share of every path");
+                    words.entry().notMapped(word + ": every volume has a share of every path");
                 } else if (word.startsWith("id=")) {
-                    words.entry().note("id: a path is known by what lies in it");
+                    words.entry().note("id: a path is identified by its content");
                 } else {
                     size = word;
                 }
@@ -136,7 +136,7 @@ public final class StorageImport {
             }
             if (input.draft().elements("storage").size() == 1) {
                 node.remark(
-                        "Nothing of what Traffic Server has stored is read; its cache.db can go once it no longer runs.");
+                        "Millrace does not read the cache of Traffic Server; delete its cache.db when Traffic Server no longer runs.");
             }
         } catch (BadValueException e) {
             file.problem(entry, e.getMessage());
@@ -158,7 +158,7 @@ public final class StorageImport {
                     case "spans" -> {
                         span(file, entry, Yaml.text(node, "path"), Yaml.text(node, "size"));
                         if (!Yaml.text(node, "hash_seed").isEmpty()) {
-                            entry.note("hash_seed: a path is known by what lies in it");
+                            entry.note("hash_seed: a path is identified by its content");
                         }
                     }
                     case "volumes" -> volume(file, entry, node);
@@ -178,9 +178,10 @@ public final class StorageImport {
     private static void option(Entry entry, String name) {
         switch (name) {
             case "volume", "id", "size", "scheme" -> {}
-            case "spans" -> entry.notMapped("spans: every volume has its share of every path");
-            case "avg_obj_size", "fragment_size" -> entry.note(name + ": how Traffic Server's store is built");
-            default -> entry.notMapped(name + ": RAM is one for all volumes");
+            case "spans" -> entry.notMapped("spans: every volume has a share of every path");
+            case "avg_obj_size", "fragment_size" ->
+                entry.note(name + ": concerns the internals of Traffic Server's store");
+            default -> entry.notMapped(name + ": all volumes share the RAM tier");
         }
     }
 
@@ -201,7 +202,7 @@ public final class StorageImport {
                 option(words.entry(), name);
             }
             if (id.isEmpty() || size.isEmpty()) {
-                file.problem(words.entry(), "a volume has volume= and size=");
+                file.problem(words.entry(), "a volume needs volume= and size=");
             } else {
                 volumes.put(id, new Volume(words.entry(), file, id, size, true));
             }
@@ -239,7 +240,7 @@ public final class StorageImport {
             entry.notMapped("volume " + id + " is not in the list of volumes");
         } else if (host.equals("*")) {
             general.addAll(ids);
-            entry.note("what the shares of other hosts leave is for all others");
+            entry.note("the remaining share is for all other hosts");
         } else {
             hosts.computeIfAbsent(id, i -> new LinkedHashSet<>()).add(host);
             if (host.startsWith(".")) {
@@ -247,7 +248,7 @@ public final class StorageImport {
             }
             hosting.computeIfAbsent(id, i -> new ArrayList<>()).add(entry);
             if (ids.size() > 1) {
-                entry.notMapped("a host has one volume, here " + id);
+                entry.notMapped("a host has only one volume, in Millrace " + id);
             }
         }
     }
@@ -257,11 +258,12 @@ public final class StorageImport {
         for (Volume volume : volumes.values()) {
             boolean own = hosts.containsKey(volume.id) || asked.contains(volume.id);
             if (!own) {
-                volume.entry.note("no host and no rule has it alone: part of what everything else shares");
+                volume.entry.note(
+                        "no host and no rule uses this volume exclusively, so its space is part of the shared rest");
                 continue;
             }
             if (isWhole(volume)) {
-                String all = "it is all of the cache, which everything shares without a volume";
+                String all = "the volume is the whole cache, which is shared without a volume";
                 volume.entry.note(all);
                 hosting.getOrDefault(volume.id, List.of()).forEach(entry -> entry.note(all));
                 continue;
@@ -284,7 +286,7 @@ public final class StorageImport {
     private @Nullable String share(Volume volume) {
         try {
             if (volume.size.isEmpty()) {
-                volume.entry.notMapped("without a size it has what others leave: write volumes[].share");
+                volume.entry.notMapped("without a size it has the remaining space: set volumes[].share");
                 return null;
             }
             if (volume.size.endsWith("%")) {
@@ -294,7 +296,7 @@ public final class StorageImport {
             long bytes = bytes(volume);
             if (open || total == 0) {
                 volume.entry.notMapped(
-                        "a size in bytes is a share of what the paths have, which is not known here: write volumes[].share");
+                        "a size in bytes cannot be converted into a share, because the sizes of the paths are unknown: set volumes[].share");
                 return null;
             }
             return BigDecimal.valueOf(bytes)

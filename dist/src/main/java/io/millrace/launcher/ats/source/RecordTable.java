@@ -70,7 +70,7 @@ public final class RecordTable {
             ConfigKey<?> known = ConfigCatalog.find(key);
             List<String> words = known == null ? null : known.type().words();
             if (words == null || number < 0 || number >= words.size()) {
-                throw new BadValueException("'" + number + "' is none of its values");
+                throw new BadValueException("'" + number + "' is not a valid value");
             }
             return words.get((int) number);
         }
@@ -163,7 +163,7 @@ public final class RecordTable {
                 "http.cache.ignore_authentication",
                 Kind.FLAG,
                 "0",
-                "answers to requests with Authorization are stored only with public, s-maxage or must-revalidate, whatever it says",
+                "responses to requests with Authorization are stored only with public, s-maxage or must-revalidate, regardless of the setting",
                 "cache.ignore_authentication",
                 "cache.reuse_with_authorization");
         add("http.cache.cache_responses_to_cookies", Kind.WORD, "1", "cache.cache_responses_to_cookies");
@@ -219,7 +219,7 @@ public final class RecordTable {
                 "dns.lookup_timeout",
                 Kind.SECONDS,
                 null,
-                "here for each name server, then the next one is asked",
+                "in Millrace for each name server, then the next one is queried",
                 "dns.query_timeout");
         add("srv_enabled", Kind.FLAG, null, "dns.srv");
         add("dns.max_dns_in_flight", Kind.INTEGER, "2048", "dns.in_flight_max");
@@ -230,7 +230,7 @@ public final class RecordTable {
                 "http.down_server.cache_time",
                 Kind.SECONDS,
                 "60",
-                "an address that failed is tried behind all others that long; Traffic Server does not try it",
+                "a failed address is tried after all others for this time; Traffic Server does not try it",
                 "dns.down_time");
     }
 

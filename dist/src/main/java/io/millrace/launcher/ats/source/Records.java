@@ -31,7 +31,7 @@ public final class Records {
     public void put(Rec rec) {
         Rec before = set.put(rec.name, rec);
         if (before != null) {
-            before.entry.note(rec.entry.place() + " sets it again, and that counts");
+            before.entry.note(rec.entry.place() + " sets the record again; the last value applies");
         }
         left.remove(rec.name);
         left.put(rec.name, rec);

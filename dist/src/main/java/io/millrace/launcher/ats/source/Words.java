@@ -40,7 +40,7 @@ public record Words(Entry entry, List<String> words, List<Integer> columns) {
                 while (remap && line.endsWith("\\") && i + 1 < lines.size()) {
                     line = lines.get(++i);
                     file.entry(i + 1, i + 1, 1, line)
-                            .note("goes on with the comment before it, which ends with a backslash");
+                            .note("continues the comment before it, which ends with a backslash");
                 }
                 continue;
             }
@@ -58,7 +58,7 @@ public record Words(Entry entry, List<String> words, List<Integer> columns) {
             text.append(line.strip());
             int column = columns.isEmpty() ? 1 : columns.get(0);
             if (!closed) {
-                file.problem(from + 1, column, "a quote is not closed");
+                file.problem(from + 1, column, "a quotation mark is not closed");
             }
             all.add(new Words(file.entry(from + 1, i + 1, column, text.toString()), words, columns));
         }

@@ -68,7 +68,7 @@ public final class ExplainResource implements AdminResource {
         } catch (NumberFormatException e) {
             // told below
         }
-        throw new AdminException(400, "bad-request", "not a port, 1 to " + PORT_MAX + ": " + text);
+        throw new AdminException(400, "bad-request", "not a port from 1 to " + PORT_MAX + ": " + text);
     }
 
     private static void write(JsonGenerator json, Explanation explained) {

@@ -47,9 +47,9 @@ public final class CacheListing implements ListSource {
     private final LongSupplier clockMillis;
 
     /**
-     * A listing of one store.
+     * Creates a listing of one store.
      *
-     * @param clockMillis the time that ages are counted to
+     * @param clockMillis returns the present time, for the ages of objects
      */
     public CacheListing(Supplier<CacheStore<StoredHead>> store, LongSupplier clockMillis) {
         this.store = store;
@@ -114,22 +114,14 @@ public final class CacheListing implements ListSource {
                 return true;
             }
             String url = new String(key, 0, urlLength(key), StandardCharsets.ISO_8859_1);
-            return (query.host() == null || query.host().equalsIgnoreCase(host(url)))
+            return (query.host() == null
+                            || query.host().equalsIgnoreCase(StoredUrl.of(url).host()))
                     && (regex == null || regex.matcher(url).find());
         }
 
         private static boolean startsWith(byte[] key, byte[] prefix) {
             return key.length >= prefix.length
                     && java.util.Arrays.equals(key, 0, prefix.length, prefix, 0, prefix.length);
-        }
-
-        private static String host(String url) {
-            int from = url.indexOf("://") + 3;
-            int to = from;
-            while (to < url.length() && "/?".indexOf(url.charAt(to)) < 0) {
-                to++;
-            }
-            return from < 3 ? "" : url.substring(from, to);
         }
 
         @Override
@@ -146,7 +138,7 @@ public final class CacheListing implements ListSource {
             }
             String url = new String(object.key(), 0, urlLength, StandardCharsets.ISO_8859_1);
             if (query.countsHosts()) {
-                count(host(url), Math.max(0, object.bodyLength()));
+                count(StoredUrl.of(url).host(), Math.max(0, object.bodyLength()));
                 return true;
             }
             objects.add(new Listed(

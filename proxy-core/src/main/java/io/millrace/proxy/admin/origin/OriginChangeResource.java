@@ -67,8 +67,7 @@ public final class OriginChangeResource implements AdminResource {
         if (text.isEmpty()
                 || text.length() > SECONDS_DIGITS_MAX
                 || !text.chars().allMatch(c -> c >= '0' && c <= '9')) {
-            throw bad("the member 'seconds' is no number of seconds of at most " + SECONDS_DIGITS_MAX + " digits: "
-                    + text);
+            throw bad("the member 'seconds' is not a number of at most " + SECONDS_DIGITS_MAX + " digits: " + text);
         }
         return Long.parseLong(text);
     }

@@ -37,14 +37,15 @@ public record AdminRequest(
             throw new AdminException(
                     400,
                     "bad-request",
-                    "the query has more than " + MAX_PARAMETERS + " parameters, ask for less at once");
+                    "the query has more than " + MAX_PARAMETERS + " parameters; request fewer at once");
         }
         try {
             return new QueryStringDecoder(target, StandardCharsets.UTF_8, true, MAX_PARAMETERS, true)
                     .parameters()
                     .getOrDefault(name, List.of());
         } catch (IllegalArgumentException e) {
-            throw new AdminException(400, "bad-request", "the query has a broken escape: " + e.getMessage());
+            throw new AdminException(
+                    400, "bad-request", "the query has an invalid percent-encoding: " + e.getMessage());
         }
     }
 
@@ -52,7 +53,7 @@ public record AdminRequest(
     public String parameter(String name) throws AdminException {
         List<String> values = parameters(name);
         if (values.size() != 1 || values.get(0).isEmpty()) {
-            throw new AdminException(400, "bad-request", "the query parameter '" + name + "' is needed, once");
+            throw new AdminException(400, "bad-request", "the query parameter '" + name + "' is required exactly once");
         }
         return values.get(0);
     }
@@ -64,11 +65,11 @@ public record AdminRequest(
     public @Nullable String optionalParameter(String name) throws AdminException {
         List<String> values = parameters(name);
         if (values.size() > 1) {
-            throw new AdminException(400, "bad-request", "the query parameter '" + name + "' stands there twice");
+            throw new AdminException(400, "bad-request", "the query parameter '" + name + "' is given twice");
         }
         if (values.size() == 1 && values.get(0).isEmpty()) {
             throw new AdminException(
-                    400, "bad-request", "the query parameter '" + name + "' is empty; leave it out for none");
+                    400, "bad-request", "the query parameter '" + name + "' is empty; omit the parameter for no value");
         }
         return values.isEmpty() ? null : values.get(0);
     }

@@ -69,9 +69,9 @@ public final class Json {
                 String name = String.valueOf(parser.currentName());
                 expect(known.contains(name), "unknown member '" + name + "', known are " + known);
                 expect(parser.nextToken() == JsonToken.VALUE_STRING, "the member '" + name + "' must be a string");
-                expect(members.put(name, parser.getString()) == null, "the member '" + name + "' stands there twice");
+                expect(members.put(name, parser.getString()) == null, "the member '" + name + "' is given twice");
             }
-            expect(parser.nextToken() == null, "the body goes on after the JSON object");
+            expect(parser.nextToken() == null, "the body contains data after the JSON object");
         } catch (JacksonException e) {
             throw new AdminException(400, "bad-request", "the body is not JSON: " + e.getOriginalMessage());
         }
@@ -93,9 +93,9 @@ public final class Json {
             while (parser.nextToken() != JsonToken.END_OBJECT) {
                 String name = String.valueOf(parser.currentName());
                 parser.nextToken();
-                expect(members.put(name, value(parser, name)) == null, "the member '" + name + "' stands there twice");
+                expect(members.put(name, value(parser, name)) == null, "the member '" + name + "' is given twice");
             }
-            expect(parser.nextToken() == null, "the body goes on after the JSON object");
+            expect(parser.nextToken() == null, "the body contains data after the JSON object");
         } catch (JacksonException e) {
             throw new AdminException(400, "bad-request", "the body is not JSON: " + e.getOriginalMessage());
         }
@@ -113,17 +113,17 @@ public final class Json {
         } else if (token == JsonToken.START_ARRAY) {
             List<String> words = new ArrayList<>();
             while (parser.nextToken() != JsonToken.END_ARRAY) {
-                expect(parser.currentToken() == JsonToken.VALUE_STRING, "'" + name + "' must have strings only");
+                expect(parser.currentToken() == JsonToken.VALUE_STRING, "'" + name + "' must contain strings only");
                 words.add(parser.getString());
             }
             return words;
         }
-        expect(token == JsonToken.START_OBJECT, "the member '" + name + "' is of no type that is known here");
+        expect(token == JsonToken.START_OBJECT, "the member '" + name + "' has an unsupported type");
         Map<String, String> below = new LinkedHashMap<>();
         while (parser.nextToken() != JsonToken.END_OBJECT) {
             String key = String.valueOf(parser.currentName());
             expect(parser.nextToken() == JsonToken.VALUE_STRING, "'" + name + "." + key + "' must be a string");
-            expect(below.put(key, parser.getString()) == null, "'" + name + "." + key + "' stands there twice");
+            expect(below.put(key, parser.getString()) == null, "'" + name + "." + key + "' is given twice");
         }
         return below;
     }
@@ -138,7 +138,7 @@ public final class Json {
     public static <T> @Nullable T member(Map<String, Object> members, String name, Class<T> type)
             throws AdminException {
         Object value = members.get(name);
-        expect(value == null || type.isInstance(value), "the member '" + name + "' is of another type");
+        expect(value == null || type.isInstance(value), "the member '" + name + "' has the wrong type");
         return value == null ? null : type.cast(value);
     }
 

@@ -28,9 +28,9 @@ public final class NamedFile {
             throw new AdminException(
                     403,
                     "file-refused",
-                    "over TCP only files below the configuration's directory are read"
-                            + (directory == null ? ", and there is none" : ", " + directory)
-                            + "; ask over the Unix socket");
+                    "requests over TCP may name only files below the directory of the configuration file"
+                            + (directory == null ? ", and there is no configuration file" : ", " + directory)
+                            + "; use the Unix socket");
         }
         return file;
     }

@@ -32,7 +32,7 @@ final class AccessChecks {
             problems.error(
                     problems.placeOf(ForwardProxyKeys.ENABLED.path(), whole),
                     ForwardProxyKeys.ALLOW.path(),
-                    "missing; it says whose requests are forwarded, such as [10.0.0.0/8]");
+                    "missing; set the clients whose requests are forwarded, such as [10.0.0.0/8]");
         }
         checkPurgers(values, "purge.allow");
         List<ConfigValues> rules = values.elements(ConfigKeys.REMAP);
@@ -76,15 +76,14 @@ final class AccessChecks {
     void checkMethods(ConfigValues values, ConfigKey<List<String>> key, String path) {
         for (String method : AccessConfig.list(values, key)) {
             if (method.equals("CONNECT") && key == ConfigKeys.METHODS) {
-                error(path, new InvalidValueException("CONNECT goes by no rule; forward_proxy says who may"));
+                error(path, new InvalidValueException("CONNECT is not controlled by rules; see forward_proxy"));
             } else if (!isToken(method)) {
                 error(path, new InvalidValueException("'" + method + "' is not a method"));
             } else if (!method.equals(method.toUpperCase(Locale.ROOT))) {
                 error(
                         path,
                         new InvalidValueException(
-                                "'" + method + "' is not in capitals, as methods are",
-                                method.toUpperCase(Locale.ROOT)));
+                                "'" + method + "' must be in capital letters", method.toUpperCase(Locale.ROOT)));
             }
         }
     }

@@ -33,7 +33,7 @@ final class AcmeChecks {
         }
         String email = acme.email();
         if (email != null && !email.matches("[^@\\s]+@[^@\\s]+")) {
-            error("tls.acme.email", "'" + email + "' is no address such as ops@example.com");
+            error("tls.acme.email", "'" + email + "' is not an e-mail address such as ops@example.com");
         }
         checkHook(acme);
         checkReadable("tls.acme.ca_file", acme.caFile());
@@ -50,10 +50,10 @@ final class AcmeChecks {
             if (!AcmeConfig.isIssuable(name)) {
                 error(
                         "tls.acme.names",
-                        "'" + name + "' is no public name such as www.example.com or *.example.com;" + " at most "
+                        "'" + name + "' is not a public name such as www.example.com or *.example.com;" + " at most "
                                 + AcmeConfig.NAME_LENGTH_MAX + " characters, no IP address");
             } else if (name.startsWith("*.") && acme.challenge() != AcmeConfig.Challenge.DNS_01) {
-                error("tls.acme.names", "'" + name + "' needs tls.acme.challenge: dns-01, as every wildcard does");
+                error("tls.acme.names", "'" + name + "' is a wildcard, which needs tls.acme.challenge: dns-01");
             }
         }
     }
@@ -78,7 +78,7 @@ final class AcmeChecks {
             String path = "tls.acme.issuers[" + i + "]";
             checkUrl(path + ".directory", issuer.directory(), true);
             if ((issuer.eabKeyId() == null) != (issuer.eabKeyFile() == null)) {
-                error(path, "eab_key_id and eab_key_file stand together");
+                error(path, "eab_key_id and eab_key_file must be set together");
             }
             checkReadable(path + ".eab_key_file", issuer.eabKeyFile());
         }
@@ -95,7 +95,7 @@ final class AcmeChecks {
             // Reported below.
         }
         if (host == null || !("https".equals(scheme) || (!secure && "http".equals(scheme)))) {
-            error(path, "'" + url + "' is no URL such as " + (secure ? "https" : "http") + "://host/path");
+            error(path, "'" + url + "' is not a URL such as " + (secure ? "https" : "http") + "://host/path");
         }
     }
 

@@ -49,7 +49,7 @@ public final class CacheKeyChecks {
         if (effective.query().ignored()) {
             for (ConfigKey<?> key : KEYS.subList(1, 4)) {
                 if (own.isSet(key)) {
-                    warn(prefix + key.path(), "has no effect beside ignore_query");
+                    warn(prefix + key.path(), "has no effect together with ignore_query");
                 }
             }
         }
@@ -60,8 +60,8 @@ public final class CacheKeyChecks {
         warn(
                 path,
                 effective.query().isWhole()
-                        ? "has no effect, since keys hold the whole query"
-                        : "lets a client decide what others get, if an answer depends on what keys leave out");
+                        ? "has no effect, because keys contain the whole query"
+                        : "lets one client change the response for other clients, if a response depends on the part of the query that keys omit");
     }
 
     /** Checks the limit of selector names in a stored head. A response with more would never be found again. */
@@ -71,7 +71,7 @@ public final class CacheKeyChecks {
         if (count > Variance.NAMES_MAX && (cookies || own.isSet(CacheKeyKeys.FIELDS))) {
             String path = prefix + (cookies ? CacheKeyKeys.COOKIES : CacheKeyKeys.FIELDS).path();
             String said = "with both, " + CacheKeyKeys.FIELDS.path() + " and " + CacheKeyKeys.COOKIES.path()
-                    + ", responses are told apart by " + count + " names; the limit is " + Variance.NAMES_MAX;
+                    + ", responses are distinguished by " + count + " names; the limit is " + Variance.NAMES_MAX;
             problems.error(problems.placeOf(path, whole), path, said);
         }
     }

@@ -36,12 +36,12 @@ public final class CacheRulesChecks {
             checkMethods(rule, path + ".method");
             // A misspelt or invalid key is reported once, not also as a missing key.
             if (!problems.isAnyBrokenBelow(path)) {
-                require(rule, path, CacheRulesKeys.CONDITIONS, "names no request; dest_domain: . means all of them");
+                require(rule, path, CacheRulesKeys.CONDITIONS, "has no condition; dest_domain: . matches all requests");
                 require(
                         rule,
                         path,
                         CacheRulesKeys.ACTIONS,
-                        "decides nothing; it takes action, "
+                        "has no setting; set one of action, "
                                 + "cache_responses_to_cookies, pin_in_cache, revalidate or ttl_in_cache");
             }
         }
@@ -66,10 +66,7 @@ public final class CacheRulesChecks {
             String capitals = method.toUpperCase(Locale.ROOT);
             if (!method.equals(capitals)) {
                 problems.error(
-                        problems.placeOf(path, whole),
-                        path,
-                        "'" + method + "' is not in capitals, as methods are",
-                        capitals);
+                        problems.placeOf(path, whole), path, "'" + method + "' must be in capital letters", capitals);
             }
         }
     }

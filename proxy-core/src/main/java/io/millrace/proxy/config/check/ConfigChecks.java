@@ -40,7 +40,7 @@ public final class ConfigChecks {
     public void check(ConfigValues values) {
         List<ConfigValues> listeners = values.elements(ConfigKeys.LISTEN);
         if (listeners.isEmpty() && !problems.isBroken("listen")) {
-            problems.error(at("listen"), "listen", "missing; it says where clients connect, such as [\":8080\"]");
+            problems.error(at("listen"), "listen", "missing; set the addresses for clients, such as [\":8080\"]");
         }
         checkListeners(listeners, values);
         new StorageChecks(problems, whole).check(values);
@@ -64,7 +64,10 @@ public final class ConfigChecks {
         }
         boolean tokenMissing = values.find(ConfigKeys.ADMIN_TOKEN_FILE) == null && !broken(ConfigKeys.ADMIN_TOKEN_FILE);
         if (values.find(ConfigKeys.ADMIN_LISTEN) != null && tokenMissing) {
-            problems.error(at("admin.listen"), "admin.listen", "needs admin.token_file, or anybody could purge");
+            problems.error(
+                    at("admin.listen"),
+                    "admin.listen",
+                    "needs admin.token_file, because otherwise anybody could purge");
         }
         checkHeartbeat(values);
         checkJavaHome(values);
@@ -135,7 +138,7 @@ public final class ConfigChecks {
             problems.error(
                     at(path + ".h2c"),
                     path + ".h2c",
-                    "is for addresses without tls; with tls set http2, or remove h2c");
+                    "is only for addresses without tls; with tls set http2, or remove h2c");
         } else if (!secure && listener.isSet(Http2Keys.LISTEN) && listener.get(Http2Keys.LISTEN)) {
             problems.error(
                     at(path + ".http2"),
@@ -147,7 +150,8 @@ public final class ConfigChecks {
     private void checkProxyProtocol(String path, ConfigValues listener, ConfigValues values) {
         boolean on = listener.get(ProxyProtocolKeys.LISTEN) != ListenerConfig.ProxyProtocol.OFF;
         if (on && !values.isSet(ProxyProtocolKeys.ALLOW) && !broken(ProxyProtocolKeys.ALLOW)) {
-            problems.error(at(path), path, "needs access.proxy_protocol_allow, which says whose headers are believed");
+            problems.error(
+                    at(path), path, "needs access.proxy_protocol_allow, the addresses whose headers are trusted");
         }
     }
 

@@ -52,7 +52,7 @@ final class DnsChecks {
         try {
             List<?> servers = DnsConfig.servers(texts);
             if (servers.stream().distinct().count() < servers.size()) {
-                error(path, "names one name server twice");
+                error(path, "contains a name server twice");
             }
         } catch (InvalidValueException e) {
             error(path, e.problem());
@@ -67,7 +67,7 @@ final class DnsChecks {
             try {
                 Integer first = seen.putIfAbsent(DnsConfig.domain(text), index);
                 if (first != null) {
-                    error(path, "'" + text + "' is in dns.split[" + first + "] already");
+                    error(path, "'" + text + "' is already in dns.split[" + first + "]");
                 }
             } catch (InvalidValueException e) {
                 error(path, e.problem());

@@ -99,7 +99,7 @@ public final class FilePermissionChecks {
             return file + ": the token file cannot be read, no such file";
         }
         if (!Files.isRegularFile(file)) {
-            return file + ": the token file cannot be read, it is a directory or a device, and no file";
+            return file + ": the token file cannot be read, because it is a directory or a device";
         }
         if (!Files.isReadable(file)) {
             return file + ": the token file cannot be read, permission denied";
@@ -107,7 +107,7 @@ public final class FilePermissionChecks {
         int bits = bits(file);
         if (bits >= 0 && (bits & 0004) != 0) {
             return file + " has mode " + FileMode.text(bits)
-                    + ": the token file can be read by everybody, run 'chmod o-r " + file + "'";
+                    + ": the token file can be read by every user, run 'chmod o-r " + file + "'";
         }
         try {
             if (Files.size(file) > TOKEN_FILE_BYTES_MAX) {

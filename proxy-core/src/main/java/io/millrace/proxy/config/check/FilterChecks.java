@@ -59,11 +59,11 @@ public final class FilterChecks {
         String name = filter.find(FilterKeys.NAME);
         Integer first = name == null ? null : names.putIfAbsent(name, index);
         if (first != null) {
-            error(path + ".name", name + " is the name of filters[" + first + "] already", null);
+            error(path + ".name", name + " is already the name of filters[" + first + "]", null);
         } else if (name != null && !isName(name)) {
             error(path + ".name", "'" + name + "' is not a word of letters, digits, -, _ and .", null);
         } else if (name == null && !isBroken(path)) {
-            error(path, "has no name; access.filters and rules use a filter by its name", null);
+            error(path, "has no name; access.filters and rules refer to a filter by its name", null);
         }
         checkOwn(filter, path);
     }
@@ -79,7 +79,7 @@ public final class FilterChecks {
 
     private void checkOwn(ConfigValues filter, String path) {
         if (!filter.isSet(FilterKeys.ACTION) && !isBroken(path)) {
-            error(path, "has no action; it takes allow or deny", null);
+            error(path, "has no action; set allow or deny", null);
         }
         methods.checkMethods(filter, FilterKeys.METHODS, path + ".methods");
     }
@@ -93,7 +93,7 @@ public final class FilterChecks {
             if (name == null) {
                 checkOwn(use, place);
             } else if (OWN.stream().anyMatch(use::isSet)) {
-                error(place + ".name", "a filter with a name belongs in filters; here stands the name alone", null);
+                error(place + ".name", "a filter with a name must be defined in filters; use only its name here", null);
             } else if (!names.contains(name)
                     && !problems.isBroken("filters")
                     && !problems.isAnyBrokenBelow("filters")) {
@@ -125,7 +125,7 @@ public final class FilterChecks {
         if (rules.byForwardedFor() && config.access().trustedProxies().isEmpty()) {
             warning(
                     FilterKeys.BY_X_FORWARDED_FOR.path(),
-                    "has no effect, because access.trusted_proxies names nobody to be believed");
+                    "has no effect, because access.trusted_proxies has no addresses");
         }
     }
 
@@ -143,10 +143,10 @@ public final class FilterChecks {
     private @Nullable String reasonNotToMatch(ProxyConfig config, List<FilterConfig> filters, int index, String path) {
         FilterConfig filter = filters.get(index);
         if (filter.sources() != null && filter.sources().isEmpty()) {
-            return "src_ip takes out all that it lists";
+            return "src_ip excludes all addresses that it lists";
         }
         if (filter.listeners() != null && filter.listeners().isEmpty()) {
-            return "in_ip takes out all that it lists";
+            return "in_ip excludes all addresses that it lists";
         }
         if (filter.listeners() != null && isElsewhere(config, filter.listeners())) {
             return "no address in listen is in in_ip";
@@ -154,7 +154,7 @@ public final class FilterChecks {
         for (int i = 0; i < index && pairs < PAIRS_MAX; i++) {
             pairs++;
             if (filters.get(i).covers(filter)) {
-                return path + "[" + i + "] matches all that it is for";
+                return path + "[" + i + "] matches all of its requests first";
             }
         }
         return null;

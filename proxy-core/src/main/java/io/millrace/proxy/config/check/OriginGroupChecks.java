@@ -78,7 +78,7 @@ public final class OriginGroupChecks {
             error(
                     path,
                     "the hosts of origins[" + index + "] '" + name
-                            + "' are no proxies; set parent_is_proxy: true there, or name another group");
+                            + "' are not proxies; set parent_is_proxy: true in that group, or name another group");
         }
     }
 
@@ -87,7 +87,7 @@ public final class OriginGroupChecks {
         if (name != null) {
             Integer first = names.putIfAbsent(name, index);
             if (first != null) {
-                error(path + ".name", "'" + name + "' is the name of origins[" + first + "] already");
+                error(path + ".name", "'" + name + "' is already the name of origins[" + first + "]");
             }
             if (!isName(name)) {
                 error(
@@ -97,7 +97,7 @@ public final class OriginGroupChecks {
         }
         if (group.isSet(OriginGroupKeys.HASH_KEY)
                 && group.get(OriginGroupKeys.POLICY) != OriginGroupConfig.Policy.CONSISTENT_HASH) {
-            error(path + ".hash_key", "is for policy: consistent_hash");
+            error(path + ".hash_key", "is only for policy: consistent_hash");
         }
         checkRings(group, path);
         if (group.get(OriginGroupKeys.RETRY_TIME).compareTo(group.get(OriginGroupKeys.RETRY_TIME_MAX)) > 0) {
@@ -122,9 +122,7 @@ public final class OriginGroupChecks {
         boolean hasBackup =
                 group.elements(OriginGroupKeys.HOSTS).stream().anyMatch(host -> host.get(OriginGroupKeys.HOST_BACKUP));
         if (group.get(OriginGroupKeys.POLICY) != OriginGroupConfig.Policy.CONSISTENT_HASH) {
-            error(
-                    path + ".ring_mode",
-                    word + " is for policy: consistent_hash, by which each URL has a host of its own");
+            error(path + ".ring_mode", word + " is only for policy: consistent_hash, which assigns a host to each URL");
         } else if (mode == OriginGroupConfig.RingMode.ALTERNATE_RING && !hasBackup) {
             error(path + ".ring_mode", "alternate_ring needs a host with backup: true");
         } else if (mode == OriginGroupConfig.RingMode.PEERING_RING
@@ -132,7 +130,7 @@ public final class OriginGroupChecks {
                 && !group.get(OriginGroupKeys.GO_DIRECT)) {
             error(
                     path + ".ring_mode",
-                    "peering_ring needs a host with backup: true, or go_direct: true, for what this proxy owns");
+                    "peering_ring needs a host with backup: true, or go_direct: true, for the URLs that this proxy owns");
         }
     }
 
@@ -150,7 +148,7 @@ public final class OriginGroupChecks {
             if (group.isSet(key)) {
                 error(
                         path + ".health_check." + key.name(),
-                        "needs health_check.path, without which nothing is checked");
+                        "needs health_check.path, because there are no checks without a path");
                 return;
             }
         }
@@ -178,7 +176,7 @@ public final class OriginGroupChecks {
     /** @param unnamed whether no host name for health checks is configured, so that https hosts need names */
     private static @Nullable Fault faultOf(List<ConfigValues> hosts, boolean unnamed) {
         if (hosts.isEmpty()) {
-            return new Fault(".hosts", "is empty; a group has one host at least");
+            return new Fault(".hosts", "is empty; a group needs at least one host");
         }
         if (hosts.size() > HOSTS_MAX) {
             return new Fault(".hosts", hosts.size() + " hosts are above the limit of " + HOSTS_MAX);
@@ -189,16 +187,17 @@ public final class OriginGroupChecks {
             RuleUrl url = hosts.get(i).get(OriginGroupKeys.HOST_URL);
             Integer first = seen.putIfAbsent(url.scheme() + "://" + url.host() + ":" + url.effectivePort(), i);
             if (first != null) {
-                return new Fault(".hosts[" + i + "]", url.authority() + " is hosts[" + first + "] already");
+                return new Fault(".hosts[" + i + "]", url.authority() + " is already hosts[" + first + "]");
             }
             if (unnamed && "https".equals(url.scheme()) && url.isAddress()) {
                 return new Fault(
                         ".hosts[" + i + "]",
-                        url.authority() + " has no name that a certificate is for; health_check.host can give one");
+                        url.authority()
+                                + " is an address without a name for the certificate; set the name with health_check.host");
             }
             primary |= !hosts.get(i).get(OriginGroupKeys.HOST_BACKUP);
         }
-        return primary ? null : new Fault(".hosts", "every host is a backup; of at least one it must be false");
+        return primary ? null : new Fault(".hosts", "every host is a backup; set backup: false for at least one host");
     }
 
     private static boolean isName(String name) {
@@ -227,7 +226,9 @@ public final class OriginGroupChecks {
                     && config.via().name().equals(ConfigKeys.VIA_NAME.defaultValue())) {
                 String path = "origins[" + i + "].ring_mode";
                 problems.warning(
-                        at(path), path, "siblings need a via.name each; of the same name they refuse each other (508)");
+                        at(path),
+                        path,
+                        "each sibling needs its own via.name; siblings with the same name refuse each other's requests (508)");
             }
         }
     }

@@ -65,9 +65,9 @@ final class StorageChecks {
             }
             Integer first = seen.putIfAbsent(name, i);
             if (first != null) {
-                volumeError(i, "name", name + " is volumes[" + first + "] already");
+                volumeError(i, "name", name + " is already volumes[" + first + "]");
             } else if (name.equals(VolumeShareConfig.DEFAULT_NAME)) {
-                volumeError(i, "name", name + " is what the others leave; it has no share of its own");
+                volumeError(i, "name", name + " is the remaining space and cannot have a share");
             } else if (!NAME.matcher(name).matches() || RESERVED.contains(name)) {
                 volumeError(
                         i,
@@ -89,7 +89,7 @@ final class StorageChecks {
                         i,
                         "share",
                         "the shares add up to " + ValueType.PERCENT.format(sum)
-                                + "; less than 100% can be shared, the rest " + "is for everything else");
+                                + "; the sum must be less than 100%, because the rest is for all other responses");
                 return;
             }
         }
@@ -126,7 +126,7 @@ final class StorageChecks {
                 if (!HOST.matcher(name).matches()) {
                     volumeError(i, "hosts", "'" + host + "' is neither a host nor a domain such as *.example.com");
                 } else if (first != null) {
-                    volumeError(i, "hosts", host + " is in volumes[" + first + "] already");
+                    volumeError(i, "hosts", host + " is already in volumes[" + first + "]");
                 }
             }
         }
@@ -154,7 +154,7 @@ final class StorageChecks {
             problems.error(
                     problems.placeOf(path, whole),
                     path,
-                    "no volume of the name '" + name + "' in volumes",
+                    "no volume has the name '" + name + "' in volumes",
                     problems.closest(name, names));
         }
     }
@@ -177,17 +177,19 @@ final class StorageChecks {
     private void checkKind(ConfigValues storage, int number, Path path) {
         boolean isDirectory = Files.isDirectory(path);
         if (isDirectory && storage.find(ConfigKeys.STORAGE_INDEX_PATH) != null) {
-            error(number, "index_path", "is for block devices and files, and " + path + " is a directory");
+            error(number, "index_path", "is only for block devices and files, but " + path + " is a directory");
         }
         if (isDirectory && storage.get(ConfigKeys.STORAGE_FORMAT)) {
-            error(number, "format", "is for block devices and files, and " + path + " is a directory");
+            error(number, "format", "is only for block devices and files, but " + path + " is a directory");
         }
         String size = "storage[" + number + "].size";
         if (storage.find(ConfigKeys.STORAGE_SIZE) == null
                 && !problems.isBroken(size)
                 && !StorageConfig.isDevice(path)) {
             problems.error(
-                    at(number, "path"), size, "missing; only a block device needs none, and " + path + " is none");
+                    at(number, "path"),
+                    size,
+                    "missing; only a block device needs no size, but " + path + " is not a block device");
         }
     }
 
@@ -216,7 +218,7 @@ final class StorageChecks {
             }
             Path before = other.normalize();
             if (mine.equals(before)) {
-                error(number, "path", path + " is storage[" + i + "] already");
+                error(number, "path", path + " is already storage[" + i + "]");
                 return true;
             }
             if (mine.startsWith(before) || before.startsWith(mine)) {
@@ -245,7 +247,7 @@ final class StorageChecks {
                         at(i, "size"),
                         "storage[" + i + "].size",
                         "the file system of " + path + " holds " + Units.formatSize(total) + " in all, and "
-                                + Units.formatSize(sum) + " shall lie on it");
+                                + Units.formatSize(sum) + " are configured on it");
             }
         }
     }

@@ -34,7 +34,7 @@ final class TlsChecks {
         if (subject != null && FieldName.of(subject).isWellKnown()) {
             String path = TlsKeys.CLIENT_SUBJECT_FIELD.path();
             problems.error(
-                    at(path), path, subject + " has a meaning of its own; choose a name such as X-Client-Subject");
+                    at(path), path, subject + " already has another meaning; choose a name such as X-Client-Subject");
         }
         List<ConfigValues> certificates = values.elements(TlsKeys.CERTIFICATES);
         for (int i = 0; i < certificates.size(); i++) {
@@ -68,7 +68,7 @@ final class TlsChecks {
             problems.error(
                     at(path + (certificate ? ".certificate" : ".key")),
                     missing,
-                    "missing; certificate and key stand together");
+                    "missing; certificate and key must be set together");
         }
         boolean uses =
                 !certificate && !key && listener.isSet(TlsKeys.LISTEN_ENABLED) && listener.get(TlsKeys.LISTEN_ENABLED);
@@ -102,7 +102,7 @@ final class TlsChecks {
             problems.error(
                     at(path + ".client_certificates"),
                     path + ".client_ca_file",
-                    "missing; client_certificates needs the authorities that sign them");
+                    "missing; client_certificates needs the certificate authorities of the clients");
         }
         checkHsts(path + ".hsts", own, keys);
         warnUnreadable(path + ".client_ca_file", own.find(keys.caFile()));
@@ -122,7 +122,7 @@ final class TlsChecks {
             problems.error(
                     at(path + ".preload"),
                     path + ".preload",
-                    "needs include_subdomains: true and a max_age of at least 365d, or browsers refuse it");
+                    "needs include_subdomains: true and a max_age of at least 365d, because browsers refuse it otherwise");
         }
     }
 
@@ -145,9 +145,10 @@ final class TlsChecks {
             return;
         }
         if ((certificate == null) == (directory == null)) {
-            problems.error(at(path), path, "takes either certificate (and key) or directory");
+            problems.error(at(path), path, "must have either certificate (and key) or directory");
         } else if (directory != null && element.isSet(TlsKeys.KEY)) {
-            problems.error(at(path + ".key"), path + ".key", "cannot stand beside directory, whose files have keys");
+            problems.error(
+                    at(path + ".key"), path + ".key", "cannot be combined with directory, which contains the keys");
         }
         // These are warnings, since one unreadable certificate must not prevent the use of the others.
         warnUnreadable(path + ".certificate", certificate);
@@ -159,7 +160,7 @@ final class TlsChecks {
                 problems.error(
                         at(path + ".names"),
                         path + ".names",
-                        "'" + name + "' is no name such as www.example.com or *.example.com");
+                        "'" + name + "' is not a name such as www.example.com or *.example.com");
             }
         }
     }

@@ -113,7 +113,7 @@ public record DnsConfig(
         }
         InetAddress ip = address.ip() == null ? null : NetUtil.createInetAddressFromIpAddressString(address.ip());
         if (ip == null || address.port() == 0) {
-            throw new InvalidValueException("'" + text + "' names no " + (ip == null ? "address" : "port"));
+            throw new InvalidValueException("'" + text + "' has no valid " + (ip == null ? "address" : "port"));
         }
         return new InetSocketAddress(ip, address.port());
     }

@@ -476,7 +476,7 @@ public final class ValueType<T> {
             }
             if (name.chars().anyMatch(c -> c == '&' || c == '=' || c == '?')) {
                 throw new InvalidValueException(
-                        "'" + name + "' is not the name of a parameter, which has no &, = or ?");
+                        "'" + name + "' is not the name of a parameter, which cannot contain &, = or ?");
             }
         }
         return names;
@@ -585,7 +585,7 @@ public final class ValueType<T> {
             boolean number = port.length() <= 5 && port.chars().allMatch(c -> c >= '0' && c <= '9');
             int value = number ? Integer.parseInt(port) : 0;
             if (value < 1 || value > 65535) {
-                throw new InvalidValueException("'" + port + "' is not a port, which are 1 to 65535");
+                throw new InvalidValueException("'" + port + "' is not a port from 1 to 65535");
             }
         }
         return ports;
@@ -595,8 +595,7 @@ public final class ValueType<T> {
         List<String> names = readTokens(text.toLowerCase(Locale.ROOT), "the name of a protocol");
         for (String name : names) {
             if (REFUSED_PROTOCOLS.contains(name)) {
-                throw new InvalidValueException(
-                        "'" + name + "' cannot be switched to: requests in it would go past every rule");
+                throw new InvalidValueException("'" + name + "' is not allowed: its requests would bypass every rule");
             }
         }
         return names;

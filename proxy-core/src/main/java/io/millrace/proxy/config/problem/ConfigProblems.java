@@ -129,7 +129,7 @@ public final class ConfigProblems {
             error(
                     place,
                     "",
-                    "the aliases of the configuration stand for more than the limit of "
+                    "the aliases of the configuration expand to more nodes than the limit of "
                             + Units.formatSize(UNFOLDED_MAX) + " here");
         }
         return unfolded <= UNFOLDED_MAX;

@@ -38,8 +38,7 @@ record AddressSpan(boolean v4, long fromHigh, long fromLow, long toHigh, long to
                 throw unreadable(text);
             }
             if (first.length != last.length) {
-                throw new InvalidValueException(
-                        "'" + text + "' begins in one family of addresses and ends in the other");
+                throw new InvalidValueException("'" + text + "' begins with an address of another family than its end");
             }
             return between(text, IpAddress.of(first), IpAddress.of(last), first.length == 4);
         }

@@ -14,10 +14,11 @@ public record DayTime(int fromMinute, int toMinute) {
         int from = dash < 0 ? -1 : minute(text.substring(0, dash).trim());
         int to = dash < 0 ? -1 : minute(text.substring(dash + 1).trim());
         if (from < 0 || from == DAY || to < 0) {
-            throw new InvalidValueException("'" + text + "' is no part of a day such as 08:00-14:00");
+            throw new InvalidValueException("'" + text + "' is not a part of a day such as 08:00-14:00");
         }
         if (from == to) {
-            throw new InvalidValueException("'" + text + "' ends when it begins; leave it out for the whole day");
+            throw new InvalidValueException(
+                    "'" + text + "' has the same begin and end; omit the key for the whole day");
         }
         return new DayTime(from, to == 0 ? DAY : to);
     }

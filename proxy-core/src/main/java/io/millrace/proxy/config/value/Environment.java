@@ -64,8 +64,8 @@ public final class Environment {
             value = name.group(2);
         }
         if (value == null) {
-            throw new InvalidValueException("the environment variable " + name.group(1) + " is not set and ${"
-                    + name.group(1) + "} names no default");
+            throw new InvalidValueException("the environment variable " + name.group(1) + " is not set, and ${"
+                    + name.group(1) + "} has no default");
         }
         return value;
     }

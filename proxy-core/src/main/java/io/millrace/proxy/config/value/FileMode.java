@@ -17,7 +17,7 @@ public record FileMode(int bits) {
         if (text.matches("06[046][04]")) {
             return new FileMode(Integer.parseInt(text, 8));
         }
-        throw new InvalidValueException("'" + text + "' is no mode of files; " + FORM);
+        throw new InvalidValueException("'" + text + "' is not a file mode; " + FORM);
     }
 
     /** The mode of directories: the mode of files, with search permission wherever files are readable. */

@@ -28,7 +28,7 @@ public final class HostTemplate {
             int groups = compile(expression).groupCount();
             if (groups > GROUPS_MAX) {
                 throw new InvalidValueException("'" + expression + "' has " + groups + " groups; the limit is "
-                        + GROUPS_MAX + ", and (?:...) is none");
+                        + GROUPS_MAX + "; (?:...) does not count as a group");
             }
             return expression;
         } catch (PatternSyntaxException e) {

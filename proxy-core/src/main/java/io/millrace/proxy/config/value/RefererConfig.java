@@ -35,8 +35,7 @@ public record RefererConfig(List<String> expressions, String redirect) {
             expressions.add(each);
         }
         if (!any) {
-            throw new InvalidValueException(
-                    "'" + text + "' lets every request through; name an expression, or use map");
+            throw new InvalidValueException("'" + text + "' permits every request; add an expression, or use map");
         }
         if (expressions.size() > EXPRESSIONS_MAX) {
             throw new InvalidValueException(
@@ -69,7 +68,7 @@ public record RefererConfig(List<String> expressions, String redirect) {
             }
             if (c == '%' && !isCode(text, i) && !isEncoding(text, i)) {
                 throw new InvalidValueException(
-                        "'" + text + "' has a % that is neither one of %r, %f, %t and %o nor an encoding", "%25");
+                        "'" + text + "' has a % that is neither %r, %f, %t or %o nor a percent-encoding", "%25");
             }
         }
         return text;

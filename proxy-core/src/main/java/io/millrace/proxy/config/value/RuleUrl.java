@@ -66,7 +66,7 @@ public record RuleUrl(
         RuleUrl url = parse(text, false, false);
         if (!url.path.equals("/")) {
             throw new InvalidValueException(
-                    "'" + text + "' has a path, which is that of the rule's to", url.authority());
+                    "'" + text + "' has a path, but the path is that of the rule's to", url.authority());
         }
         return url;
     }
@@ -126,7 +126,7 @@ public record RuleUrl(
 
     private static @Nullable String query(String query, String text) throws InvalidValueException {
         if (query.indexOf('#') >= 0) {
-            throw new InvalidValueException("'" + text + "' has a fragment, which is never sent");
+            throw new InvalidValueException("'" + text + "' has a fragment, which clients and proxies never send");
         }
         checkCharacters(query, text);
         return query.isEmpty() ? null : query;
@@ -140,7 +140,7 @@ public record RuleUrl(
         int port = named ? port(authority.substring(colon + 1)) : -1;
         String expression = named ? authority.substring(0, colon) : authority;
         if (expression.isEmpty()) {
-            throw new InvalidValueException("'" + scheme + "://" + authority + path + "' names no host");
+            throw new InvalidValueException("'" + scheme + "://" + authority + path + "' has no host");
         }
         return new RuleUrl(scheme, HostTemplate.checkExpression(expression), port, path);
     }
@@ -175,7 +175,7 @@ public record RuleUrl(
 
     private static String host(String host, String text, boolean template) throws InvalidValueException {
         if (host.isEmpty()) {
-            throw new InvalidValueException("'" + text + "' names no host");
+            throw new InvalidValueException("'" + text + "' has no host");
         }
         if (host.startsWith("[")) {
             if (!host.endsWith("]") || !NetUtil.isValidIpV6Address(host.substring(1, host.length() - 1))) {
@@ -202,7 +202,7 @@ public record RuleUrl(
             char c = path.charAt(i);
             if (c == '?' || c == '#') {
                 throw new InvalidValueException(
-                        "'" + text + "' must end with its path; the client's query is appended as it is",
+                        "'" + text + "' must not have a query; the client's query is appended unchanged",
                         text.substring(0, text.length() - path.length() + i));
             }
         }

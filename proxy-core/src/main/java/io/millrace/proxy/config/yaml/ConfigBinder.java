@@ -36,9 +36,9 @@ final class ConfigBinder {
     /** Keys of Traffic Server's cache.config that are not supported, each with the reason. */
     private static final Map<String, String> OTHER_CACHE_RULES = Map.of(
             "dest_ip",
-            "is not supported, since the origin's address is not known when this is decided; use dest_host",
+            "is not supported, because cache rules are evaluated before the origin's address is known; use dest_host",
             "internal",
-            "is not supported, since this proxy makes no requests of its own");
+            "is not supported, because this proxy has no internal requests");
 
     private final @Nullable Place override;
     private final String file;
@@ -64,14 +64,16 @@ final class ConfigBinder {
         if (root instanceof MappingNode mapping) {
             bindSection(mapping, ConfigShape.root(), "", into);
         } else {
-            problems.error(place(root), "", "a configuration is made of 'key: value' lines, this is " + kind(root));
+            problems.error(
+                    place(root), "", "a configuration must consist of 'key: value' lines, this is " + kind(root));
         }
     }
 
     /** Reads an included file: appends its lists to those read before. */
     void bindIncluded(Node root, ConfigValues.Builder into) {
         if (!(root instanceof MappingNode mapping)) {
-            problems.error(place(root), "", "an included file is made of lists such as remap:, this is " + kind(root));
+            problems.error(
+                    place(root), "", "an included file must consist of lists such as remap:, this is " + kind(root));
             return;
         }
         Map<String, Place> seen = new HashMap<>();
@@ -81,17 +83,17 @@ final class ConfigBinder {
             Place first = seen.putIfAbsent(name, place);
             ConfigKey<?> key = ConfigShape.root().key(name);
             if (first != null) {
-                problems.error(place, name, "set twice; the first is on line " + first.line());
+                problems.error(place, name, "set twice; the first value is on line " + first.line());
             } else if (key == null || !ConfigIncludes.INCLUDABLE.contains(key)) {
                 problems.error(
                         place,
                         name,
-                        "cannot stand in an included file, which has "
+                        "is not allowed in an included file, which can contain only "
                                 + String.join(
                                         ", ",
                                         ConfigIncludes.INCLUDABLE.stream()
                                                 .map(ConfigKey::path)
-                                                .toList()) + " only");
+                                                .toList()));
             } else {
                 bindList(tuple.getValueNode(), key, name, into.elements(key), into);
             }
@@ -156,7 +158,7 @@ final class ConfigBinder {
             String full = path.isEmpty() ? name : path + "." + name;
             Place first = seen.putIfAbsent(name, place);
             if (first != null) {
-                problems.error(place, full, "set twice; the first is on line " + first.line());
+                problems.error(place, full, "set twice; the first value is on line " + first.line());
                 continue;
             }
             ConfigKey<?> key = shape.key(name);
@@ -225,7 +227,7 @@ final class ConfigBinder {
                 problems.error(
                         place(node), path, "is empty, so no request would match; leave the key out to match any");
             } else if (names.isEmpty() && !mayBeEmpty && key.defaultText() != null) {
-                problems.error(place(node), path, "is empty; without the key it is " + key.defaultText());
+                problems.error(place(node), path, "is empty; omit the key for the default: " + key.defaultText());
             } else if (!names.isEmpty() || mayBeEmpty) {
                 String text = String.join(key.type() == ValueType.REFERERS ? " " : ",", names);
                 bindText(expanded(text, path), key, into);
@@ -280,7 +282,7 @@ final class ConfigBinder {
             return;
         }
         if (name.equals("internal") && shape.path().equals("filters[]")) {
-            problems.error(place, full, "is not supported, since this proxy makes no requests of its own");
+            problems.error(place, full, "is not supported, because this proxy has no internal requests");
             return;
         }
         String below = inRule ? shape.path().substring("remap[]".length()) : shape.path();

@@ -87,7 +87,7 @@ public record ConfigEdit(@Nullable String text, String obstacle) {
         try {
             ConfigKey<?> key = ConfigCatalog.find(path);
             if (key == null || !(root instanceof MappingNode mapping)) {
-                throw new Obstacle(name + " has no place for " + path);
+                throw new Obstacle(name + " has no section to add " + path);
             }
             String edited = write(source, mapping, List.of(path.split("\\.", -1)), yaml(key, value));
             return new ConfigEdit(marked ? "\uFEFF" + edited : edited, "");
@@ -102,7 +102,7 @@ public record ConfigEdit(@Nullable String text, String obstacle) {
         }
         String list = value.strip();
         if (!list.startsWith("[") || list.contains("\n") || list.contains("\r")) {
-            throw new Obstacle(key.path() + " is a list: give it in square brackets, in one line");
+            throw new Obstacle(key.path() + " is a list: write the list in square brackets, on one line");
         }
         return list;
     }
@@ -179,7 +179,7 @@ public record ConfigEdit(@Nullable String text, String obstacle) {
             index++;
         }
         if (index == source.codePoints().length || source.codePoints()[index] != ':') {
-            throw source.obstacle(tuple.getKeyNode(), "is written in a way that is not edited here");
+            throw source.obstacle(tuple.getKeyNode(), "is written in a form that cannot be edited automatically");
         }
         return index + 1;
     }
@@ -190,7 +190,7 @@ public record ConfigEdit(@Nullable String text, String obstacle) {
             throws Obstacle {
         Node empty = tuple.getValueNode();
         if (parent.getFlowStyle() == FlowStyle.FLOW || start(empty) != end(empty)) {
-            throw source.obstacle(tuple.getKeyNode(), "is written in a way that is not edited here");
+            throw source.obstacle(tuple.getKeyNode(), "is written in a form that cannot be edited automatically");
         }
         int column = column(tuple.getKeyNode()) + step(root);
         int end = source.lineEnd(afterColon(source, tuple));

@@ -60,7 +60,7 @@ final class ConfigIncludes {
             BasicFileAttributes attributes = Files.readAttributes(file, BasicFileAttributes.class);
             if (!attributes.isRegularFile()) {
                 // Reading a pipe would block, and a device may have no end.
-                String kind = attributes.isDirectory() ? "a directory" : "a pipe, a socket or a device, and no file";
+                String kind = attributes.isDirectory() ? "a directory" : "a pipe, a socket or a device";
                 problems.error(place, "", "is " + kind);
                 return null;
             }
@@ -103,7 +103,7 @@ final class ConfigIncludes {
                 "",
                 "is too long: actual=" + (read + more) + " bytes, limit="
                         + Units.formatSize(ConfigDocument.LENGTH_MAX)
-                        + ", for the file and what it includes together");
+                        + ", for the file and its included files together");
         return true;
     }
 
@@ -143,10 +143,11 @@ final class ConfigIncludes {
                     problems.error(place, key, pattern + " includes " + name + " itself" + by);
                 } else if (first != null) {
                     if (!first.equals(shown)) {
-                        problems.warning(place, key, shown + " is " + first + " by another name; it is read once");
+                        problems.warning(
+                                place, key, shown + " is " + first + " by another name; the file is read once");
                     }
                 } else if (texts.size() == FILES_MAX) {
-                    problems.error(place, key, pattern + " passes the limit of " + FILES_MAX + " files");
+                    problems.error(place, key, pattern + " exceeds the limit of " + FILES_MAX + " files");
                     return texts;
                 } else if (!texts.containsKey(shown)) {
                     String text = read(file, shown);
@@ -184,7 +185,10 @@ final class ConfigIncludes {
             Path last = file.getFileName();
             Path parent = file.getParent();
             if (last == null || parent == null || isGlob(parent.toString())) {
-                problems.error(place, key, "'" + pattern + "' has a pattern before its last part");
+                problems.error(
+                        place,
+                        key,
+                        "'" + pattern + "' has a pattern in a directory name; only the file name can be a pattern");
             } else if (isGlob(last.toString())) {
                 return listed(parent, last.toString());
             } else if (Files.isDirectory(file)) {

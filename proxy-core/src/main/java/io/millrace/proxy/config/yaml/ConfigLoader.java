@@ -165,7 +165,7 @@ public final class ConfigLoader {
         if (root != null) {
             binder(name, null, directory).bindRoot(root, values);
         } else if (!problems.hasErrors()) {
-            problems.error(new Place(name, 1, 1), "", "is empty; a configuration has at least listen and remap");
+            problems.error(new Place(name, 1, 1), "", "is empty; a configuration needs at least listen and remap");
         }
         List<String> patterns = values.find(FileKeys.INCLUDE);
         Map<String, String> included =
@@ -194,7 +194,7 @@ public final class ConfigLoader {
         Place place = new Place(flag, 0, 0);
         if (path.indexOf('[') >= 0) {
             String list = path.substring(0, path.indexOf('['));
-            problems.error(place, path, "one element of a list cannot be set; set the whole list", list);
+            problems.error(place, path, "an element of a list cannot be set; set the whole list", list);
             return;
         }
         Object found = ConfigShape.root().find(path);

@@ -66,7 +66,8 @@ final class MergeKeys {
             List<Node> merged = value instanceof SequenceNode list ? list.getValue() : List.of(value);
             for (Node each : merged) {
                 if (!(each instanceof MappingNode section)) {
-                    problems.accept(tuple.getKeyNode(), "<< takes a section or a list of sections, such as *defaults");
+                    problems.accept(
+                            tuple.getKeyNode(), "<< must have a section or a list of sections, such as *defaults");
                     return;
                 }
                 if (sections.size() > SECTIONS_MAX) {

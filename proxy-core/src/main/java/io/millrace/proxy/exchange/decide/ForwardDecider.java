@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ForwardDecider {
     /** Reason text for a client when the destination address is denied. */
-    public static final String DESTINATION = "requests are not forwarded to where this host is";
+    public static final String DESTINATION = "requests are not forwarded to the addresses of this host";
 
     private final LoopCounters counters;
 
@@ -40,17 +40,17 @@ public final class ForwardDecider {
         ForwardAccess forward = settings.access();
         if (!forward.isEnabled()) {
             counters.increment(Counter.DENIED_METHOD);
-            return decision.denied(405, "CONNECT is not offered").allow(MethodPolicy.DEFAULT.allow());
+            return decision.denied(405, "CONNECT is not supported").allow(MethodPolicy.DEFAULT.allow());
         }
         if (!forward.isClient(client)) {
             return deniedToClient(decision);
         }
         if (contentLength != 0) {
-            return decision.denied(400, "CONNECT has no content");
+            return decision.denied(400, "a CONNECT request must not have content");
         }
         if (!forward.isConnectPort(request.target().port())) {
             counters.increment(Counter.DENIED_FORWARD_PORT);
-            return decision.denied(403, "CONNECT may not go to this port", "forward:port");
+            return decision.denied(403, "CONNECT to this port is not allowed", "forward:port");
         }
         if (isAddressDenied(request.target(), settings)) {
             return deniedDestination(decision);
@@ -91,6 +91,6 @@ public final class ForwardDecider {
     /** Denies the request: its client may not use the forward proxy. */
     Decision deniedToClient(Decision decision) {
         counters.increment(Counter.DENIED_FORWARD_CLIENT);
-        return decision.denied(403, "requests from this address are not forwarded", "forward:client");
+        return decision.denied(403, "requests from this client address are not forwarded", "forward:client");
     }
 }

@@ -51,10 +51,10 @@ public final class RequestDecider {
     private static final int MISDIRECTED = 421;
 
     private static final String NOT_SECURED =
-            "an https URL needs a connection with TLS, or a trusted proxy that says so";
+            "a request for an https URL needs a TLS connection, or a trusted proxy that reports one";
 
     private static final String NOT_ADMITTED =
-            "the host needs a client certificate that this connection has not shown: open a new connection for it";
+            "the host requires a client certificate, which this connection did not present: open a new connection for the host";
 
     private static final byte[] CHALLENGE_PATH = ChallengeAnswers.PATH.getBytes(StandardCharsets.US_ASCII);
 
@@ -101,7 +101,7 @@ public final class RequestDecider {
         }
         if (isLoop(request.fields(), settings.via())) {
             counters.increment(Counter.DENIED_LOOP);
-            return decision.denied(LOOP_DETECTED, "the request came through this proxy before");
+            return decision.denied(LOOP_DETECTED, "loop detected: the request has already passed through this proxy");
         }
         if (client.secure()
                 && request.method() != Method.CONNECT
@@ -158,7 +158,7 @@ public final class RequestDecider {
             return decision.redirected(302, referers.location(request.target(), request.fields()), referers.reason());
         }
         if (request.method() == Method.TRACE && contentLength != 0) {
-            return decision.denied(400, "TRACE has no content");
+            return decision.denied(400, "a TRACE request must not have content");
         }
         if (isFinalRecipient(request)) {
             return decision.finalRecipient(methods.allow());

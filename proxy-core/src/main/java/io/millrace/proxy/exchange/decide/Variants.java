@@ -77,7 +77,7 @@ public final class Variants {
             counters.add(Counter.VARIANTS_DROPPED, added.dropped().size());
             faults.report(
                     "a URL has more variants than cache.variants_max allows",
-                    added.mostVaried() + " tells most of them apart, for "
+                    added.mostVaried() + " has the most different values, for "
                             + plan.request().target().asString(),
                     null);
         }

@@ -11,27 +11,29 @@ import java.util.Set;
  */
 public enum ExchangePhase {
     /** The request's head was read; nothing is decided yet. */
-    RECEIVED("received", "The request's head was read; nothing is decided."),
+    RECEIVED("received", "The request's head was read; processing has not begun."),
     /** The disk index contains the key; an I/O thread is reading the record. */
-    OPENING("opening", "The disk index knows the key; the record is being read on an I/O thread."),
+    OPENING("opening", "The disk index has the key; an I/O thread reads the record."),
     /** Waiting for the response head of another exchange's fetch of the same key. */
     COLLAPSED("collapsed", "Another exchange fetches the same key; waiting for the head of its response."),
     /** The request was sent to the origin; waiting for the response head. */
-    FETCHING("fetching", "The request went to the origin; waiting for the head of its response."),
+    FETCHING("fetching", "The request was sent to the origin; waiting for the head of its response."),
     /** A conditional request for a stored response was sent to the origin; waiting for the response head. */
-    VALIDATING("validating", "A conditional request for a stored response went to the origin; waiting for its answer."),
+    VALIDATING(
+            "validating",
+            "A conditional request for a stored response was sent to the origin; waiting for the answer."),
     /** A stored response is being sent to the client. */
-    SENDING_STORED("sending-stored", "A stored response is on its way to the client."),
+    SENDING_STORED("sending-stored", "A stored response is being sent to the client."),
     /** An origin's response is being sent to the client. */
-    SENDING_FETCHED("sending-fetched", "An origin's response is on its way to the client."),
+    SENDING_FETCHED("sending-fetched", "A response of the origin is being sent to the client."),
     /** A response that this proxy generated is being sent to the client. */
-    SENDING_LOCAL("sending-local", "An answer of the proxy's own is on its way to the client."),
+    SENDING_LOCAL("sending-local", "A response that the proxy generated is being sent to the client."),
     /** The client's connection uses another protocol; its bytes are relayed to and from an origin's connection. */
-    TUNNELLING("tunnelling", "The connection speaks another protocol, joined to an origin's byte for byte."),
+    TUNNELLING("tunnelling", "The connection is a tunnel: bytes are copied to and from the origin unchanged."),
     /** The complete response was passed to the client's stream. */
-    DONE("done", "The response was handed over whole."),
+    DONE("done", "The complete response was sent."),
     /** The client closed the stream, or the response broke off after its head. */
-    ABORTED("aborted", "The client left, or the response broke off after its head.");
+    ABORTED("aborted", "The client closed the connection, or the response ended early after its head.");
 
     private static final Map<ExchangePhase, Set<ExchangePhase>> TRANSITIONS = transitionTable();
 

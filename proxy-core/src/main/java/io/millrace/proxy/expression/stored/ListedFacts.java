@@ -8,13 +8,13 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The facts that the inventory has of an object.
+ * The values of expression fields for an object in the inventory.
  *
- * @param url the URL of its key
- * @param summary of its head
- * @param object its entry
- * @param nowMillis the time that its age is counted to
- * @param inRam whether RAM has it too, asked when an expression wants to know
+ * @param url the URL of the cache key
+ * @param summary the summary of the stored head
+ * @param object the entry of the inventory
+ * @param nowMillis the present time, for the age
+ * @param inRam whether the object is also in RAM; called only if an expression names the tier
  */
 public record ListedFacts(
         StoredUrl url, StoredSummary summary, ListedObject object, long nowMillis, BooleanSupplier inRam)

@@ -3,27 +3,27 @@ package io.millrace.proxy.expression.stored;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A stored response as expressions see it. Confined to one thread. */
+/** The values of expression fields for one stored response. Confined to one thread. */
 public interface StoredFacts {
-    /** The URL that it is stored for. */
+    /** Returns the URL of the cache key. */
     StoredUrl url();
 
-    /** Its status code. */
+    /** Returns the status code. */
     int status();
 
-    /** Its Content-Type as it came, or null. */
+    /** Returns the Content-Type field as the origin sent it, or null. */
     @Nullable
     String contentType();
 
-    /** Nanoseconds since it was stored or last validated. */
+    /** Returns the time since the response was stored or last validated, in nanoseconds. */
     long ageNanos();
 
-    /** Bytes of its content, -1 where that is not known. */
+    /** Returns the length of the content in bytes; -1 if it is not known. */
     long bodyBytes();
 
-    /** Its tags. */
+    /** Returns the tags. */
     List<String> tags();
 
-    /** {@code ram} or {@code disk}. */
+    /** Returns {@code ram} or {@code disk}. */
     String tier();
 }

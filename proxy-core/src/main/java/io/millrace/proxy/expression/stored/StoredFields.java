@@ -7,16 +7,17 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** The fields of stored responses in expressions. No state. */
+/** The fields that expressions over stored responses may name. No state. */
 public final class StoredFields {
-    /** Every field that the inventory knows. */
+    /** The fields with values in the inventory. */
     public static final Schema<StoredFacts> LISTED = Schema.of(List.of(
-            Field.text("url", "the URL that the response is stored for", facts -> facts.url()
+            Field.text("url", "the URL of the response in the cache key", facts -> facts.url()
                     .text()),
             Field.lowerCase("scheme", "`http` or `https`", facts -> facts.url().scheme()),
             Field.lowerCase(
-                    "host", "the host of the URL, with its port unless that is the usual one", facts -> facts.url()
-                            .host()),
+                    "host",
+                    "the host of the URL, with its port unless that is the default of the scheme",
+                    facts -> facts.url().host()),
             Field.text("path", "the path of the URL, without the query", facts -> facts.url()
                     .path()),
             Field.text("query", "the query of the URL, without `?`; empty where there is none", facts -> facts.url()
@@ -31,9 +32,13 @@ public final class StoredFields {
                     FieldType.DURATION,
                     "time since the response was stored or last validated",
                     StoredFacts::ageNanos),
-            Field.number("size", FieldType.SIZE, "length of the body, where it is known", facts -> bodyBytes(facts)),
+            Field.number(
+                    "size",
+                    FieldType.SIZE,
+                    "length of the body; no value if it is not known",
+                    facts -> bodyBytes(facts)),
             Field.texts("tag", "the tags of the response", StoredFacts::tags),
-            Field.lowerCase("tier", "`ram` where RAM has the response, else `disk`", StoredFacts::tier)));
+            Field.lowerCase("tier", "`ram` if the response is in RAM, else `disk`", StoredFacts::tier)));
 
     private StoredFields() {}
 

@@ -1,4 +1,4 @@
-/** The facts of stored responses that expressions may name: docs/reference/expressions.md. No I/O, no clock. */
+/** The fields of stored responses in expressions, as in docs/reference/expressions.md. No I/O, no clock. */
 @NullMarked
 package io.millrace.proxy.expression.stored;
 

@@ -332,7 +332,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
         output.beginRead();
         try {
             if (isHttp1(in)) {
-                die(Kind.BAD_RESPONSE, "the origin answers in HTTP/1: it does not speak HTTP/2 there");
+                die(Kind.BAD_RESPONSE, "the origin answered in HTTP/1 and does not support HTTP/2 at this address");
             }
             int blockBytesMax = 2 * settings.headerListMax();
             while (!closed && reader.next(in, blockBytesMax)) {
@@ -394,7 +394,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
             // The failed allocation was already counted and logged.
             die(Kind.MEMORY, "no memory to receive the response");
         } else {
-            LOG.warn("{}: HTTP/2 connection given up after a fault", context.channel(), root);
+            LOG.warn("{}: the HTTP/2 connection was closed after an internal error", context.channel(), root);
             die(Kind.INTERNAL, root.toString());
         }
     }

@@ -136,7 +136,7 @@ public final class OriginTlsContexts implements AutoCloseable {
                 lock.unlock();
             }
         } catch (RuntimeException e) {
-            log.error("TLS to origins: the check for changed files failed; it is repeated", e);
+            log.error("TLS to origins: the check for changed files failed and will be repeated", e);
         }
     }
 

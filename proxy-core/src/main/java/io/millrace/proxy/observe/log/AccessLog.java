@@ -98,7 +98,7 @@ public final class AccessLog implements AutoCloseable {
             left = deadline - System.nanoTime();
         }
         if (thread.isAlive()) {
-            LOGGER.warn("the access log's file takes no data, its last records may be lost");
+            LOGGER.warn("the access log could not be written completely at the end; its last records may be lost");
         }
         if (interrupted) {
             Thread.currentThread().interrupt();

@@ -52,7 +52,8 @@ public final class AccessLogFormat {
         if (text.indexOf("%<") < 0) {
             List<String> names = NAMED.stream().map(AccessLogFormat::toString).toList();
             throw new LogTemplateException(
-                    "'" + text + "' is none of " + String.join(", ", names) + ", and no template with %<code> fields",
+                    "'" + text + "' is none of " + String.join(", ", names)
+                            + ", and not a template with %<code> fields",
                     text,
                     names);
         }

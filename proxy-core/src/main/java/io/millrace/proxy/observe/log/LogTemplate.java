@@ -181,7 +181,7 @@ final class LogTemplate {
                 }
             }
             if (captures.size() == SLOTS.length) {
-                throw problem("the header field at character " + column + " is one too many; besides Referer and "
+                throw problem("the header field at character " + column + " exceeds the limit; besides Referer and "
                         + "User-Agent the limit is " + SLOTS.length);
             }
             LogCapture capture = new LogCapture(source, name, SLOTS[captures.size()]);
@@ -191,7 +191,7 @@ final class LogTemplate {
 
         private static LogTemplateException unknown(String code, int column, List<String> known) {
             return new LogTemplateException(
-                    "'" + code + "' at character " + column + " is no field that is logged", code, known);
+                    "'" + code + "' at character " + column + " is not a log field", code, known);
         }
     }
 

@@ -61,7 +61,7 @@ final class HttpOcspTransport implements OcspTransport {
                     .build();
         } catch (IllegalArgumentException e) {
             return CompletableFuture.failedFuture(
-                    new OcspFault(Kind.UNREACHABLE, "the certificate names a URL that is none"));
+                    new OcspFault(Kind.UNREACHABLE, "the responder's URL in the certificate is not valid"));
         }
         CompletableFuture<HttpResponse<byte[]>> exchange = client().sendAsync(post, head -> new LimitedBody());
         // The client's timeout covers only the head, and a slow body must not keep the exchange open. The timeout is

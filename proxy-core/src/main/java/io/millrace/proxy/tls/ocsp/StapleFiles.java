@@ -36,7 +36,7 @@ final class StapleFiles {
         } catch (NoSuchFileException e) {
             return null;
         } catch (IOException e) {
-            log.warn("TLS: an OCSP answer cannot be read: {}", e.toString());
+            log.warn("TLS: a stored OCSP answer cannot be read: {}", e.toString());
             return null;
         }
     }

@@ -184,14 +184,15 @@ public final class Stapling {
             entry.staple = staple;
             entry.nextMillis = staple.refreshMillis(nowMillis);
         } catch (OcspFault | GeneralSecurityException e) {
-            log.debug("the stored OCSP answer for {} is of no use", entry.target.name(), e);
+            log.debug("the stored OCSP answer for {} cannot be used", entry.target.name(), e);
         }
     }
 
     private static X509Certificate[] chain(OcspTarget target) throws GeneralSecurityException, OcspFault {
         X509Certificate[] chain = target.chain().decode();
         if (chain.length < 2) {
-            throw new OcspFault(Kind.MISMATCH, "the file has no issuer's certificate, which a request must name");
+            throw new OcspFault(
+                    Kind.MISMATCH, "the file lacks the certificate of the issuer, which an OCSP request needs");
         }
         return chain;
     }
@@ -267,7 +268,7 @@ public final class Stapling {
         try {
             tick();
         } catch (RuntimeException e) {
-            log.error("TLS: fault while asking OCSP responders; it goes on", e);
+            log.error("TLS: the requests to OCSP responders failed with an internal error and will be repeated", e);
         }
     }
 
@@ -338,7 +339,7 @@ public final class Stapling {
         } catch (OcspFault e) {
             failed(entry, e);
         } catch (GeneralSecurityException | RuntimeException e) {
-            failed(entry, new OcspFault(Kind.UNREACHABLE, "no request can be made: " + e.getMessage()));
+            failed(entry, new OcspFault(Kind.UNREACHABLE, "the OCSP request cannot be created: " + e.getMessage()));
         }
     }
 
@@ -424,8 +425,8 @@ public final class Stapling {
                 "TLS: no OCSP staple from " + authority(entry.target),
                 "for " + entry.target.name() + ": " + fault.getMessage()
                         + (untilMillis == 0
-                                ? "; handshakes carry none"
-                                : "; the one until " + Instant.ofEpochMilli(untilMillis) + " stays in use"),
+                                ? "; handshakes have no staple"
+                                : "; the staple valid until " + Instant.ofEpochMilli(untilMillis) + " stays in use"),
                 null);
     }
 

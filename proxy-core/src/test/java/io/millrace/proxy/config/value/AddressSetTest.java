@@ -110,7 +110,7 @@ final class AddressSetTest {
                 "10.0.0.1/8 | '10.0.0.1/8' has bits set beyond its prefix of 8",
                 "10.0.0.0/33 | '10.0.0.0/33' has a prefix that is not 0 to 32 bits long",
                 "10.0.0.9-10.0.0.1 | '10.0.0.9-10.0.0.1' ends before it begins",
-                "10.0.0.9-::1 | '10.0.0.9-::1' begins in one family of addresses and ends in the other",
+                "10.0.0.9-::1 | '10.0.0.9-::1' begins with an address of another family than its end",
                 "10.0.0.9- | '10.0.0.9-' is neither an address nor a range such as 10.0.0.0/8 or 10.0.0.1-10.0.0.9"
             })
     void refusesWhatIsNoRange(String text, String problem) {

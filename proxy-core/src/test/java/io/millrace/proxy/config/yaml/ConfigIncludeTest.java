@@ -97,7 +97,7 @@ final class ConfigIncludeTest {
         assertEquals(1, problems.size());
         String text = problems.get(0).text();
         assertTrue(text.startsWith(b + ": is too long: actual=16777"), text);
-        assertTrue(text.endsWith(" bytes, limit=16MiB, for the file and what it includes together"), text);
+        assertTrue(text.endsWith(" bytes, limit=16MiB, for the file and its included files together"), text);
     }
 
     @Test
@@ -108,16 +108,18 @@ final class ConfigIncludeTest {
         Path d = rule("d.yaml", "just words\n");
         Files.writeString(
                 file, "include: rules.d\nlisten: [':1']\nremap: [{map: /, to: http://o.example/}]\nvia: {nam: x}\n");
-        String only = " cannot stand in an included file, which has remap, origins, filters, cache_rules only";
+        String only =
+                " is not allowed in an included file, which can contain only remap, origins, filters, cache_rules";
         List<String> lines = ConfigLoader.load(file, Map.of()).text().lines().toList();
         assertEquals(file + ":4:7: via.nam: unknown key (did you mean name?)", lines.get(0));
         assertEquals(a + ":3:5: remap[1].too: unknown key (did you mean to?)", lines.get(1));
         assertEquals(b + ":1:1: cache:" + only, lines.get(2));
         assertEquals(b + ":2:1: include:" + only, lines.get(3));
-        assertEquals(b + ":4:1: remap: set twice; the first is on line 3", lines.get(4));
+        assertEquals(b + ":4:1: remap: set twice; the first value is on line 3", lines.get(4));
         assertTrue(lines.get(5).startsWith(c + ":2:1: YAML: "), lines.get(5));
         assertEquals(
-                d + ":1:1: an included file is made of lists such as remap:, this is a single value", lines.get(6));
+                d + ":1:1: an included file must consist of lists such as remap:, this is a single value",
+                lines.get(6));
         assertEquals(7, lines.size(), () -> String.join("\n", lines));
     }
 
@@ -125,7 +127,10 @@ final class ConfigIncludeTest {
     void whatIsMissingOrNoPatternIsAProblemOfTheFirstFile() throws IOException {
         assertEquals(directory + "/gone.yaml: no such file", text("gone.yaml"));
         assertEquals(file + ":1:1: include: " + directory + "/gone: no such directory", text("gone/*.yaml"));
-        assertEquals(file + ":1:1: include: '*/a.yaml' has a pattern before its last part", text("'*/a.yaml'"));
+        assertEquals(
+                file
+                        + ":1:1: include: '*/a.yaml' has a pattern in a directory name; only the file name can be a pattern",
+                text("'*/a.yaml'"));
         assertEquals(file + ":1:1: include: '" + "[a-.yaml" + "' is not a path or pattern", text("'[a-.yaml'"));
         assertEquals(file + ":1:1: include: m.yaml includes " + file + " itself", text("m.yaml"));
     }
@@ -141,7 +146,7 @@ final class ConfigIncludeTest {
         ConfigResult result = load("[rules.d, enabled/a.yaml]");
         assertEquals(List.of("/", "http://a.example/", "http://d.example/"), froms(result));
         String at = file + ":1:1: warning: include: ";
-        String once = " is " + a + " by another name; it is read once";
+        String once = " is " + a + " by another name; the file is read once";
         assertEquals(
                 at + rules + "/b.yaml" + once + "\n" + at + rules + "/c.yaml" + once + "\n" + at + directory
                         + "/enabled/a.yaml" + once,
@@ -166,7 +171,7 @@ final class ConfigIncludeTest {
         for (int i = 0; i <= ConfigIncludes.FILES_MAX; i++) {
             rule(i + ".yaml", "");
         }
-        assertEquals(file + ":1:1: include: rules.d passes the limit of 1000 files", text("rules.d"));
+        assertEquals(file + ":1:1: include: rules.d exceeds the limit of 1000 files", text("rules.d"));
     }
 
     @Test

@@ -130,7 +130,7 @@ final class ConfigLoaderTest {
                         "millrace.yaml:6:14: cache.enabled: 'yes' is neither true nor false (did you mean true?)",
                         "millrace.yaml:7:13: cache.ram_size: '4' has no unit; a size is written like 512MiB (B, KiB, MiB, "
                                 + "GiB, TiB) (did you mean 4B?)",
-                        "millrace.yaml:8:3: cache.enabled: set twice; the first is on line 6",
+                        "millrace.yaml:8:3: cache.enabled: set twice; the first value is on line 6",
                         "millrace.yaml:9:11: timeouts: must be a section with keys such as client_header, "
                                 + "client_keep_alive, client_body, this is a single value"),
                 bad("""
@@ -160,30 +160,30 @@ final class ConfigLoaderTest {
                 "limits: {connections: 1k}   | 5:23: limits.connections: '1k' is not a whole number",
                 "limits: {connections: [1]}  | 5:23: limits.connections: takes an integer (a whole number), this is a list",
                 "limits: {connections: }     | 5:22: limits.connections: has no value; it takes an integer (a whole number)",
-                "log: {access: {format: squit}} | 5:24: log.access.format: 'squit' is none of squid, combined, common, json, and no template with %<code> fields (did you mean squid?)",
+                "log: {access: {format: squit}} | 5:24: log.access.format: 'squit' is none of squid, combined, common, json, and not a template with %<code> fields (did you mean squid?)",
                 "cache: {required_headers: 3} | 5:27: cache.required_headers: '3' is none of none, last_modified, lifetime",
                 "cache: {required_headers: lifetme} | 5:27: cache.required_headers: 'lifetme' is none of none, last_modified, lifetime (did you mean lifetime?)",
                 "storage: /var/cache         | 5:10: storage: must be a list, this is a single value",
                 "storage: {path: /a, size: 1GiB} | 5:10: storage: must be a list, this is a section; put a dash before the first key of each element",
                 "storage: [/var/cache]       | 5:11: storage[0]: must be a section with keys such as path, size, index_path, this is a single value",
-                "storage: [{path: /a, size: 1GiB}, {path: /a/, size: 2GiB}] | 5:36: storage[1].path: /a is storage[0] already",
+                "storage: [{path: /a, size: 1GiB}, {path: /a/, size: 2GiB}] | 5:36: storage[1].path: /a is already storage[0]",
                 "storage: [{path: /a, size: 1GiB}, {path: /a/b, size: 2GiB}] | 5:36: storage[1].path: /a/b lies in /a, which is storage[0]",
                 "storage: [{path: /a/b, size: 1GiB}, {path: /a, size: 2GiB}] | 5:38: storage[1].path: /a holds /a/b, which is storage[0]",
                 "volumes: [{name: a, share: 30}] | 5:28: volumes[0].share: '30' is not a percentage such as 30%",
-                "volumes: [{name: default, share: 30%}] | 5:12: volumes[0].name: default is what the others leave; it has no share of its own",
+                "volumes: [{name: default, share: 30%}] | 5:12: volumes[0].name: default is the remaining space and cannot have a share",
                 "volumes: [{name: A/b, share: 30%}] | 5:12: volumes[0].name: 'A/b' is not a name of up to 32 lower-case letters, digits, - and _, or is the name of a file of the cache",
-                "volumes: [{name: a, share: 60%}, {name: b, share: 50%}] | 5:44: volumes[1].share: the shares add up to 110%; less than 100% can be shared, the rest is for everything else",
+                "volumes: [{name: a, share: 60%}, {name: b, share: 50%}] | 5:44: volumes[1].share: the shares add up to 110%; the sum must be less than 100%, because the rest is for all other responses",
                 "volumes: [{name: a, share: 5%, hosts: [x y]}] | 5:32: volumes[0].hosts: 'x y' is neither a host nor a domain such as *.example.com",
-                "volumes: [{name: a, share: 5%, hosts: [x]}, {name: b, share: 5%, hosts: [X]}] | 5:66: volumes[1].hosts: X is in volumes[0] already",
-                "cache: {volume: api} | 5:9: cache.volume: no volume of the name 'api' in volumes",
-                "storage: [{path: /a}] | 5:12: storage[0].size: missing; only a block device needs none, and /a is none",
-                "storage: [{path: /tmp, size: 1GiB, index_path: /i}] | 5:36: storage[0].index_path: is for block devices and files, and /tmp is a directory",
-                "storage: [{path: /tmp, size: 1GiB, format: true}] | 5:36: storage[0].format: is for block devices and files, and /tmp is a directory",
+                "volumes: [{name: a, share: 5%, hosts: [x]}, {name: b, share: 5%, hosts: [X]}] | 5:66: volumes[1].hosts: X is already in volumes[0]",
+                "cache: {volume: api} | 5:9: cache.volume: no volume has the name 'api' in volumes",
+                "storage: [{path: /a}] | 5:12: storage[0].size: missing; only a block device needs no size, but /a is not a block device",
+                "storage: [{path: /tmp, size: 1GiB, index_path: /i}] | 5:36: storage[0].index_path: is only for block devices and files, but /tmp is a directory",
+                "storage: [{path: /tmp, size: 1GiB, format: true}] | 5:36: storage[0].format: is only for block devices and files, but /tmp is a directory",
                 "storage: [{path: /dev/no-such-device, format: maybe}] | 5:47: storage[0].format: 'maybe' is neither true nor false",
                 "storage: [{path: /a, size: 1KiB}] | 5:28: storage[0].size: 1KiB is below the limit of 1MiB",
                 "ram_size: 1GiB              | 5:1: ram_size: unknown key (did you mean cache.ram_size?)",
                 "{a: b}: c                   | 5:1: a key must be a word, this is a section",
-                "admin: {listen: ':1'}       | 5:9: admin.listen: needs admin.token_file, or anybody could purge",
+                "admin: {listen: ':1'}       | 5:9: admin.listen: needs admin.token_file, because otherwise anybody could purge",
                 "worker: {heartbeat_timeout: 1s, heartbeat_interval: 900ms} | 5:10: worker.heartbeat_timeout: 1s is below the limit of two heartbeat_interval, 1800ms",
                 "worker: {java_home: /nowhere} | 5:10: worker.java_home: /nowhere has no executable bin/java",
                 "cache: {heuristic_min_lifetime: 2d} | 5:9: cache.heuristic_min_lifetime: 2d is above the limit of heuristic_max_lifetime, 1d",
@@ -197,7 +197,7 @@ final class ConfigLoaderTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "regex_map: http://a/ | 5:5: remap[1].regex_map: a rule has one kind, and this one is map already",
+                "regex_map: http://a/ | 5:5: remap[1].regex_map: a rule has only one kind, and this rule already has map",
                 "ram_size: 1GiB       | 5:5: remap[1].ram_size: unknown key (did you mean cache.ram_size?)",
                 "cache: {ram_size: 1GiB} | 5:13: remap[1].cache.ram_size: cannot be set for one rule, only for all",
                 "cache: {enabld: true} | 5:13: remap[1].cache.enabld: unknown key (did you mean enabled?)",
@@ -232,17 +232,17 @@ final class ConfigLoaderTest {
     @Test
     void reportsAnEmptyFileAndWhatIsNoMapping() {
         assertEquals(
-                List.of("millrace.yaml:1:1: is empty; a configuration has at least listen and remap"),
+                List.of("millrace.yaml:1:1: is empty; a configuration needs at least listen and remap"),
                 bad("# nothing\n"));
         assertEquals(
-                List.of("millrace.yaml:1:1: a configuration is made of 'key: value' lines, this is a list"),
+                List.of("millrace.yaml:1:1: a configuration must consist of 'key: value' lines, this is a list"),
                 bad("- a\n"));
     }
 
     @Test
     void reportsAMissingListen() {
         assertEquals(
-                List.of("millrace.yaml: listen: missing; it says where clients connect, such as [\":8080\"]"),
+                List.of("millrace.yaml: listen: missing; set the addresses for clients, such as [\":8080\"]"),
                 bad("remap: [{map: /, to: 'http://o'}]\n"));
     }
 
@@ -252,7 +252,7 @@ final class ConfigLoaderTest {
         Path pipe = directory.resolve("pipe");
         assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
         Path zero = Path.of("/dev/zero");
-        String none = ": is a pipe, a socket or a device, and no file";
+        String none = ": is a pipe, a socket or a device";
         assertEquals(pipe + none, ConfigLoader.load(pipe, Map.of()).text());
         assertEquals(zero + none, ConfigLoader.load(zero, Map.of()).text());
         Path including = Files.writeString(
@@ -323,7 +323,7 @@ final class ConfigLoaderTest {
     @Test
     void needsBothFilesOfTls() {
         assertEquals(
-                List.of("millrace.yaml:5:17: listen[0].tls.key: missing; certificate and key stand together"),
+                List.of("millrace.yaml:5:17: listen[0].tls.key: missing; certificate and key must be set together"),
                 bad(GOOD.substring(GOOD.indexOf("remap"))
                         + "\nlisten: [{tls: {certificate: pom.xml}, address: ':1'}]\n"));
     }
@@ -347,15 +347,15 @@ final class ConfigLoaderTest {
                 new Case(
                         "{}",
                         "{names: [a.example]}",
-                        "tls.certificates[0]: takes either certificate (and key) or directory"),
+                        "tls.certificates[0]: must have either certificate (and key) or directory"),
                 new Case(
                         "{}",
                         "{directory: ., key: pom.xml}",
-                        "tls.certificates[0].key: cannot stand beside directory, whose files have keys"),
+                        "tls.certificates[0].key: cannot be combined with directory, which contains the keys"),
                 new Case(
                         "{}",
                         "{directory: ., names: ['a.*']}",
-                        "tls.certificates[0].names: 'a.*' is no name such as www.example.com or *.example.com"),
+                        "tls.certificates[0].names: 'a.*' is not a name such as www.example.com or *.example.com"),
                 new Case("{}", "{certificate: gone.pem}", "tls.certificates[0].certificate: warning"),
                 new Case(
                         "{certificate: pom.xml, key: %s}".formatted(key),
@@ -426,9 +426,9 @@ final class ConfigLoaderTest {
         Environment environment = new Environment(Map.of("FORMAT", "squid\nworker: {}", "KEY", "cache")::get);
         assertEquals(
                 List.of(
-                        "millrace.yaml:5:24: log.access.format: 'squid\\u000aworker: {}' is none of squid, combined, common, json, and no template with %<code> fields",
+                        "millrace.yaml:5:24: log.access.format: 'squid\\u000aworker: {}' is none of squid, combined, common, json, and not a template with %<code> fields",
                         "millrace.yaml:6:1: ${KEY}: unknown key",
-                        "millrace.yaml:7:19: cache.ram_size: the environment variable UNSET is not set and ${UNSET} names no default",
+                        "millrace.yaml:7:19: cache.ram_size: the environment variable UNSET is not set, and ${UNSET} has no default",
                         "millrace.yaml:7:44: cache.fill_window: '${1}' is not of the form ${NAME} or ${NAME:default}",
                         "millrace.yaml:7:69: cache.max_object_size: '${A' has ${ without }"),
                 ConfigLoader.parse(GOOD + """
@@ -471,7 +471,7 @@ final class ConfigLoaderTest {
                 "cache.ram_size | 1    | --set cache.ram_size: '1' has no unit; a size is written like 512MiB (B, KiB, MiB, GiB, TiB) (did you mean 1B?)",
                 "cache.ram_size | 1KiB | --set cache.ram_size: 1KiB is below the limit of 1MiB",
                 "cache          | x    | --set cache: is a section; set one of its keys, such as cache.enabled",
-                "remap[0].to    | x    | --set remap[0].to: one element of a list cannot be set; set the whole list (did you mean remap?)",
+                "remap[0].to    | x    | --set remap[0].to: an element of a list cannot be set; set the whole list (did you mean remap?)",
                 "listen         | x    | --set listen: listen[0]: 'x' is not an address such as :8080, 127.0.0.1:8080 or [::1]:8080",
                 "remap          | [{map: /}] | --set remap: remap[0].to: missing; it takes a URL (http://host[:port]/path)"
             })
@@ -536,7 +536,7 @@ final class ConfigLoaderTest {
         assertTrue(
                 result.text().contains("warning: storage[0].size: the file system of /var/cache/a holds "),
                 result.text());
-        assertTrue(result.text().contains(" in all, and 400TiB shall lie on it"), result.text());
+        assertTrue(result.text().contains(" in all, and 400TiB are configured on it"), result.text());
     }
 
     @Test

@@ -44,7 +44,7 @@ final class ConfigYamlTest {
     @Test
     void namesThePlaceOfWhatCannotBeMerged() {
         assertEquals(
-                "test.yaml:4:6: remap[1]: << takes a section or a list of sections, such as *defaults",
+                "test.yaml:4:6: remap[1]: << must have a section or a list of sections, such as *defaults",
                 load(BASE + "  - {<<: 7, map: http://b.test/, to: http://127.0.0.1:9000/}\n")
                         .problems()
                         .get(0)

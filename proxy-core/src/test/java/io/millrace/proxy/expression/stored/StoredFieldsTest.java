@@ -40,7 +40,8 @@ class StoredFieldsTest {
                 "http://a.example/b/c?d=e?f | http | a.example | /b/c | d=e?f",
                 "https://a.example:8443/ | https | a.example:8443 | / | ''",
                 "http://[::1]:81/a? | http | [::1]:81 | /a | ''",
-                "http://a.example?q | http | a.example | '' | q"
+                "http://a.example?q | http | a.example | '' | q",
+                "/a?q | '' | '' | /a | q"
             })
     void partsOfAUrl(String text, String scheme, String host, String path, String query) {
         StoredUrl url = StoredUrl.of(text);

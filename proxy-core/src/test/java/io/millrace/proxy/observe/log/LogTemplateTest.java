@@ -209,13 +209,13 @@ final class LogTemplateTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "%<chi> %<cqhn>|'cqhn' at character 8 is no field that is logged|cqhn",
-                "%<{X}cqx>|'cqx' at character 1 is no field that is logged|cqx",
+                "%<chi> %<cqhn>|'cqhn' at character 8 is not a log field|cqhn",
+                "%<{X}cqx>|'cqx' at character 1 is not a log field|cqx",
                 "x %<chi|the field at character 3 has no '>'|''",
                 "%<{X cqh>|'%<{X cqh>' at character 1 does not begin with {Field-Name}|''",
                 "%<{X Y}cqh>|'%<{X Y}cqh>' at character 1 does not begin with {Field-Name}|''",
                 "%<{}cqh>|'%<{}cqh>' at character 1 does not begin with {Field-Name}|''",
-                "squidd|'squidd' is none of squid, combined, common, json, and no template with %<code> fields|squidd"
+                "squidd|'squidd' is none of squid, combined, common, json, and not a template with %<code> fields|squidd"
             })
     void problemsNameTheCodeAndTheCharacter(String template, String message, String wrong) {
         LogTemplateException e = assertThrows(LogTemplateException.class, () -> AccessLogFormat.of(template));
@@ -230,7 +230,7 @@ final class LogTemplateTest {
             many.append("%<{X-").append(i).append("}cqh>");
         }
         assertEquals(
-                "the header field at character 89 is one too many; besides Referer and User-Agent the limit is 8",
+                "the header field at character 89 exceeds the limit; besides Referer and User-Agent the limit is 8",
                 assertThrows(LogTemplateException.class, () -> AccessLogFormat.of(many.toString()))
                         .getMessage());
         assertEquals(
