@@ -136,10 +136,10 @@ class PurgeMethodTest {
 
     @ParameterizedTest
     @CsvSource({
-        "/a/.*/b, '', the pattern is more than the beginning of a path",
-        "'/(a|b)/.*', '', the pattern is more than the beginning of a path",
-        "/a.*?x=1, '', the pattern is more than the beginning of a path",
-        "/[ab].*, 'X-Purge-Method: regex', the pattern is more than the beginning of a path",
+        "/a/.*/b, '', the pattern is not a path prefix",
+        "'/(a|b)/.*', '', the pattern is not a path prefix",
+        "/a.*?x=1, '', the pattern is not a path prefix",
+        "/[ab].*, 'X-Purge-Method: regex', the pattern is not a path prefix",
         "/a, 'X-Purge-Method: glob', 'X-Purge-Method is none of default, exact and regex'",
         "/a, 'X-VC-Purge-Method: glob', 'X-VC-Purge-Method is none of default, exact and regex'",
         "/, 'X-Cache-Tags-Pattern: p-1', X-Cache-Tags-Pattern asks for a pattern or a tag",
@@ -152,7 +152,7 @@ class PurgeMethodTest {
         assertEquals(501, answer.status());
         assertEquals(
                 "501 Not Implemented: " + reason
-                        + "; what can be purged are URLs, tags, a host by the path /.* and what begins so by a path like /blog/.*\n",
+                        + "; supported are URLs, tags, a host by the path /.* and a prefix by a path like /blog/.*\n",
                 answer.text());
         assertStored("/a");
         assertEquals(1, proxy.origin().requests());

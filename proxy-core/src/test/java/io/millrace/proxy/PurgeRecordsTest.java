@@ -22,6 +22,7 @@ import io.millrace.proxy.purge.record.PurgeRecord;
 import io.millrace.proxy.purge.record.PurgeState;
 import io.millrace.store.CacheStore;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
@@ -259,6 +260,59 @@ class PurgeRecordsTest {
                             .code());
         }
         assertEquals(undone, isHit("/tags/x"));
+    }
+
+    @Test
+    void aPurgeWithoutARecordCanBeUndone() throws Exception {
+        startOnDisk();
+        get("/tags/x");
+        proxy.proxy().store().sync();
+        String id = purge(Kind.HOST, true);
+        // As after a crash between the journal entry and the record.
+        Files.delete(directory.resolve("purges/purges.jsonl"));
+        proxy.restart();
+        PurgeRecord found = admin().find(id).record();
+        assertEquals("unknown unknown DONE", found.client().via() + " " + found.scope() + " " + found.state());
+        await(admin().undo(id, CALLER));
+        assertTrue(isHit("/tags/x"));
+        assertEquals(List.of(id + " UNDONE"), states());
+        String hard = purge(Kind.HOST, false);
+        Files.delete(directory.resolve("purges/purges.jsonl"));
+        assertEquals(
+                "unknown-purge",
+                assertThrows(AdminException.class, () -> admin().find(hard)).code());
+    }
+
+    @Test
+    void anUndoWithoutARecordIsShown() throws Exception {
+        startOnDisk();
+        get("/tags/x");
+        proxy.proxy().store().sync();
+        String id = purge(Kind.HOST, true);
+        Path log = directory.resolve("purges/purges.jsonl");
+        byte[] before = Files.readAllBytes(log);
+        await(admin().undo(id, CALLER));
+        // As after a crash between the journal entry and the record.
+        Files.write(log, before);
+        proxy.restart();
+        assertEquals(List.of(id + " UNDONE"), states());
+        AdminException refused = assertThrows(AdminException.class, () -> admin().undo(id, CALLER));
+        assertEquals("already-undone", refused.code());
+        assertTrue(isHit("/tags/x"));
+    }
+
+    private List<String> states() throws Exception {
+        return latest().stream()
+                .map(record -> record.id() + " " + record.state())
+                .toList();
+    }
+
+    @Test
+    void textOfAnyKindHasARecord() throws Exception {
+        startInRam();
+        Scope scope = new Scope(Kind.GROUP, HOST, "\ud800 \"\n", true);
+        String id = purge(admin(), scope, false).id();
+        assertEquals("? \"\n of " + HOST, admin().find(id).record().target());
     }
 
     @Test

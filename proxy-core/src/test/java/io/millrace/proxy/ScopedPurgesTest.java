@@ -73,7 +73,7 @@ class ScopedPurgesTest {
         InvalidationReport report = invalidate(kind, host, text, false);
         assertEquals(scope, report.scope());
         assertEquals(target, report.target());
-        assertEquals("what was stored is gone", report.detail());
+        assertEquals("stored responses are gone", report.detail());
         String said = inspected();
         assertTrue(
                 said.startsWith("a request is a miss: invalidated-by-" + scope + ", it was asked for under stamp "),
@@ -164,7 +164,7 @@ class ScopedPurgesTest {
     void softIsValidated() throws Exception {
         start();
         InvalidationReport report = invalidate(Kind.HOST, "test.example", null, true);
-        assertEquals("what was stored is stale: it is validated before it is used again", report.detail());
+        assertEquals("stored responses are stale and are validated before their next use", report.detail());
         assertTrue(inspected().startsWith("a request is validated at the origin first: stale-by-host"), inspected());
         assertEquals("answer 1", proxy.get("/a/b").text());
         assertEquals(2, proxy.origin().requests());

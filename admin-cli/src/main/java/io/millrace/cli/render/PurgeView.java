@@ -12,16 +12,21 @@ public final class PurgeView {
 
     private PurgeView() {}
 
-    /** Describes an invalidation in one line: its scope, its stamp and its meaning. */
+    /** Describes an invalidation in one line: its scope, stamp, identifier, count and meaning. */
     public static List<String> scope(JsonObject report) {
         String scope = report.text("scope", "");
         String target = report.text("target", "");
         String what = scope.equals("all") ? target : scope + " " + target;
-        return List.of(Printable.of("invalidated: " + what + ", stamp " + report.number("stamp", 0) + " ("
-                + report.text("detail", "") + ")"));
+        String id = report.has("id") ? ", purge " + report.text("id", "") : "";
+        return List.of(Printable.of("invalidated: " + what + ", stamp " + report.number("stamp", 0) + id
+                + objects(report) + " (" + report.text("detail", "") + ")"));
     }
 
-    /** Describes the purge of a URL in one line: whether a response was stored, and the URL. */
+    private static String objects(JsonObject report) {
+        return report.has("objects") ? ", " + Quantities.count(report.number("objects", 0), "object", "objects") : "";
+    }
+
+    /** Describes the purge of a URL in one line: whether a response was stored, the URL and the count. */
     public static List<String> lines(JsonObject report, String url) {
         long number = report.number("purged", 0);
         String outcome;
@@ -31,8 +36,9 @@ public final class PurgeView {
             outcome = report.isTrue("purged") ? "purged" : "not stored";
         }
         String detail = report.text("detail", "");
-        return List.of(
-                Printable.of(outcome + ": " + report.text("url", url) + (detail.isEmpty() ? "" : " (" + detail + ")")));
+        String count = report.isTrue("purged") ? objects(report) : "";
+        return List.of(Printable.of(
+                outcome + ": " + report.text("url", url) + count + (detail.isEmpty() ? "" : " (" + detail + ")")));
     }
 
     /** Formats the reply of {@code GET /v1/cache/purges}, one purge on a line. */
@@ -121,7 +127,9 @@ public final class PurgeView {
     public static List<String> dryRun(JsonObject run) {
         List<String> lines = new ArrayList<>();
         long objects = run.number("objects", 0);
-        lines.add(Printable.of("would purge " + Quantities.count(objects, "object", "objects") + ", "
+        boolean isPart = run.text("state", "").equals("cancelled");
+        lines.add(Printable.of((isPart ? "cancelled; would purge at least " : "would purge ")
+                + Quantities.count(objects, "object", "objects") + ", "
                 + Quantities.bytes(run.number("bytes", 0)) + " (" + what(run) + ")"));
         JsonObject count = run.object("count");
         List<String> urls = count.texts("urls");

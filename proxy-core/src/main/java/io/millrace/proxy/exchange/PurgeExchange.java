@@ -53,7 +53,7 @@ final class PurgeExchange implements RequestHandler {
     private static final Logger log = LoggerFactory.getLogger(PurgeExchange.class);
 
     private static final String OFFERED =
-            "what can be purged are URLs, tags, a host by the path /.* and what begins so by a path like /blog/.*";
+            "supported are URLs, tags, a host by the path /.* and a prefix by a path like /blog/.*";
 
     /** Limit of tags that a response names. */
     private static final int TAGS_NAMED = 5;

@@ -3,7 +3,7 @@ package io.millrace.proxy.purge;
 import java.util.Arrays;
 
 /**
- * Stamps by 64-bit hash: of each the newest hard and the newest soft one. Hard and soft stamps lie apart, as few hashes have both.
+ * The newest hard and the newest soft stamp of each 64-bit hash, in two tables, because few hashes have both.
  *
  * <p>Read on any thread without a lock; changed under the lock of its owner.
  */
@@ -11,38 +11,40 @@ final class HashedStamps {
     private final int entriesMax;
     private final StampTable hard = new StampTable();
     private final StampTable soft = new StampTable();
+    /** Whether {@link #sweep} would find a stamp to remove. */
+    private boolean hasZeros;
 
-    /** At most this many stamps. */
+    /** Creates an empty table with a limit of stamps. */
     HashedStamps(int entriesMax) {
         this.entriesMax = entriesMax;
     }
 
-    /** The newest hard stamp, 0 for none. */
+    /** Returns the newest hard stamp; 0 for none. */
     long hard(long hash) {
         return hard.stamp(hash);
     }
 
-    /** The newest soft stamp, 0 for none. */
+    /** Returns the newest soft stamp; 0 for none. */
     long soft(long hash) {
         return soft.stamp(hash);
     }
 
-    /** Stamps, hard and soft ones. */
+    /** Returns the number of stamps, hard and soft. */
     int size() {
         return hard.size() + soft.size();
     }
 
-    /** Whether there are any of that kind. */
+    /** Returns whether there are hard or soft stamps. */
     boolean hasAny(boolean softly) {
         return (softly ? soft : hard).size() > 0;
     }
 
-    /** Bytes of heap. */
+    /** Returns the size on the heap in bytes. */
     long bytes() {
         return hard.bytes() + soft.bytes();
     }
 
-    /** Raises a stamp; false when there is no room for one more. */
+    /** Raises a stamp; returns false if the table is full. */
     boolean raise(long hash, long stamp, boolean softly) {
         StampTable table = softly ? soft : hard;
         if (size() >= entriesMax && table.stamp(hash) == 0) {
@@ -55,30 +57,34 @@ final class HashedStamps {
     /** Lowers a soft stamp if it is unchanged; 0 means none, and {@link #sweep} removes it. */
     void lowerSoft(long hash, long from, long to) {
         soft.lower(hash, from, to);
+        hasZeros |= to == 0;
     }
 
     /** Removes the stamps that were lowered to 0. */
     void sweep() {
-        soft.forget(0);
+        if (hasZeros) {
+            soft.forget(0);
+            hasZeros = false;
+        }
     }
 
     /**
-     * Takes out the stamps that wider ones cover, which must be in force already: a reader that finds nothing here finds those.
+     * Removes the stamps that wider stamps cover. The wider stamps must be set before, so that a reader finds one of both.
      *
-     * @param hardUpTo hard stamps up to this one, 0 for none
-     * @param softUpTo soft stamps up to this one, 0 for none
+     * @param hardUpTo highest hard stamp to remove; 0 for none
+     * @param softUpTo highest soft stamp to remove; 0 for none
      */
     void forget(long hardUpTo, long softUpTo) {
         hard.forget(hardUpTo);
         soft.forget(Math.max(hardUpTo, softUpTo));
     }
 
-    /** Whether a quarter is free, and one entry at least. */
+    /** Returns whether a quarter of the table is free, and one entry at least. */
     boolean hasRoom() {
         return size() < entriesMax && size() <= entriesMax / 4 * 3;
     }
 
-    /** The stamp that half of the hard or soft stamps do not exceed; 0 when these are less than a quarter of the table. */
+    /** Returns the median of the hard or soft stamps; 0 if they fill less than a quarter of the table. */
     long middle(boolean softly) {
         StampTable table = softly ? soft : hard;
         long[] stamps = new long[table.size()];
@@ -88,7 +94,7 @@ final class HashedStamps {
         return stamps.length == 0 || stamps.length < entriesMax / 4 ? 0 : stamps[(stamps.length - 1) / 2];
     }
 
-    /** Visits the stamps of that kind. */
+    /** Visits the hard or soft stamps. */
     void each(boolean softly, StampTable.Visitor visitor) {
         (softly ? soft : hard).each(visitor);
     }

@@ -6,16 +6,17 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One invalidation, as it is in the table and in the journal:
+ * One invalidation in the table and in the journal. Its bytes in the journal, big-endian:
  *
  * <pre>
  *  0  kind (1)   1  flags (1): 1 soft   2  zero (2)
- *  4  number of the key under which a tag is hashed (4); 0 for other kinds
- *  8  hash of the host, group, tag or URL (8); of many tags 1 where some are of every site; 0 for other kinds
- * 16  of a prefix the beginning of the path; of a key its bytes; of many tags hash (8) and stamp (8) of each
+ *  4  identifier of the key with which the tag is hashed (4); 0 for other kinds
+ *  8  hash of the host, group, tag or URL (8); for many tags 1 if some are of every site; for an undo the stamp of the
+ *     undone purge; 0 for other kinds
+ * 16  for a prefix the beginning of the path; for a key its bytes; for many tags hash (8) and stamp (8) of each
  * </pre>
  *
- * Big-endian. The stamp stands beside it. Immutable.
+ * The journal keeps the stamp beside these bytes. Immutable.
  */
 public final class InvalidationEntry {
     private static final int FIXED_LENGTH = 16;
@@ -46,21 +47,21 @@ public final class InvalidationEntry {
         return new InvalidationEntry(kind, soft, stamp, hash, keyId, NO_PREFIX);
     }
 
-    /** Takes over the bytes. */
+    /** Creates an entry with bytes, whose ownership passes to it. */
     static InvalidationEntry ofBytes(
             InvalidationKind kind, boolean soft, long stamp, long hash, int keyId, byte[] bytes) {
         return new InvalidationEntry(kind, soft, stamp, hash, keyId, bytes);
     }
 
-    /** Takes over the bytes. */
+    /** Creates the entry of a prefix, whose ownership passes to it. */
     static InvalidationEntry ofPrefix(boolean soft, long stamp, long hostHash, byte[] prefix) {
         return new InvalidationEntry(InvalidationKind.PREFIX, soft, stamp, hostHash, 0, prefix);
     }
 
     /**
-     * Reads what {@link #bytes} wrote.
+     * Reads the result of {@link #bytes}.
      *
-     * @throws IllegalArgumentException when it is none of that
+     * @throws IllegalArgumentException if the bytes are not an entry
      */
     static InvalidationEntry read(long stamp, byte[] content) {
         if (content.length < FIXED_LENGTH) {
@@ -98,17 +99,17 @@ public final class InvalidationEntry {
         return out.array();
     }
 
-    /** What it covers: more than was asked for where a table was full. */
+    /** The scope; wider than requested if a table was full. */
     public InvalidationKind kind() {
         return kind;
     }
 
-    /** Whether what it covers may be used once it is validated. */
+    /** Whether covered responses may be used after validation. */
     public boolean isSoft() {
         return soft;
     }
 
-    /** Outdates responses whose fetch began at a lower stamp. */
+    /** The stamp; covered responses whose fetch began under a lower stamp are outdated. */
     public long stamp() {
         return stamp;
     }
@@ -121,7 +122,7 @@ public final class InvalidationEntry {
         return keyId;
     }
 
-    /** The beginning of the path, or what else follows the hash; borrowed. */
+    /** The prefix of the path, or the other bytes after the hash; borrowed. */
     byte[] prefix() {
         return prefix;
     }

@@ -4,30 +4,30 @@ package io.millrace.proxy.purge;
 public enum InvalidationKind {
     /** Everything. */
     ALL(1, "all"),
-    /** Everything of one host. */
+    /** All URLs of one host. */
     HOST(2, "host"),
     /** Every URL of a host whose path and query begin with the given text. */
     PREFIX(3, "prefix"),
     /** The members of one cache group of one origin (RFC 9875). */
     GROUP(4, "group"),
-    /** The members of every cache group: instead of more groups than are told apart. */
+    /** The members of every cache group; replaces single groups if their table is full. */
     ALL_GROUPS(5, "all-groups"),
     /**
-     * Everything that has a stamp, but not what was stored before there were any: where a journal was begun beside content, it
-     * may have had one before.
+     * Every response with a stamp. Used if the storage has content but no journal, because the journal may have been lost.
+     * Responses of versions without stamps stay valid.
      */
     STAMPED(6, "journal-lost"),
     /** Responses with a tag on one site. */
     TAG(7, "tag"),
     /** Responses with a tag on any site. */
     TAG_EVERYWHERE(8, "tag-everywhere"),
-    /** Everything that has a tag: instead of more tags than are told apart. */
+    /** Every response with a tag; replaces single tags if their table is full. */
     ALL_TAGS(9, "all-tags"),
     /** One URL, softly. */
     URL(10, "url"),
-    /** In the journal only: the key under which tags are hashed. */
+    /** The key with which tags are hashed; only in the journal. */
     TAG_KEY(11, "tag-key"),
-    /** In the journal only: many of {@link #TAG}. */
+    /** Several entries of {@link #TAG}; only in the journal. */
     TAGS(12, "tags"),
     /** The stamp of an undone soft purge; only in the journal. */
     UNDONE(20, "undone");
@@ -50,7 +50,7 @@ public enum InvalidationKind {
         return text;
     }
 
-    /** The kind of that number. */
+    /** Returns the kind with a number. */
     static InvalidationKind ofCode(int code) {
         for (InvalidationKind kind : values()) {
             if (kind.code == code) {

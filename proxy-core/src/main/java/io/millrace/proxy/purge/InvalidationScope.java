@@ -8,13 +8,13 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is to be invalidated besides single URLs. URLs are those that keys stand for. Immutable.
+ * The scope of an invalidation. URLs are those of cache keys. Immutable.
  *
- * @param kind how much
- * @param hash of the host, the group or the URL, 0 for everything and for tags
- * @param prefix the beginning of paths, in the normal form of cache keys; null but for a prefix. Never to be changed
- * @param tag the bytes of a tag, else null. Never to be changed
- * @param site of a tag: the site, null for every site
+ * @param kind the kind of scope
+ * @param hash hash of the host, the group or the URL; 0 for everything and for tags
+ * @param prefix the prefix of paths in the normal form of cache keys, else null; must not be changed
+ * @param tag the bytes of a tag, else null; must not be changed
+ * @param site the site of a tag; null for every site and for other kinds
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 public record InvalidationScope(
@@ -23,7 +23,7 @@ public record InvalidationScope(
         byte @Nullable [] prefix,
         byte @Nullable [] tag,
         @Nullable String site) {
-    /** Longest prefix in bytes; a longer one stands for its host. */
+    /** Limit of a prefix in bytes; a longer prefix invalidates its host. */
     public static final int PREFIX_LENGTH_MAX = 2048;
 
     private static InvalidationScope of(InvalidationKind kind, long hash) {
@@ -69,17 +69,17 @@ public record InvalidationScope(
         return wanted != null && tags.each().stream().anyMatch(one -> Arrays.equals(one, wanted));
     }
 
-    /** Everything. */
+    /** Creates the scope of everything. */
     public static InvalidationScope all() {
         return of(InvalidationKind.ALL, 0);
     }
 
-    /** Everything of a URL's host, in both schemes. */
+    /** Creates the scope of a URL's host, for http and https. */
     public static InvalidationScope host(TargetUri url) {
         return of(InvalidationKind.HOST, InvalidationTable.hostHash(url));
     }
 
-    /** What a URL's host has whose path and query begin as those of the URL. */
+    /** Creates the scope of all URLs of a URL's host whose path and query begin with those of the URL. */
     public static InvalidationScope prefix(TargetUri url) {
         byte[] prefix = PrefixStamps.normal(url);
         boolean whole = prefix.length > PREFIX_LENGTH_MAX || (prefix.length == 1 && prefix[0] == '/');
@@ -88,17 +88,17 @@ public record InvalidationScope(
                 : new InvalidationScope(InvalidationKind.PREFIX, InvalidationTable.hostHash(url), prefix, null, null);
     }
 
-    /** The members of a cache group of a URL's origin (RFC 9875 s2.1). */
+    /** Creates the scope of a cache group of a URL's origin (RFC 9875 section 2.1). */
     public static InvalidationScope group(TargetUri origin, String name) {
         return of(InvalidationKind.GROUP, CacheGroups.hash(origin, name));
     }
 
-    /** One URL, in both schemes; softly. */
+    /** Creates the scope of one URL, for http and https; only for soft invalidations. */
     public static InvalidationScope url(TargetUri url) {
         return of(InvalidationKind.URL, InvalidationTable.urlHash(url));
     }
 
-    /** The responses with a tag, on one site, in lower case, or on every site. */
+    /** Creates the scope of responses with a tag, on one site (in lower case) or on every site. */
     public static InvalidationScope tag(byte[] tag, @Nullable String site) {
         InvalidationKind kind = site == null ? InvalidationKind.TAG_EVERYWHERE : InvalidationKind.TAG;
         return new InvalidationScope(kind, 0, null, tag, site);

@@ -20,18 +20,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The stamps in force: one for everything, one for each host, group, tag and URL that was ever invalidated, and short lists of
- * prefixes. Each of them in two, for what is gone and for what is stale. A response that was asked for under the newest stamp of
- * all is outdated by nothing, which costs one comparison; any other one probe in the hosts, and one for each of its groups and tags.
+ * The stamps of all invalidations in force. A response is outdated if a stamp that covers it is higher than its own. There
+ * is one stamp for everything, one for each invalidated host, group, tag and URL, and a short list of prefixes per host.
+ * Hard stamps (responses are gone) and soft stamps (responses are stale) are separate. A response with the newest stamp
+ * costs one comparison. Any other response costs one probe of the hosts and one for each of its groups and tags.
  *
- * <p>It is bounded. Where hosts, groups, tags or URLs are more than it takes, it forgets those that a wider stamp covers; then it raises a
- * <em>floor</em>: the wide stamp of everything, of all groups or of all tags, to one that has half of the others below it, first of the soft
- * stamps alone, then of the hard ones. So what was asked for of late is not outdated by it, and there is room for as many again.
+ * <p>The size is limited. A full table first forgets the stamps that a wider stamp covers. Then it raises a <em>floor</em>,
+ * which is the wide stamp of everything, of all groups or of all tags, to the median of the soft stamps. If the table is
+ * still full, it raises the hard floor in the same way. Responses of recent requests stay current.
  *
- * <p>Thread-safe: read without a lock, changed under one.
+ * <p>Thread-safe: read without a lock, changed under a lock.
  */
 public final class InvalidationTable implements Invalidations {
-    /** Bits for the stamps of one millisecond: what is above them is the time of day. */
+    /** Number of low bits for the stamps of one millisecond; the bits above are the time of day. */
     static final int STAMP_BITS = 20;
 
     private static final int HOSTS_MAX = 1 << 14;
@@ -53,16 +54,18 @@ public final class InvalidationTable implements Invalidations {
     private volatile long hard;
     private volatile long soft;
     private volatile long stamped;
-    /** The values of {@link #hard} and {@link #soft} that a full table has set, not a purge of everything. */
+    /** Value of {@link #hard} that a full table has set; 0 if a purge of everything has set it. */
     private volatile long hardFloor;
 
+    /** Value of {@link #soft} that a full table has set; 0 if a purge of everything has set it. */
     private volatile long softFloor;
+
     /** Guarded by the lock. */
     private final UndoLog undos = new UndoLog(UndoLog.ENTRIES_MAX);
-    /** The highest stamp given; set last, so that who asks under it finds what has it. */
+    /** The highest stamp; set after its entries, so that a reader of this stamp finds them. */
     private volatile long newest;
 
-    /** An empty table. */
+    /** Creates an empty table. */
     public InvalidationTable() {
         this(HOSTS_MAX, GROUPS_MAX, new TagStamps(TAGS_MAX), URLS_MAX);
     }
@@ -78,12 +81,12 @@ public final class InvalidationTable implements Invalidations {
         this.tags = tags;
     }
 
-    /** The stamp for what is asked for from now on. */
+    /** Returns the stamp for requests from now on. */
     public long stamp() {
         return newest;
     }
 
-    /** Hash of the host of a URL, with its port where that is not the usual one; schemes are not told apart. */
+    /** Returns the hash of a URL's host, with its port if not the default; http and https have the same hash. */
     public static long hostHash(TargetUri url) {
         long hash = 0xCBF2_9CE4_8422_2325L;
         for (byte b : url.hostBytes()) {
@@ -96,7 +99,7 @@ public final class InvalidationTable implements Invalidations {
         return hash ^ (hash >>> 32);
     }
 
-    /** Hash of a URL, its path in the normal form of cache keys; schemes are not told apart. */
+    /** Returns the hash of a URL with the path in the normal form of cache keys; http and https have the same hash. */
     static long urlHash(TargetUri url) {
         byte[] bytes = url.targetBytes();
         int from = url.pathStart();
@@ -195,7 +198,7 @@ public final class InvalidationTable implements Invalidations {
         return newestOne;
     }
 
-    /** The narrow before the wide: a wide one is entered before those that it makes needless are taken out. */
+    /** Probes narrow stamps before wide ones, because a wide stamp is set before the narrow ones below it are removed. */
     private @Nullable Outdated seek(TargetUri url, long stamp, Labels labels) {
         long host = hostHash(url);
         PrefixStamps lists = prefixes;
@@ -239,12 +242,12 @@ public final class InvalidationTable implements Invalidations {
     }
 
     /**
-     * Enters a new invalidation under the next stamp. When this returns, nothing that was asked for before is found current.
+     * Adds an invalidation under the next stamp. When this returns, it outdates all covered responses of earlier requests.
      *
-     * @param hash of the host or group
-     * @param prefix of a prefix, else null; taken over
-     * @param stampMin the stamp is no lower than this
-     * @return what was entered: a host where it has too many prefixes
+     * @param hash hash of the host or group
+     * @param prefix the prefix, else null; ownership passes to the table
+     * @param stampMin lower bound of the stamp
+     * @return the entry; that of the host if the host has too many prefixes
      */
     InvalidationEntry invalidate(
             InvalidationKind kind, boolean softly, long hash, byte @Nullable [] prefix, long stampMin) {
@@ -261,7 +264,7 @@ public final class InvalidationTable implements Invalidations {
     }
 
     /**
-     * Enters a purge of several scopes under one stamp.
+     * Adds a purge of several scopes under one stamp.
      *
      * @param undoableFrom the lowest stamp of soft purges that can be undone
      * @return the entries, in the order of the scopes; the host if it has too many prefixes
@@ -298,6 +301,16 @@ public final class InvalidationTable implements Invalidations {
         lock.lock();
         try {
             return undos.has(stamp);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns whether a soft purge was undone; false also after very many further undos. */
+    boolean isUndone(long stamp) {
+        lock.lock();
+        try {
+            return undos.isUndone(stamp);
         } finally {
             lock.unlock();
         }
@@ -361,25 +374,29 @@ public final class InvalidationTable implements Invalidations {
         }
     }
 
+    /** Returns the soft stamp in force for the scope of an entry; 0 for none and for a prefix. */
+    private long softStamp(InvalidationEntry entry) {
+        return switch (entry.kind()) {
+            case ALL -> soft;
+            case HOST -> hosts.soft(entry.hash());
+            case URL -> urls.soft(entry.hash());
+            case GROUP -> groups.stamp(entry.hash(), true);
+            case TAG, TAG_EVERYWHERE -> tags.isOfKey(entry) ? tags.stamps().stamp(entry.hash(), true) : 0;
+            case PREFIX, ALL_GROUPS, ALL_TAGS, STAMPED, TAG_KEY, TAGS, UNDONE -> 0;
+        };
+    }
+
     /** Returns the lower soft stamp that an entry replaces; at most one. */
     private List<InvalidationEntry> displacedBy(InvalidationEntry entry) {
         List<InvalidationEntry> displaced = new ArrayList<>();
-        long before =
-                switch (entry.kind()) {
-                    case ALL -> soft;
-                    case HOST -> hosts.soft(entry.hash());
-                    case URL -> urls.soft(entry.hash());
-                    case GROUP -> groups.stamp(entry.hash(), true);
-                    case TAG, TAG_EVERYWHERE -> tags.stamps().stamp(entry.hash(), true);
-                    case PREFIX, ALL_GROUPS, ALL_TAGS, STAMPED, TAG_KEY, TAGS, UNDONE -> 0;
-                };
+        long before = softStamp(entry);
         if (before > 0 && before < entry.stamp()) {
             displaced.add(forUndo(InvalidationEntry.ofTag(entry.kind(), true, before, entry.hash(), entry.keyId())));
         }
         return displaced;
     }
 
-    /** The entry of the key of tag hashes, which the journal needs before any of a tag; null when it has it. */
+    /** Returns the entry with the key of tag hashes if the journal does not have it yet; else null. */
     @Nullable
     InvalidationEntry announceKey(long stampMin) {
         lock.lock();
@@ -390,13 +407,14 @@ public final class InvalidationTable implements Invalidations {
         }
     }
 
-    /** Enters the entries of the journal, in any order. */
+    /** Adds the entries of the journal, in any order. */
     void restore(List<InvalidationEntry> entries) {
         restore(entries, NEVER);
     }
 
     /**
-     * Enters the entries of the journal, in any order.
+     * Adds the entries of the journal, in any order. Entries may be known already, or older than known ones: in a roll, the
+     * predecessor passes its purges one by one.
      *
      * @param undoableFrom the lowest stamp of soft purges that can be undone
      */
@@ -445,7 +463,7 @@ public final class InvalidationTable implements Invalidations {
         }
     }
 
-    /** Enters an entry of the journal, in any order but for keys of tags, which come first. */
+    /** Adds an entry of the journal. Keys of tags must be added first; other entries may have any order. */
     void restore(InvalidationEntry entry) {
         lock.lock();
         try {
@@ -471,6 +489,9 @@ public final class InvalidationTable implements Invalidations {
             if (entry.kind() == InvalidationKind.ALL) {
                 forgetCovered();
             }
+            if (isLate(entry)) {
+                undos.insertLate(forUndo(entry));
+            }
             return entry;
         }
         InvalidationEntry[] prefixesBefore = prefixes.of(wanted.hash());
@@ -484,8 +505,16 @@ public final class InvalidationTable implements Invalidations {
         if (entry.kind() == InvalidationKind.HOST || entry.kind() == InvalidationKind.PREFIX) {
             addMissing(prefixesBefore, entry, displaced);
         }
+        if (isLate(entry)) {
+            displaced.addAll(undos.insertLate(forUndo(entry)));
+        }
         undos.add(forUndo(entry), displaced);
         return entry;
+    }
+
+    /** Returns whether a later soft purge of the same scope is in force, whose undo must restore this entry. */
+    private boolean isLate(InvalidationEntry entry) {
+        return entry.isSoft() && softStamp(entry) > entry.stamp();
     }
 
     /** Returns the entry for the undo log. Like packed entries of the journal it has one kind for all tags. */
@@ -566,7 +595,7 @@ public final class InvalidationTable implements Invalidations {
         }
     }
 
-    /** What the wide stamps cover is taken out after they were raised: who does not find it any more finds them. */
+    /** Removes the stamps that wide stamps cover; call after raising those, so that a reader finds one of both. */
     private void forgetCovered() {
         soft = soft > hard ? soft : 0;
         long settled = undos.settled(soft);
@@ -612,7 +641,7 @@ public final class InvalidationTable implements Invalidations {
     private static void say(String what, long floor, boolean softly, String all) {
         if (floor > 0) {
             log.warn(
-                    "the table of invalidated {} is full: {} that was asked for before {} counts as {}",
+                    "the table of invalidated {} is full: {} requested before {} counts as {}",
                     what,
                     all,
                     Instant.ofEpochMilli(floor >>> STAMP_BITS),
@@ -620,7 +649,7 @@ public final class InvalidationTable implements Invalidations {
         }
     }
 
-    /** Everything that a restart must know, a superset of what was in force when this was called. */
+    /** Returns the entries that a restart needs; it may have entries of invalidations that began during the call. */
     List<InvalidationEntry> inForce() {
         lock.lock();
         try {
@@ -656,7 +685,7 @@ public final class InvalidationTable implements Invalidations {
         }
     }
 
-    /** Entries in force of a kind; any thread. */
+    /** Returns the number of entries in force of a kind. Callable on any thread. */
     public int entries(InvalidationKind kind) {
         return switch (kind) {
             case ALL -> (hard > 0 ? 1 : 0) + (soft > 0 ? 1 : 0);

@@ -16,9 +16,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Invalidates hosts, prefixes, groups, tags and everything, and URLs softly: enters it in the table, where it counts at once, and in the store's
- * journal, which makes it outlive the process. Stamps are no lower than the time of day, counted so finely that no sequence of them
- * gets ahead of it: one given after a journal was lost is higher than all that were in it.
+ * Invalidates hosts, prefixes, groups, tags and everything, and single URLs softly. An invalidation is added to the table,
+ * where it is in force at once, and to the store's journal, which survives the process. The upper bits of a stamp are the
+ * time of day in milliseconds. So a stamp after the loss of a journal is higher than all stamps in that journal.
  *
  * <p>Thread-safe.
  */
@@ -54,35 +54,34 @@ public final class Invalidator implements Journal.Owner {
     @FunctionalInterface
     public interface Reply {
         /**
-         * Told once.
+         * Called once.
          *
-         * @param entries what was invalidated, at least one: more than was asked for where a table was full
-         * @param failure null when it outlives the process
+         * @param entries the entries, at least one; wider than requested if a table was full
+         * @param failure null if the invalidation is durable
          */
         void onInvalidated(List<InvalidationEntry> entries, @Nullable IOException failure);
     }
 
-    /** What is in force. */
+    /** The invalidations in force. */
     public Invalidations invalidations() {
         return table;
     }
 
-    /** The stamp for what is asked for from now on. */
+    /** Returns the stamp for requests from now on. */
     public long stamp() {
         return table.stamp();
     }
 
-    /** Entries in force of a kind. */
+    /** Returns the number of entries in force of a kind. */
     public int entries(InvalidationKind kind) {
         return table.entries(kind);
     }
 
     /**
-     * Invalidates. When this returns nothing that was asked for before is found current; the reply comes when that survives a
-     * crash.
+     * Invalidates scopes. When this returns, the invalidation is in force. The reply comes when it is durable.
      *
-     * @param scopes at least one; all of tags, or none
-     * @param soft whether what is covered may be used again once it is validated
+     * @param scopes at least one; either all are tags or none is
+     * @param soft whether covered responses may be used again after validation
      */
     public void invalidate(List<InvalidationScope> scopes, boolean soft, Executor replyOn, Reply reply) {
         List<InvalidationEntry> appended = new ArrayList<>(scopes.size() + 1);
@@ -98,6 +97,11 @@ public final class Invalidator implements Journal.Owner {
     /** Returns the hard stamp in force of each scope; 0 for none. */
     public long[] hardStamps(List<InvalidationScope> scopes) {
         return scopes.stream().mapToLong(table::hardStamp).toArray();
+    }
+
+    /** Returns whether the soft purge with a stamp was undone; false also after very many further undos. */
+    public boolean isUndone(long stamp) {
+        return table.isUndone(stamp);
     }
 
     /** Returns whether the soft purge with a stamp can be undone. */
@@ -156,10 +160,10 @@ public final class Invalidator implements Journal.Owner {
             log.error("the journal of invalidations is damaged: everything stored so far counts as invalidated");
             table.invalidate(InvalidationKind.ALL, false, 0, null, stampOfNow());
         } else if (condition != Journal.Condition.WHOLE) {
-            // What is stored from now on has a stamp: should the journal be lost, it can be told from what never had
+            // Responses stored from now on have a stamp. If the journal is lost later, they differ from responses without
             // one.
             table.invalidate(InvalidationKind.STAMPED, false, 0, null, stampOfNow());
-        } else {
+        } else if (log.isDebugEnabled()) {
             log.debug("invalidations in force: {}", table.inForce().size());
         }
     }

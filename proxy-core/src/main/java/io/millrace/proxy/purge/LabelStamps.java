@@ -1,7 +1,7 @@
 package io.millrace.proxy.purge;
 
 /**
- * Stamps of labels, such as cache groups or tags, and the floor that covers every label of the kind. A full table raises the
+ * Stamps of labels, such as cache groups or tags, and a floor, which is the stamp of every label. A full table raises the
  * floor to the median of its stamps and forgets those below.
  *
  * <p>Read on any thread without a lock; changed under the lock of its owner.
@@ -11,7 +11,7 @@ final class LabelStamps {
     private volatile long hardFloor;
     private volatile long softFloor;
 
-    /** At most this many stamps. */
+    /** Creates an empty table with a limit of stamps. */
     LabelStamps(int entriesMax) {
         stamps = new HashedStamps(entriesMax);
     }
@@ -24,7 +24,7 @@ final class LabelStamps {
         return stamps.bytes();
     }
 
-    /** Number of floors in force, 0 to 2. */
+    /** Returns the number of floors in force, 0 to 2. */
     int floors() {
         return (hardFloor > 0 ? 1 : 0) + (softFloor > 0 ? 1 : 0);
     }
@@ -33,7 +33,7 @@ final class LabelStamps {
         return softly ? softFloor : hardFloor;
     }
 
-    /** Whether any label has a stamp of its own. */
+    /** Returns whether any label has a stamp of its own. */
     boolean hasAny(boolean softly) {
         return stamps.hasAny(softly);
     }
@@ -42,7 +42,7 @@ final class LabelStamps {
         return softly ? stamps.soft(hash) : stamps.hard(hash);
     }
 
-    /** Whether a purge of one of these labels outdates a response whose fetch began at {@code stamp}. */
+    /** Returns whether a purge of one of these labels outdates a response whose fetch began at {@code stamp}. */
     boolean outdate(long[] hashes, long stamp, boolean softly) {
         if (hashes.length == 0) {
             return false;
@@ -57,7 +57,7 @@ final class LabelStamps {
         return stamp < floor(softly);
     }
 
-    /** Raises a stamp; false when there is no room for one more. */
+    /** Raises a stamp; returns false if the table is full. */
     boolean raise(long hash, long stamp, boolean softly) {
         return stamps.raise(hash, stamp, softly);
     }
@@ -91,7 +91,7 @@ final class LabelStamps {
         return stamps.hasRoom();
     }
 
-    /** Raises a floor to the median of the stamps of that kind; returns it, 0 for none. */
+    /** Raises the hard or soft floor to the median of such stamps, and returns it; 0 if the floor stays. */
     long raiseFloorToMedian(boolean softly) {
         long floor = stamps.middle(softly);
         raiseFloor(floor, softly);

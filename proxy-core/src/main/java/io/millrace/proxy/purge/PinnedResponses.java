@@ -11,8 +11,8 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Which pinned responses are still worth it: not those that a purge of a host, a prefix, a group or everything has outdated, nor
- * variants to which no marker leads any more, as after a purge of their URL.
+ * Decides which pinned responses stay pinned. Responses that a hard purge has outdated do not, nor variants without their
+ * marker, as after a purge of their URL.
  *
  * <p>Thread-safe.
  */
@@ -20,7 +20,7 @@ public final class PinnedResponses implements PinCheck<StoredHead> {
     private final CacheStore<StoredHead> store;
     private final Invalidations invalidations;
 
-    /** Of one store. */
+    /** Creates the check for a store. */
     public PinnedResponses(CacheStore<StoredHead> store, Invalidations invalidations) {
         this.store = store;
         this.invalidations = invalidations;
@@ -35,7 +35,7 @@ public final class PinnedResponses implements PinCheck<StoredHead> {
         if (primaryLength < key.length && !isLedTo(key, primaryLength)) {
             return false;
         }
-        // What a rule adds to the URL in its keys comes after a space.
+        // A space separates the URL from other parts of the key.
         int urlLength = lengthBefore(key, primaryLength, ' ');
         String url = new String(key, 0, urlLength, StandardCharsets.ISO_8859_1);
         Outdated outdated =
@@ -43,7 +43,7 @@ public final class PinnedResponses implements PinCheck<StoredHead> {
         return outdated == null || outdated.isSoft();
     }
 
-    /** Whether a marker leads to the variant, as far as can be told without reading one from disk. */
+    /** Returns whether the marker of the variant exists. A marker on disk is not read, so its nonce is not compared. */
     private boolean isLedTo(byte[] key, int primaryLength) {
         StoredObject<StoredHead> marker = store.get(store.key(key, 0, primaryLength));
         if (marker == null) {

@@ -5,17 +5,17 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The patterns that content management systems put in the place of a path: the literal beginning of paths, and after it a word
- * for "whatever follows". Other expressions are none of these.
+ * Parses the path patterns of content management systems: a literal prefix and a wildcard. Other expressions are not
+ * supported.
  *
  * <pre>
- *   /.*          the whole host        /.*$  and  /(.*)  alike
- *   /*           the whole host, as scripts write it
- *   /blog/.*     what begins with /blog/
- *   /a.css.*     what begins with /a.css: a dot that stands alone is a dot
+ *   /.*          the whole host; also /.*$ and /(.*)
+ *   /*           the whole host
+ *   /blog/.*     the prefix /blog/
+ *   /a.css.*     the prefix /a.css; a dot without a star is literal
  * </pre>
  *
- * Immutable: no state.
+ * Thread-safe: no state.
  */
 final class PurgePattern {
     private static final String[] REST = {"(.*)$", "(.*)", ".*$", ".*", "*", "$"};
@@ -23,13 +23,13 @@ final class PurgePattern {
 
     private PurgePattern() {}
 
-    /** Whether the path has a word for whatever follows: no page's has. */
+    /** Returns whether the path has a wildcard. Paths of pages do not have one. */
     static boolean isOne(TargetUri target) {
         String path = target.path();
         return path.endsWith("*") || path.contains(".*");
     }
 
-    /** The URL whose path and query begin those that are meant; null where a pattern says more than that. */
+    /** Returns the prefix URL of a pattern; null if the pattern is not a prefix. */
     static @Nullable TargetUri beginning(TargetUri target) {
         if (target.hasQuery()) {
             return null;

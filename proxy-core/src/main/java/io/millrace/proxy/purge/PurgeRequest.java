@@ -18,7 +18,7 @@ public sealed interface PurgeRequest {
     /** Single URLs. */
     record Urls(List<TargetUri> urls) implements PurgeRequest {}
 
-    /** All of the URL's host. */
+    /** All URLs of the URL's host. */
     record Host(TargetUri url) implements PurgeRequest {}
 
     /** Every URL of the host whose path and query begin with those of this one. */
@@ -27,16 +27,16 @@ public sealed interface PurgeRequest {
     /** Responses with one of these tags, on the site of the request's host. */
     record Tagged(Tags tags) implements PurgeRequest {}
 
-    /** Something that means nothing; {@code what} names position or limit. */
+    /** An invalid request; {@code what} has the position or the limit. */
     record Malformed(String what) implements PurgeRequest {}
 
-    /** Something that is not done here; {@code what} in a few words. */
+    /** An unsupported request; {@code what} is the reason. */
     record Unsupported(String what) implements PurgeRequest {}
 
-    /** How much is to go: by Proxy Cache Purge and WP Rocket the first, by the descendants of Varnish Caching the second. */
+    /** Fields with the scope: the first of Proxy Cache Purge and WP Rocket, the second of plugins derived from Varnish Caching. */
     List<FieldName> METHOD_FIELDS = List.of(FieldName.of("X-Purge-Method"), FieldName.of("X-VC-Purge-Method"));
 
-    /** Fields that ask for a pattern, or for tags as a pattern, by being there. */
+    /** Fields whose presence requests a pattern of URLs or of tags. */
     List<FieldName> BEYOND_PATHS = List.of(
             FieldName.of("X-Purge-Regex"),
             FieldName.of("X-Ban-Regex"),
@@ -57,18 +57,17 @@ public sealed interface PurgeRequest {
             FieldName.of("Cache-Tag"),
             FieldName.of("Edge-Cache-Tag"));
 
-    /** Fastly's field of a soft purge. */
+    /** The field of a soft purge by Fastly clients. */
     FieldName SOFT_PURGE = FieldName.of("Fastly-Soft-Purge");
 
-    /** The field of a soft purge by tag, of FOSHttpCache. */
+    /** The field of a soft purge by tag by FOSHttpCache. */
     FieldName XKEY_SOFT_PURGE = FieldName.of("xkey-softpurge");
 
-    /** Fields that have the patterns of a BAN, by FOSHttpCache. */
+    /** Fields with the patterns of a BAN by FOSHttpCache. */
     List<FieldName> BAN_FIELDS = List.of(FieldName.of("X-Url"), FieldName.of("X-Host"), FieldName.of("X-Content-Type"));
 
     /**
-     * Reads a request. A BAN's path is the beginning of those that are meant: more than an equal one, which some take it for,
-     * and what others do.
+     * Reads a request. The path of a BAN is a prefix. Some clients expect only the equal path; a prefix includes it.
      */
     static PurgeRequest of(RequestHead request) {
         FieldSection fields = request.fields();
@@ -97,7 +96,7 @@ public sealed interface PurgeRequest {
         return pattern ? ofPattern(request.target()) : new Urls(urls(request.target()));
     }
 
-    /** Whether the request asks for a soft purge. */
+    /** Returns whether the request is a soft purge. */
     static boolean isSoft(RequestHead request) {
         int line = request.fields().find(SOFT_PURGE);
         return (line >= 0 && request.fields().valueEqualsIgnoreCase(line, "1"))
@@ -131,14 +130,14 @@ public sealed interface PurgeRequest {
     private static PurgeRequest ofPattern(TargetUri target) {
         TargetUri beginning = PurgePattern.beginning(target);
         if (beginning == null) {
-            return new Unsupported("the pattern is more than the beginning of a path");
+            return new Unsupported("the pattern is not a path prefix");
         }
         return beginning.path().equals("/") ? new Host(beginning) : new Prefix(beginning);
     }
 
     /**
-     * The URLs that a purge of this one means. Where the port is the scheme's usual one it means both schemes: a content
-     * management system asks over plain HTTP, with the site's host alone, for what clients may have got by either.
+     * Returns the URLs that a purge of a URL covers. With the default port these are both schemes, because content management
+     * systems send plain HTTP for pages that clients load over either scheme.
      */
     static List<TargetUri> urls(TargetUri target) {
         return target.isDefaultPort() ? List.of(target, target.inScheme(!target.isSecure())) : List.of(target);

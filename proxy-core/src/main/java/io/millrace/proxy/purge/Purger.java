@@ -17,9 +17,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes stored responses unfindable, for an operator's purge and for the invalidation by unsafe methods (RFC 9111 s4.4) alike.
- * What is stored under a URL's primary key goes, and with it every variant, since their keys are made from what was there; a
- * fetch in flight is cut off from later requests and from the store.
+ * Removes the stored responses of single URLs, for purges and for invalidation by unsafe methods (RFC 9111 section 4.4). The
+ * removal of the entry under a URL's primary key also removes all variants, because their keys contain its nonce. A fetch in
+ * flight is not shared with later requests, and its response is not stored.
  *
  * <p>Thread-safe.
  */
@@ -30,9 +30,9 @@ public final class Purger {
     private final RecentPurges recent = new RecentPurges();
 
     /**
-     * An engine over one store.
+     * Creates a purger for a store.
      *
-     * @param keys the primary keys that a client's URL may have, as the rules that may map it make them now; at least one
+     * @param keys returns the primary keys of a client's URL under the present remap rules; at least one
      */
     public Purger(CacheStore<StoredHead> store, Collapser<?> collapser, Function<TargetUri, List<CacheKey>> keys) {
         this.store = store;
@@ -41,8 +41,8 @@ public final class Purger {
     }
 
     /**
-     * Purges one URL as the client writes it. When this returns nothing stored before is found any more; {@code reply} comes when
-     * that survives a crash, and says whether something was stored.
+     * Purges a client's URL. When this returns, no response stored before is found. The reply comes when the purge is durable,
+     * and has whether a response was stored.
      */
     public void purge(TargetUri url, Executor replyOn, RemoveCallback reply) {
         List<CacheKey> all = keys.apply(url);
@@ -55,13 +55,13 @@ public final class Purger {
         }
     }
 
-    /** A key is purged elsewhere: fetches of it that are in flight are cut off from later requests and from the store. */
+    /** Detaches fetches in flight of a key that was purged elsewhere from later requests and from the store. */
     public void detach(StoreKey key) {
         recent.add(key.bytes());
         collapser.detach(key);
     }
 
-    /** One reply for several keys. Thread-safe. */
+    /** Combines the replies for several keys. Thread-safe. */
     private static final class AllRemoved implements RemoveCallback {
         private final RemoveCallback reply;
         private final AtomicInteger outstanding;
@@ -88,8 +88,8 @@ public final class Purger {
     }
 
     /**
-     * A point in time to a key: what came from an origin before a purge must not be stored after it. A fetch takes it at its
-     * start.
+     * Returns the latest purge that a fetch of a key must remember at its start. A response from before a later purge must not
+     * be stored.
      *
      * @param keyHash {@link #keyHash} of a URL's primary key
      */
@@ -98,7 +98,7 @@ public final class Purger {
     }
 
     /**
-     * What a fetch keeps of its URL's primary key to ask for purges.
+     * Returns the hash of a URL's primary key for {@link #point} and {@link #isPurgedSince}.
      *
      * @param primaryKey the key's bytes; borrowed
      */
@@ -106,7 +106,7 @@ public final class Purger {
         return RecentPurges.hash(primaryKey);
     }
 
-    /** Whether the URL with a primary key of that {@link #keyHash} was purged after {@link #point} gave {@code point}. */
+    /** Returns whether the URL with a {@link #keyHash} was purged after {@link #point} returned {@code point}. */
     public boolean isPurgedSince(int keyHash, PurgePoint point) {
         return recent.isAnySince(keyHash, point);
     }

@@ -4,13 +4,12 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * The latest purges of single keys, so that a fetch can tell whether its own key was among those since it began. Other keys'
- * purges do not matter to it unless more than {@value #KEPT} of them fell into its slot meanwhile, in which case it is told yes:
- * not storing is the safe side.
+ * The latest purges of single keys. A fetch finds out from them whether its key was purged since its start. If more than
+ * {@value #KEPT} other keys of the same slot were purged meanwhile, the answer is yes, because not storing is safe.
  *
  * <pre>
  * slot (of {@value #SLOTS})   newest → … → oldest kept → FORGOTTEN
- * a fetch remembers the newest one at its start, and later looks at those that came after it
+ * a fetch remembers the newest purge of its slot at its start, and later searches those after it
  * </pre>
  *
  * <p>Thread-safe; a purge allocates one small object, a fetch nothing.
@@ -27,12 +26,12 @@ final class RecentPurges {
         }
     }
 
-    /** What a key is known by here: a fetch keeps it, so that it need not go through the key once more. */
+    /** Returns the hash of a key; a fetch keeps it instead of hashing the key again. */
     static int hash(byte[] key) {
         return Arrays.hashCode(key);
     }
 
-    /** Enters the purge of a key. */
+    /** Adds the purge of a key. */
     void add(byte[] key) {
         int hash = hash(key);
         PurgePoint purge = new PurgePoint(hash);
@@ -54,12 +53,12 @@ final class RecentPurges {
         oldest.earlier = PurgePoint.FORGOTTEN;
     }
 
-    /** The latest purge in the key's slot: the point from which {@link #isAnySince} looks. */
+    /** Returns the latest purge in the key's slot, from which {@link #isAnySince} searches. */
     PurgePoint latest(int keyHash) {
         return newest.get(slot(keyHash));
     }
 
-    /** Whether the key was purged after {@link #latest} gave {@code point}. */
+    /** Returns whether the key was purged after {@link #latest} returned {@code point}. */
     boolean isAnySince(int keyHash, PurgePoint point) {
         PurgePoint purge = newest.get(slot(keyHash));
         while (purge != point) {

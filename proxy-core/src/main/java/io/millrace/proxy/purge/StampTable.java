@@ -3,7 +3,7 @@ package io.millrace.proxy.purge;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Stamps by 64-bit hash: open addressing in one array, of 24 to 36 bytes a stamp. Removal makes a new array.
+ * Stamps by 64-bit hash, with open addressing in one array, 24 to 36 bytes per stamp. Removal copies to a new array.
  *
  * <pre>
  *   slot: hash (0: empty) | stamp
@@ -22,12 +22,12 @@ final class StampTable {
         return size;
     }
 
-    /** Bytes of heap of the array. */
+    /** Returns the size of the array in bytes. */
     long bytes() {
         return 8L * slots.length();
     }
 
-    /** The stamp of a hash, 0 for none. */
+    /** Returns the stamp of a hash; 0 for none. */
     long stamp(long hash) {
         if (size == 0) {
             return 0;
@@ -69,7 +69,7 @@ final class StampTable {
         }
     }
 
-    /** Takes out the stamps up to one, which a wider stamp in force already covers. */
+    /** Removes the stamps up to a given one; a wider stamp must cover them already. */
     void forget(long upTo) {
         AtomicLongArray from = slots;
         int left = 0;
@@ -112,7 +112,7 @@ final class StampTable {
         }
     }
 
-    /** Where the key is, or the empty slot where it would be. */
+    /** Returns the index of the key, or of the empty slot for it. */
     private static int find(AtomicLongArray slots, long key) {
         int count = slots.length() / SLOT_LONGS;
         int slot = (int) ((((key * 0x9E37_79B9_7F4A_7C15L) >>> 32) * count) >>> 32);

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Read on any thread without a lock; changed under the lock of its owner.
  */
 final class TagStamps {
-    /** Pairs of hash and stamp in one entry of the journal. */
+    /** Limit of pairs of hash and stamp in one entry of the journal. */
     private static final int PAIRS_MAX = 250;
 
     private static final int PAIR_BYTES = 16;
@@ -29,7 +29,7 @@ final class TagStamps {
     /** Whether a tag was purged for every site. */
     private volatile boolean everywhere;
 
-    /** At most this many stamps. */
+    /** Creates an empty table with a limit of stamps. */
     TagStamps(int entriesMax) {
         stamps = new LabelStamps(entriesMax);
         key = newKey();
@@ -49,7 +49,7 @@ final class TagStamps {
         return stamps;
     }
 
-    /** Whether a purge outdates a response with these tags whose fetch began at {@code stamp}. */
+    /** Returns whether a purge outdates a response with these tags whose fetch began at {@code stamp}. */
     boolean outdate(TargetUri url, long stamp, Tags tags, boolean softly) {
         if (tags.isEmpty()) {
             return false;
@@ -113,7 +113,7 @@ final class TagStamps {
         return stamp > beyond ? Math.min(first, stamp) : first;
     }
 
-    /** The entry of a purge of one tag, on one site or on every site. */
+    /** Creates the entry of a purge of one tag, on one site or on every site. */
     InvalidationEntry entry(InvalidationScope scope, boolean softly, long stamp) {
         byte[] tag = Objects.requireNonNull(scope.tag(), "tag");
         long hash = key.tag(tag, 0, tag.length);

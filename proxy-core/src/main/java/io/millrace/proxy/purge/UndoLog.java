@@ -51,6 +51,41 @@ final class UndoLog {
         }
     }
 
+    /**
+     * Inserts an entry below a later purge of the same scope, so that an undo of that purge restores the entry. Does nothing
+     * if no such purge can be undone.
+     *
+     * @return the lower entries of the scope that the later purge had replaced; this entry replaces them now
+     */
+    List<InvalidationEntry> insertLate(InvalidationEntry late) {
+        for (Map<InvalidationEntry, List<InvalidationEntry>> later :
+                purges.tailMap(late.stamp(), false).values()) {
+            for (Map.Entry<InvalidationEntry, List<InvalidationEntry>> one : later.entrySet()) {
+                if (isOfSameScope(one.getKey(), late)) {
+                    return insertLate(late, one.getValue());
+                }
+            }
+        }
+        return List.of();
+    }
+
+    private List<InvalidationEntry> insertLate(InvalidationEntry late, List<InvalidationEntry> displaced) {
+        if (displaced.contains(late)) {
+            return List.of();
+        }
+        List<InvalidationEntry> lower = displaced.stream()
+                .filter(entry -> isOfSameScope(entry, late) && entry.stamp() < late.stamp())
+                .toList();
+        displaced.removeAll(lower);
+        displaced.add(late);
+        entries += 1 - lower.size();
+        return lower;
+    }
+
+    private static boolean isOfSameScope(InvalidationEntry one, InvalidationEntry other) {
+        return one.kind() == other.kind() && one.hash() == other.hash() && one.keyId() == other.keyId();
+    }
+
     /** Drops the purges up to a stamp; they cannot be undone any more. */
     void dropUpTo(long stamp) {
         Map<Long, Map<InvalidationEntry, List<InvalidationEntry>>> old = purges.headMap(stamp, true);
@@ -134,7 +169,7 @@ final class UndoLog {
     }
 
     /**
-     * Returns the soft stamp of everything that no undo can lower.
+     * Returns the part of the soft stamp of everything that no undo can lower.
      *
      * @param soft the soft stamp of everything in force
      */

@@ -1,4 +1,4 @@
-/** The one invalidation engine. */
+/** Invalidation of stored responses: stamps in force, undo, and removal of single URLs. */
 @NullMarked
 package io.millrace.proxy.purge;
 

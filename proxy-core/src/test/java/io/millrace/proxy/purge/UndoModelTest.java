@@ -20,8 +20,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Random purges, undos and restarts, compared with a list of purges: no purged response is found current, and no response
- * whose purge was undone is found stale.
+ * Random purges, undos, restarts and rolls, compared with a list of purges: no purged response is found current, and no
+ * response whose purge was undone is found stale.
  */
 final class UndoModelTest {
     private static final int SEEDS = Integer.getInteger("millrace.undo.seeds", 1000);
@@ -70,6 +70,10 @@ final class UndoModelTest {
         InvalidationTable table = new InvalidationTable();
         long now = 100;
         boolean restarted;
+        /** Purges of the predecessor in a roll that have not arrived yet. */
+        final List<Late> passedOn = new ArrayList<>();
+
+        private record Late(Purge purge, List<InvalidationEntry> entries) {}
 
         History(long seed) {
             random = new Random(seed);
@@ -92,8 +96,7 @@ final class UndoModelTest {
             };
         }
 
-        void purge() {
-            boolean soft = random.nextInt(4) > 0;
+        private List<InvalidationScope> scopes(boolean soft) {
             List<InvalidationScope> scopes = new ArrayList<>();
             InvalidationScope first = scope();
             for (int i = random.nextInt(3); i >= 0; i--) {
@@ -104,16 +107,54 @@ final class UndoModelTest {
                     scopes.add(one);
                 }
             }
-            if (scopes.isEmpty()) {
-                return;
-            }
-            InvalidationEntry key = first.tag() == null ? null : table.announceKey(now);
+            return scopes;
+        }
+
+        private void announceKey(List<InvalidationScope> scopes, long stamp) {
+            InvalidationEntry key = scopes.get(0).tag() == null ? null : table.announceKey(stamp);
             if (key != null) {
                 journal.add(key);
             }
+        }
+
+        void purge() {
+            boolean soft = random.nextInt(4) > 0;
+            List<InvalidationScope> scopes = scopes(soft);
+            if (scopes.isEmpty()) {
+                return;
+            }
+            announceKey(scopes, now);
             List<InvalidationEntry> entered = table.invalidate(scopes, soft, now, undoableFrom());
             journal.addAll(entered);
             purges.add(new Purge(scopes, soft, entered.get(0).stamp()));
+        }
+
+        /** A purge of the predecessor in a roll, which passes its entries on. */
+        void purgeOfPredecessor() {
+            boolean soft = random.nextInt(4) > 0;
+            List<InvalidationScope> scopes = scopes(soft);
+            if (scopes.isEmpty()) {
+                return;
+            }
+            announceKey(scopes, now - 1);
+            InvalidationTable predecessor = new InvalidationTable();
+            predecessor.restore(table.inForce().stream()
+                    .filter(entry -> entry.kind() == InvalidationKind.TAG_KEY)
+                    .toList());
+            List<InvalidationEntry> entered = predecessor.invalidate(scopes, soft, now, undoableFrom());
+            passedOn.add(new Late(new Purge(scopes, soft, entered.get(0).stamp()), entered));
+        }
+
+        void arrive() {
+            if (passedOn.isEmpty()) {
+                return;
+            }
+            Late late = passedOn.remove(random.nextInt(passedOn.size()));
+            for (InvalidationEntry entry : late.entries()) {
+                table.restore(List.of(InvalidationEntry.read(entry.stamp(), entry.bytes())), undoableFrom());
+                journal.add(entry);
+            }
+            purges.add(late.purge());
         }
 
         void undo() {
@@ -123,6 +164,13 @@ final class UndoModelTest {
             Purge purge = purges.get(random.nextInt(purges.size()));
             boolean expected = purge.soft && !purge.undone && purge.stamp >= undoableFrom();
             if (purge.stamp < undoableFrom()) {
+                return;
+            }
+            if (expected && random.nextInt(4) == 0) {
+                // An undo in the predecessor.
+                table.restore(List.of(UndoLog.undone(purge.stamp)), undoableFrom());
+                purge.undone = true;
+                journal.add(UndoLog.undone(purge.stamp));
                 return;
             }
             boolean undone = table.undo(purge.stamp);
@@ -205,13 +253,12 @@ final class UndoModelTest {
             try {
                 for (int step = 0; step < STEPS; step++) {
                     history.now++;
-                    int what = history.random.nextInt(10);
-                    if (what < 5) {
-                        history.purge();
-                    } else if (what < 8) {
-                        history.undo();
-                    } else {
-                        history.restart();
+                    switch (history.random.nextInt(13)) {
+                        case 0, 1, 2, 3, 4 -> history.purge();
+                        case 5, 6, 7 -> history.undo();
+                        case 8 -> history.purgeOfPredecessor();
+                        case 9, 10 -> history.arrive();
+                        default -> history.restart();
                     }
                     history.check();
                 }
@@ -243,6 +290,21 @@ final class UndoModelTest {
         assertTrue(table.undo(stamps[second]));
         assertNull(of("http://h/"));
         assertFalse(table.undo(stamps[second]));
+    }
+
+    @ParameterizedTest(name = "undoable: {0}")
+    @CsvSource({"true", "false"})
+    void aPurgeThatArrivesLateStaysWhenALaterOneIsUndone(boolean undoable) {
+        InvalidationScope host = InvalidationScope.host(url("http://h/"));
+        long later = table.invalidate(List.of(host), true, 9, 1).get(0).stamp();
+        List<InvalidationEntry> late = new InvalidationTable().invalidate(List.of(host), true, 7, 1);
+        table.restore(late, undoable ? 1 : 8);
+        table.restore(late, undoable ? 1 : 8);
+        assertTrue(table.undo(later));
+        assertEquals(Outdated.STALE_BY_HOST, table.of(url("http://h/"), 6, Labels.NONE));
+        assertNull(table.of(url("http://h/"), 7, Labels.NONE));
+        assertEquals(undoable, table.undo(7));
+        assertEquals(undoable, table.of(url("http://h/"), 6, Labels.NONE) == null);
     }
 
     @Test

@@ -49,7 +49,7 @@ public final class PurgeChangeCommands {
                 "Responses that were not validated meanwhile are as fresh as before.",
                 "Works within purge.undo_window. A hard purge cannot be undone."
             },
-            footer = {"", "Example: millctl purge undo s6gxr1c2k0f7"})
+            footer = {"", "Example: millctl purge undo seazlhklmjsqo"})
     public static final class Undo extends Change {
         public Undo(Invocation invocation) {
             super(invocation, "/v1/cache/purge/undo");
@@ -63,7 +63,7 @@ public final class PurgeChangeCommands {
                 "Stop the count of a purge or of a dry run.",
                 "The purge stays in force; 'purge undo' undoes a soft one."
             },
-            footer = {"", "Example: millctl purge cancel d6gxr1c2k0f7"})
+            footer = {"", "Example: millctl purge cancel deazlhklmjsqo"})
     public static final class Cancel extends Change {
         public Cancel(Invocation invocation) {
             super(invocation, "/v1/cache/purge/cancel");

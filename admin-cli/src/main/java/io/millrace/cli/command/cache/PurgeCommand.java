@@ -128,6 +128,9 @@ public final class PurgeCommand extends ApiCommand {
             show(response, PurgeView.dryRun(report));
             return ExitCode.OK;
         }
+        if (wait && !report.has("objects")) {
+            console().say("not counted: there is no inventory, or too many counts are in progress");
+        }
         show(response, url == null || report.has("scope") ? PurgeView.scope(report) : PurgeView.lines(report, url));
         return ExitCode.OK;
     }

@@ -17,7 +17,7 @@ import picocli.CommandLine.Parameters;
         name = "show",
         abbreviateSynopsis = true,
         description = {"Show one purge.", "Shows the client, the time, the target, the state and the count."},
-        footer = {"", "Example: millctl purge show s6gxr1c2k0f7"})
+        footer = {"", "Example: millctl purge show seazlhklmjsqo"})
 public final class PurgeShowCommand extends ApiCommand {
     @Parameters(paramLabel = "ID", description = "Identifier of the purge, from 'purge list'.")
     private String id = "";

@@ -11,7 +11,6 @@ import io.millrace.proxy.admin.cache.StorageResource;
 import io.millrace.proxy.admin.origin.OriginChangeResource;
 import io.millrace.proxy.admin.origin.OriginsResource;
 import io.millrace.proxy.admin.purge.PurgeChangeResource;
-import io.millrace.proxy.admin.purge.PurgeControl.Count;
 import io.millrace.proxy.admin.purge.PurgeDryRunResource;
 import io.millrace.proxy.admin.purge.PurgeListResource;
 import io.millrace.proxy.admin.purge.PurgeShowResource;
@@ -27,29 +26,21 @@ import io.millrace.proxy.admin.status.StatusResource;
 import io.millrace.proxy.admin.status.ThreadsResource;
 import io.millrace.proxy.admin.tls.CertificateCheckResource;
 import io.millrace.proxy.admin.tls.CertificatesResource;
-import io.millrace.proxy.exchange.decide.InvalidationScopes;
 import io.millrace.proxy.http.TargetResult;
 import io.millrace.proxy.http.TargetUri;
-import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.observe.MetricFamily;
-import io.millrace.proxy.purge.Purger;
-import io.millrace.proxy.purge.record.PurgeHistory;
-import io.millrace.proxy.purge.record.PurgeRecord;
-import io.millrace.proxy.purge.record.PurgeState;
 import io.millrace.proxy.server.DrainRequest;
 import io.millrace.proxy.server.MemoryMetrics;
 import io.millrace.proxy.server.ProxyView;
-import io.millrace.proxy.server.ServingLoop;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The data side of the admin API of one proxy: status, metrics, memory, health, purge, lookup and storage. The launcher forwards to it; embedded it
- * stands alone.
+ * The admin API of one proxy: status, metrics, memory, health, purge, lookup and storage. The launcher forwards requests to
+ * it. In an embedding program it is the only admin API.
  *
  * <p>Thread-safe.
  */
@@ -63,6 +54,7 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
     private final StorageAdmin storage;
     private final OriginAdmin origins;
     private final TlsAdmin certificates;
+    private final PurgeAdmin purges;
     private @Nullable AdminServer server;
 
     private DataPlaneAdmin(
@@ -76,14 +68,15 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
         this.storage = new StorageAdmin(proxy.store());
         this.origins = origins;
         this.certificates = new TlsAdmin(proxy.serverTls(), proxy.shared().clock()::millis);
+        this.purges = new PurgeAdmin(proxy);
     }
 
     /**
-     * The admin side where one is wanted; null else.
+     * Creates the admin API, or returns null without a socket.
      *
      * @param socket path of the Unix domain socket; null for no admin API
      * @param configFile the file that the configuration was read from, if any
-     * @param drainMark the file that exists while a drain is asked for, if any
+     * @param drainMark the file that exists during a drain, if any
      */
     public static @Nullable DataPlaneAdmin of(
             ProxyView proxy,
@@ -107,7 +100,6 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
         MemoryMetrics memory =
                 new MemoryMetrics(() -> proxy.store().statistics().memory(), proxy.allocator(), () -> proxy.memory()
                         .report(proxy.metrics()));
-        PurgeAdmin purgeAdmin = new PurgeAdmin(proxy);
         server = AdminServer.builder()
                 .unixSocket(socket)
                 .resource(new StatusResource(status))
@@ -118,12 +110,12 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
                 .resource(new ThreadsResource(process))
                 .resource(new LivezResource(this))
                 .resource(new ReadyzResource(this))
-                .resource(new PurgeResource(this, purgeAdmin.scoped()))
-                .resource(new PurgeListResource(purgeAdmin))
-                .resource(new PurgeShowResource(purgeAdmin))
-                .resource(new PurgeDryRunResource(purgeAdmin))
-                .resource(PurgeChangeResource.undo(purgeAdmin))
-                .resource(PurgeChangeResource.cancel(purgeAdmin))
+                .resource(new PurgeResource(this, purges.scoped()))
+                .resource(new PurgeListResource(purges))
+                .resource(new PurgeShowResource(purges))
+                .resource(new PurgeDryRunResource(purges))
+                .resource(PurgeChangeResource.undo(purges))
+                .resource(PurgeChangeResource.cancel(purges))
                 .resource(new LookupResource(inspection))
                 .resource(new ExplainResource(new RequestExplanation(proxy)))
                 .resource(new ListResource(
@@ -165,55 +157,7 @@ public final class DataPlaneAdmin implements AutoCloseable, HealthSource, PurgeS
         if (!(parsed instanceof TargetUri target)) {
             return CompletableFuture.failedFuture(notUrl(url));
         }
-        if (!counts) {
-            return purge(target, caller, null);
-        }
-        // The count comes first, because removed objects cannot be counted.
-        PurgeCount count = PurgeCount.ofDryRun(
-                proxy.store(),
-                proxy.shared().invalidator().invalidations(),
-                InvalidationScopes.urls(List.of(target), proxy.settings().remap()));
-        count.start();
-        // The purge waits for one slice at most.
-        count.firstSlice().thenAccept(PurgeCount::cancel);
-        return count.end().thenCompose(counted -> purge(target, caller, counted.isWhole() ? counted.count() : null));
-    }
-
-    private CompletionStage<PurgeReport> purge(TargetUri target, AdminCaller caller, @Nullable Count count) {
-        Purger purger = proxy.shared().purger();
-        ServingLoop loop = proxy.loops().get(0);
-        PurgeHistory purges = proxy.shared().purges();
-        CompletableFuture<PurgeReport> report = new CompletableFuture<>();
-        purger.purge(target, loop.loop(), (wasPresent, failure) -> {
-            PurgeRecord record = PurgeRecord.done(
-                    purges.newRemovalId(),
-                    purges.nowMillis(),
-                    ScopedPurges.client(caller),
-                    "url",
-                    target.asString(),
-                    null,
-                    false);
-            if (failure != null) {
-                loop.counters().increment(Counter.PURGES_FAILED);
-                purges.add(record.in(PurgeState.FAILED), Runnable::run, () -> {});
-                report.completeExceptionally(new AdminException(
-                        500,
-                        "purge-not-durable",
-                        "purged from this process, but the storage could not be written: " + failure.getMessage()));
-                return;
-            }
-            loop.counters().increment(wasPresent ? Counter.PURGES_FOUND : Counter.PURGES_ABSENT);
-            String detail = wasPresent ? "every stored variant is gone" : "nothing was stored";
-            PurgeRecord counted = count != null
-                    ? record.counted(count.objects(), count.bytes())
-                    : wasPresent ? record : record.counted(0, 0);
-            purges.add(
-                    counted,
-                    loop.loop(),
-                    () -> report.complete(
-                            new PurgeReport(target.asString(), wasPresent, detail, record.id(), counted.objects())));
-        });
-        return report;
+        return new UrlPurge(proxy, purges.counts(), target, caller).run(counts);
     }
 
     static AdminException notUrl(String url) {

@@ -7,6 +7,7 @@ import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.purge.Invalidator;
+import io.millrace.proxy.purge.record.PurgeClient;
 import io.millrace.proxy.purge.record.PurgeHistory;
 import io.millrace.proxy.purge.record.PurgeId;
 import io.millrace.proxy.purge.record.PurgeRecord;
@@ -42,6 +43,11 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
         return scoped;
     }
 
+    /** Returns the counts of this process. */
+    PurgeCounts counts() {
+        return counts;
+    }
+
     private PurgeHistory history() {
         return proxy.shared().purges();
     }
@@ -52,28 +58,20 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
 
     @Override
     public List<PurgeView> latest(@Nullable String before, int limit) throws AdminException {
-        List<PurgeRecord> all = all();
-        int from = 0;
-        while (before != null && from < all.size() && !all.get(from).id().equals(before)) {
-            from++;
-        }
-        if (before != null && from == all.size()) {
-            throw unknown(before);
-        }
-        from += before == null ? 0 : 1;
-        List<PurgeView> views = new ArrayList<>();
-        for (PurgeRecord record : all.subList(from, Math.min(all.size(), from + limit))) {
-            views.add(view(record));
-        }
-        return views;
-    }
-
-    private List<PurgeRecord> all() throws AdminException {
+        List<PurgeRecord> records;
         try {
-            return history().latest(Integer.MAX_VALUE);
+            records = history().latest(before, limit);
         } catch (IOException e) {
             throw unreadable(e);
         }
+        if (records == null) {
+            throw unknown(String.valueOf(before));
+        }
+        List<PurgeView> views = new ArrayList<>(records.size());
+        for (PurgeRecord record : records) {
+            views.add(view(record));
+        }
+        return views;
     }
 
     private static AdminException unreadable(IOException e) {
@@ -99,6 +97,7 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
     private PurgeRecord record(String id) throws AdminException {
         try {
             PurgeRecord record = history().find(id);
+            record = record == null ? unrecorded(id) : record;
             if (record == null) {
                 throw unknown(id);
             }
@@ -108,30 +107,50 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
         }
     }
 
+    /**
+     * Returns a record for a soft purge in force without one, so that it can be undone; null for none. A process that ends
+     * between the journal entry and the record leaves such a purge.
+     */
+    private @Nullable PurgeRecord unrecorded(String id) {
+        long stamp = PurgeId.stamp(id);
+        boolean isKnown = stamp > 0 && PurgeId.ofStamp(stamp).equals(id) && invalidator().isUndoable(stamp);
+        return isKnown
+                ? PurgeRecord.done(
+                        id, stamp >>> PurgeId.TIME_SHIFT, PurgeClient.UNKNOWN, PurgeRecord.UNKNOWN, "", null, true)
+                : null;
+    }
+
     private static boolean isDryRun(PurgeRecord record) {
         return record.id().charAt(0) == 'd';
     }
 
     private PurgeView view(PurgeRecord record) {
         long stamp = PurgeId.stamp(record.id());
-        boolean undoable = record.soft()
-                && record.state() == PurgeState.DONE
-                && invalidator().isUndoable(stamp);
+        // A process that ended between the undo and its record leaves the record of the purge unchanged.
+        boolean isUndone = record.soft() && stamp > 0 && invalidator().isUndone(stamp);
+        PurgeRecord present = isUndone ? record.in(PurgeState.UNDONE) : record;
+        boolean undoable = present.soft() && !isUndone && invalidator().isUndoable(stamp);
         long until = undoable ? invalidator().undoableUntilMillis(stamp) : 0;
         PurgeCounts.Counted counted = counts.find(record.id());
         if (counted == null) {
-            return new PurgeView(record, until, null);
+            return new PurgeView(present, until, null);
         }
         Count count = counted.count().count();
-        PurgeRecord now = record.objects() < 0 ? record.counted(count.objects(), count.bytes()) : record;
-        if (!count.isOver()) {
-            now = now.in(PurgeState.COUNTING);
-        } else if (isDryRun(record)) {
-            now = now.in(counted.count().isCancelled() ? PurgeState.CANCELLED : PurgeState.DONE);
-        } else if (counted.count().isCancelled() || counted.count().obstacle() != null) {
-            now = record;
+        return new PurgeView(withCount(present, counted.count(), count), until, count);
+    }
+
+    private static PurgeRecord withCount(PurgeRecord record, PurgeCount counting, Count count) {
+        PurgeRecord counted = record.objects() < 0 ? record.counted(count.objects(), count.bytes()) : record;
+        if (isDryRun(record)) {
+            return counted.in(
+                    !count.isOver()
+                            ? PurgeState.COUNTING
+                            : counting.isCancelled() ? PurgeState.CANCELLED : PurgeState.DONE);
         }
-        return new PurgeView(now, until, count);
+        if (!count.isOver()) {
+            return record.state() == PurgeState.DONE ? counted.in(PurgeState.COUNTING) : counted;
+        }
+        return counting.isWhole() ? counted : record;
     }
 
     @Override
@@ -139,6 +158,9 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
         PurgeRecord record = record(id);
         long stamp = PurgeId.stamp(id);
         checkUndo(record, stamp);
+        if (record.scope().equals(PurgeRecord.UNKNOWN)) {
+            history().add(record, Runnable::run, () -> {});
+        }
         ServingLoop loop = proxy.loops().get(0);
         CompletableFuture<PurgeView> view = new CompletableFuture<>();
         boolean begun = invalidator().undo(stamp, loop.loop(), failure -> {
@@ -167,7 +189,7 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
 
     private void checkUndo(PurgeRecord record, long stamp) throws AdminException {
         String id = record.id();
-        if (record.state() == PurgeState.UNDONE) {
+        if (record.state() == PurgeState.UNDONE || (stamp > 0 && invalidator().isUndone(stamp))) {
             throw new AdminException(409, "already-undone", "purge " + id + " is undone; nothing was changed");
         }
         if (!record.soft()) {
@@ -178,12 +200,16 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
             return;
         }
         long windowMillis = proxy.config().purges().undoWindowMillis();
-        if (record.atMillis() + windowMillis <= history().nowMillis()) {
+        if (invalidator().undoableUntilMillis(stamp) <= history().nowMillis()) {
             throw new AdminException(
                     409,
                     "undo-window",
                     "purge " + id + " is older than purge.undo_window (" + text(windowMillis)
                             + "); nothing was changed");
+        }
+        if (record.state() == PurgeState.FAILED) {
+            throw new AdminException(
+                    409, "not-undoable", "purge " + id + " was not durable and is not in force; nothing was changed");
         }
         throw new AdminException(
                 409,
@@ -226,14 +252,14 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
                     -1);
             PurgeCount count = PurgeCount.ofDryRun(proxy.store(), invalidator().invalidations(), plan.scopes());
             counts.start(record, count);
-            return count.firstSlice().thenCompose(begun -> answer(record, begun));
+            return count.firstSlice().thenCompose(counted -> answer(record, counted));
         } catch (AdminException e) {
             return CompletableFuture.failedFuture(e);
         }
     }
 
-    private CompletionStage<PurgeView> answer(PurgeRecord record, PurgeCount count) {
-        String obstacle = count.obstacle();
+    private CompletionStage<PurgeView> answer(PurgeRecord record, PurgeCount counted) {
+        String obstacle = counted.obstacle();
         return obstacle == null
                 ? CompletableFuture.completedFuture(view(record))
                 : CompletableFuture.failedFuture(new AdminException(

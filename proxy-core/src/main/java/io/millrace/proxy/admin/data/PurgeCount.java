@@ -8,6 +8,7 @@ import io.millrace.proxy.caching.StoredSummary;
 import io.millrace.proxy.caching.tags.Labels;
 import io.millrace.proxy.caching.tags.TagList;
 import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.purge.InvalidationKind;
 import io.millrace.proxy.purge.InvalidationScope;
 import io.millrace.proxy.purge.record.PurgeId;
 import io.millrace.store.CacheStore;
@@ -34,7 +35,9 @@ final class PurgeCount implements ListVisitor {
     /** Limit of collected URLs. */
     static final int URLS_MAX = 20;
 
-    private static final long SLICE_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** Time of a slice; short, because the counts and listings of a process share one thread. */
+    private static final long SLICE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+
     private static final long MILLIS_PER_SECOND = 1000;
     /** Limit of tags of an object in the inventory. */
     private static final int TAGS_KEPT = 64;
@@ -45,12 +48,14 @@ final class PurgeCount implements ListVisitor {
     private final long own;
     private final long[] previous;
     private final boolean ofTags;
+    private final boolean ofGroups;
     private final boolean ofUrls;
     private final CompletableFuture<PurgeCount> firstSlice = new CompletableFuture<>();
     private final CompletableFuture<PurgeCount> end = new CompletableFuture<>();
     private final Set<String> urls = new LinkedHashSet<>();
     private long sliceEndNanos;
     private boolean hasManyTags;
+    private boolean hasManyGroups;
     private volatile List<String> firstUrls = List.of();
     private volatile long objects;
     private volatile long bytes;
@@ -72,6 +77,7 @@ final class PurgeCount implements ListVisitor {
         this.previous = previous;
         this.ofUrls = scopes.stream().allMatch(InvalidationScope::isOfUrls);
         this.ofTags = scopes.stream().anyMatch(scope -> scope.tag() != null);
+        this.ofGroups = scopes.stream().anyMatch(scope -> scope.kind() == InvalidationKind.GROUP);
     }
 
     /** Creates a count for a dry run. */
@@ -126,6 +132,9 @@ final class PurgeCount implements ListVisitor {
         }
         if (hasManyTags) {
             notes.add("the inventory has only the first " + TAGS_KEPT + " tags of an object");
+        }
+        if (hasManyGroups) {
+            notes.add("the inventory has only the first " + StoredSummary.GROUPS_MAX + " cache groups of an object");
         }
         return notes.isEmpty() ? null : String.join("; ", notes);
     }
@@ -239,6 +248,7 @@ final class PurgeCount implements ListVisitor {
             tags.addOne(bytesOfTag, 0, bytesOfTag.length);
         }
         hasManyTags |= ofTags && object.tags().size() >= TAGS_KEPT;
+        hasManyGroups |= ofGroups && summary.groups().length >= StoredSummary.GROUPS_MAX;
         Labels labels = Labels.of(summary.groups(), tags.tags().onSite(summary.site()));
         for (int i = 0; i < previous.length; i++) {
             if (stamp >= previous[i] && scopes.get(i).covers(url, labels)) {
@@ -248,10 +258,10 @@ final class PurgeCount implements ListVisitor {
         return false;
     }
 
-    /** Returns whether another hard purge covers the object; its space is reclaimed later. */
+    /** Returns whether an earlier hard purge covers the object; its space is reclaimed later. */
     private boolean isGone(TargetUri url, long stamp, Labels labels) {
         Outdated outdated = invalidations.of(url, stamp, labels);
-        return outdated != null && !outdated.isSoft() && invalidations.purgeStamp(url, stamp, labels, outdated) != own;
+        return outdated != null && !outdated.isSoft() && invalidations.purgeStamp(url, stamp, labels, outdated) < own;
     }
 
     /** Returns the highest stamp of the second in which an object was stored. */

@@ -6,7 +6,6 @@ import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.admin.resource.AdminException;
 import io.millrace.proxy.caching.tags.TagList;
 import io.millrace.proxy.exchange.decide.InvalidationScopes;
-import io.millrace.proxy.http.TargetResult;
 import io.millrace.proxy.http.TargetUri;
 import io.millrace.proxy.observe.Counter;
 import io.millrace.proxy.purge.InvalidationEntry;
@@ -29,7 +28,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Purges of more than a URL for the admin API.
+ * Purges of hosts, prefixes, groups, tags and everything, and soft purges of URLs, for the admin API.
  *
  * <p>Thread-safe.
  */
@@ -71,42 +70,48 @@ public final class ScopedPurges implements InvalidationService {
 
     /** Returns the purge of a scope under the present remap rules. */
     Plan plan(Scope scope) throws AdminException {
-        boolean isOfUrl = scope.kind() == Kind.PREFIX || scope.kind() == Kind.URL;
-        String asked = String.valueOf(isOfUrl ? scope.text() : scope.host());
-        String url = isOfUrl ? asked : "http://" + asked + "/";
-        if (scope.kind() == Kind.ALL) {
-            return new Plan(List.of(InvalidationScope.all()), Counter.PURGES_ALL, "everything");
-        }
-        if (scope.kind() == Kind.TAG) {
-            return planTags(scope);
-        }
-        TargetResult parsed = TargetUri.parseAbsolute(url);
-        boolean isOfHost = !isOfUrl;
-        if (!(parsed instanceof TargetUri target)
-                || (isOfHost && (!target.path().equals("/") || target.hasQuery() || !target.isHostAndPort(asked)))) {
-            String what = isOfHost ? "not a host, with its port where that is not the usual one: " : "not a URL: ";
-            throw new AdminException(400, "bad-request", what + asked);
-        }
         RemapTable rules = proxy.settings().remap();
         return switch (scope.kind()) {
-            case GROUP ->
-                new Plan(
-                        groups(rules, target, String.valueOf(scope.text())),
-                        Counter.PURGES_GROUP,
-                        scope.text() + " of " + target.authority());
-            case HOST ->
-                new Plan(
-                        InvalidationScopes.of(target, rules.rulesUnder(target)),
-                        Counter.PURGES_HOST,
-                        target.authority());
-            case URL ->
-                new Plan(InvalidationScopes.urls(List.of(target), rules), Counter.PURGES_URL_SOFT, target.asString());
-            default ->
-                new Plan(
-                        InvalidationScopes.of(target, rules.rulesUnder(target)),
-                        Counter.PURGES_PREFIX,
-                        target.asString());
+            case ALL -> new Plan(List.of(InvalidationScope.all()), Counter.PURGES_ALL, "everything");
+            case TAG -> planTags(scope);
+            case GROUP -> {
+                TargetUri host = host(scope);
+                String name = String.valueOf(scope.text());
+                yield new Plan(groups(rules, host, name), Counter.PURGES_GROUP, name + " of " + host.authority());
+            }
+            case HOST -> {
+                TargetUri host = host(scope);
+                yield new Plan(
+                        InvalidationScopes.of(host, rules.rulesUnder(host)), Counter.PURGES_HOST, host.authority());
+            }
+            case URL -> {
+                TargetUri url = url(scope);
+                yield new Plan(InvalidationScopes.urls(List.of(url), rules), Counter.PURGES_URL_SOFT, url.asString());
+            }
+            case PREFIX -> {
+                TargetUri url = url(scope);
+                yield new Plan(
+                        InvalidationScopes.of(url, rules.rulesUnder(url)), Counter.PURGES_PREFIX, url.asString());
+            }
         };
+    }
+
+    private static TargetUri url(Scope scope) throws AdminException {
+        if (TargetUri.parseAbsolute(String.valueOf(scope.text())) instanceof TargetUri url) {
+            return url;
+        }
+        throw new AdminException(400, "bad-request", "not a URL: " + scope.text());
+    }
+
+    private static TargetUri host(Scope scope) throws AdminException {
+        String host = String.valueOf(scope.host());
+        if (TargetUri.parseAbsolute("http://" + host + "/") instanceof TargetUri url
+                && url.path().equals("/")
+                && !url.hasQuery()
+                && url.isHostAndPort(host)) {
+            return url;
+        }
+        throw new AdminException(400, "bad-request", "not a host, with its port if that is not the default: " + host);
     }
 
     private static Plan planTags(Scope scope) throws AdminException {
@@ -121,7 +126,7 @@ public final class ScopedPurges implements InvalidationService {
         }
         String site = scope.site();
         if (site != null && !isSite(site)) {
-            throw refused("not a site, which is a host or the name that a rule has in site: " + site);
+            throw refused("not a site, which is a host or the value of site in a remap rule: " + site);
         }
         Set<String> sites = site == null ? Set.of() : Set.of(site.toLowerCase(Locale.ROOT));
         String target = String.join(", ", scope.tags()) + (site == null ? " of every site" : " of " + site);
@@ -137,7 +142,7 @@ public final class ScopedPurges implements InvalidationService {
         return new AdminException(400, "bad-request", why + "; nothing was purged");
     }
 
-    /** The group of the host's origins, of both schemes. */
+    /** Returns the scopes of a group of the host's origins, for http and https. */
     private static List<InvalidationScope> groups(RemapTable rules, TargetUri target, String name) {
         TargetUri other = target.inOtherScheme();
         List<InvalidationScope> scopes =
@@ -175,8 +180,8 @@ public final class ScopedPurges implements InvalidationService {
                 return;
             }
             String became = asked.soft()
-                    ? "what was stored is stale: it is validated before it is used again"
-                    : "what was stored is gone";
+                    ? "stored responses are stale and are validated before their next use"
+                    : "stored responses are gone";
             InvalidationReport done = new InvalidationReport(word(last.kind()), plan.target(), last.stamp(), became);
             purges.add(record, loop.loop(), () -> {
                 if (counts) {

@@ -7,15 +7,15 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Secret key of tag hashes: SipHash-2-4 (Aumasson and Bernstein, 2012). Without the key nobody can choose two tags, or two
- * sites, whose hashes are equal. Immutable.
+ * Secret key of tag hashes with SipHash-2-4 (Aumasson and Bernstein, 2012). Without the key, an attacker cannot choose two
+ * tags or sites with equal hashes. Immutable.
  */
 public final class TagKey {
     /** Length of the key in bytes. */
     public static final int LENGTH = 16;
 
     private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
-    /** Begins what is hashed of a site: no tag begins with a control byte. */
+    /** First byte of the hashed text of a site; tags never begin with a control byte. */
     private static final byte SITE = 1;
 
     private final long k0;
@@ -27,9 +27,9 @@ public final class TagKey {
     }
 
     /**
-     * The key of these bytes.
+     * Creates a key from its bytes.
      *
-     * @throws IllegalArgumentException when they are not {@value #LENGTH}
+     * @throws IllegalArgumentException if the number of bytes is not {@value #LENGTH}
      */
     public static TagKey of(byte[] bytes) {
         if (bytes.length != LENGTH) {
@@ -38,7 +38,7 @@ public final class TagKey {
         return new TagKey((long) LONGS.get(bytes, 0), (long) LONGS.get(bytes, 8));
     }
 
-    /** The key in the form that {@link #of} reads. */
+    /** Returns the bytes for {@link #of}. */
     public byte[] bytes() {
         byte[] bytes = new byte[LENGTH];
         LONGS.set(bytes, 0, k0);
@@ -46,12 +46,12 @@ public final class TagKey {
         return bytes;
     }
 
-    /** Hash of a tag on every site. */
+    /** Returns the hash of a tag on every site. */
     public long tag(byte[] bytes, int from, int to) {
         return hash(bytes, from, to);
     }
 
-    /** Hash of a site, in lower case. The hash of a tag on one site is the exclusive or of both hashes. */
+    /** Returns the hash of a site in lower case. The hash of a tag on one site is the exclusive or of both hashes. */
     public long site(String site) {
         return prefixed(SITE, site.getBytes(StandardCharsets.UTF_8));
     }

@@ -7,13 +7,13 @@ import java.util.HashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Collects tags, each once, and notes the first limit that they break. Confined to one thread. */
+/** Collects tags without duplicates, and the first limit that a tag exceeds. Confined to one thread. */
 public final class TagList {
     private final Set<ByteBuffer> seen = new HashSet<>();
     private final ByteArrayOutputStream packed = new ByteArrayOutputStream();
     private @Nullable String problem;
 
-    /** Adds what {@link Tags#packed} has. */
+    /** Adds tags in the form of {@link Tags#packed}. */
     void add(byte[] tags) {
         int start = 0;
         for (int at = 0; at < tags.length; at++) {
@@ -47,7 +47,7 @@ public final class TagList {
         addOne(bytes, start, end);
     }
 
-    /** Adds one tag; an empty one is none. */
+    /** Adds one tag; an empty tag is ignored. */
     public void addOne(byte[] bytes, int from, int to) {
         if (from == to) {
             return;
@@ -87,12 +87,12 @@ public final class TagList {
         }
     }
 
-    /** The first limit that was broken, with its number; null for none. */
+    /** Returns the first exceeded limit with its number; null for none. */
     public @Nullable String problem() {
         return problem;
     }
 
-    /** The tags collected so far. */
+    /** Returns the tags collected so far. */
     public Tags tags() {
         return seen.isEmpty() ? Tags.NONE : new Tags(null, packed.toByteArray(), seen.size());
     }

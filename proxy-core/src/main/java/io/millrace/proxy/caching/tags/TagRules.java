@@ -11,21 +11,21 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which response fields name tags, and whether clients see these fields. Cache-Groups is never removed: it is for the caches
- * downstream too (RFC 9875). Immutable.
+ * The response fields that contain tags, and whether responses to clients keep these fields. Cache-Groups is never removed,
+ * because downstream caches use it too (RFC 9875). Immutable.
  */
 public final class TagRules {
-    /** The field names of a cache that nobody configured. */
+    /** Field names by default. */
     public static final List<String> DEFAULT_FIELDS =
             List.of("Surrogate-Key", "xkey", "Cache-Tag", "Edge-Cache-Tag", "Cache-Groups");
 
-    /** The rules of a cache that nobody configured. */
+    /** Rules by default. */
     public static final TagRules DEFAULTS = of(DEFAULT_FIELDS, false);
 
-    /** Most tags of one response, and of one purge. */
+    /** Limit of tags of a response and of a purge. */
     public static final int TAGS_MAX = 1000;
 
-    /** Longest tag in bytes. */
+    /** Limit of a tag in bytes. */
     public static final int TAG_LENGTH_MAX = 1024;
 
     private final FieldName[] names;
@@ -39,10 +39,10 @@ public final class TagRules {
     }
 
     /**
-     * Rules.
+     * Creates rules.
      *
-     * @param fields names of the fields; none for no tags
-     * @param keep whether clients get the fields
+     * @param fields names of the fields; empty for no tags
+     * @param keep whether responses to clients keep the fields
      */
     public static TagRules of(List<String> fields, boolean keep) {
         FieldName[] names = fields.stream().map(FieldName::of).toArray(FieldName[]::new);
@@ -50,7 +50,7 @@ public final class TagRules {
         return new TagRules(names, syntaxes, keep);
     }
 
-    /** Whether a response has a field with tags other than Cache-Groups. */
+    /** Returns whether a response has a field with tags other than Cache-Groups. */
     public boolean areNamedIn(FieldSection fields) {
         for (int i = 0; i < names.length; i++) {
             if (syntaxes[i] != TagSyntax.STRINGS && fields.contains(names[i])) {
@@ -60,7 +60,7 @@ public final class TagRules {
         return false;
     }
 
-    /** Whether clients do not get a line. */
+    /** Returns whether a field line is removed from responses to clients. */
     public boolean isRemoved(FieldSection fields, int line) {
         if (keep || fields.isWellKnown(line)) {
             return false;
@@ -73,13 +73,13 @@ public final class TagRules {
         return false;
     }
 
-    /** The tags of a response, each once; {@link Tags#NONE} where it names none. */
+    /** Returns the tags of a response without duplicates; {@link Tags#NONE} if there are none. */
     public Tags read(FieldSection fields) {
         TagList list = isAnyIn(fields) ? list(fields) : null;
         return list == null ? Tags.NONE : list.tags();
     }
 
-    /** Why a response cannot be stored with its tags; null when it can. */
+    /** Returns the reason why a response with its tags cannot be stored; null if it can. */
     public @Nullable String problem(FieldSection fields) {
         return isAnyIn(fields) ? list(fields).problem() : null;
     }
@@ -113,7 +113,7 @@ public final class TagRules {
             return;
         }
         for (Member member : members) {
-            // A list with anything but strings counts as absent (RFC 9875 s2).
+            // A list with other items than strings is ignored (RFC 9875 section 2).
             if (!(member instanceof Member.Item item) || !(item.value() instanceof BareItem.SfString)) {
                 return;
             }

@@ -2,18 +2,18 @@ package io.millrace.proxy.caching.tags;
 
 import java.util.Locale;
 
-/** How a field separates its tags. */
+/** The separators of tags in a field. */
 public enum TagSyntax {
-    /** By white space: {@code Surrogate-Key} and {@code xkey}. */
+    /** White space: {@code Surrogate-Key} and {@code xkey}. */
     SPACES,
-    /** By commas, with white space around them: {@code Cache-Tag} and {@code Edge-Cache-Tag}. */
+    /** Commas with optional white space: {@code Cache-Tag} and {@code Edge-Cache-Tag}. */
     COMMAS,
     /** A list of strings (RFC 9651): {@code Cache-Groups}. */
     STRINGS,
-    /** By white space and by commas: every other field. */
+    /** White space and commas: all other fields. */
     EITHER;
 
-    /** The syntax of a field. */
+    /** Returns the syntax of a field. */
     public static TagSyntax of(String fieldName) {
         return switch (fieldName.toLowerCase(Locale.ROOT)) {
             case "surrogate-key", "xkey", "xkey-purge", "xkey-softpurge" -> SPACES;

@@ -9,19 +9,19 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tags of one stored response and the site that they are of. Hashes are computed at the first lookup that needs them: a
- * response without tags, and one that no tag purge could outdate, never costs one.
+ * The tags of one stored response and their site. Hashes are computed at the first lookup that needs them. A response without
+ * tags, or with a newer stamp than all tag purges, needs none.
  *
- * <p>Thread-safe; but for the remembered hashes immutable.
+ * <p>Thread-safe. Immutable except for the cached hashes.
  */
 public final class Tags {
     /** No tags. */
     public static final Tags NONE = new Tags(null, new byte[0], 0);
 
-    /** Most tags that are kept of one response: those of a field, and groups that an update adds. */
+    /** Limit of tags kept of one response, including groups that an update adds. */
     public static final int COUNT_MAX = 4096;
 
-    /** Ends each tag in {@link #packed}. */
+    /** Follows each tag in {@link #packed}. */
     static final byte SEPARATOR = '\n';
 
     private static final long[] NO_HASHES = {};
@@ -29,10 +29,10 @@ public final class Tags {
     private final @Nullable String site;
     private final byte[] packed;
     private final int count;
-    /** Computed on demand; a race computes them twice, to the same numbers. */
+    /** Computed on demand; two threads may compute the same hashes. */
     private volatile @Nullable Hashes hashes;
 
-    /** Hashes under one key, of one host. */
+    /** Hashes with one key for one host. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Hashes(TagKey key, long site, long[] tags) {}
 
@@ -43,10 +43,10 @@ public final class Tags {
     }
 
     /**
-     * Reads the form that {@link #packed} writes.
+     * Reads the result of {@link #packed}.
      *
-     * @param site null for the host of the URL
-     * @throws IllegalArgumentException when the bytes are no tags
+     * @param site the site; null for the host of the URL
+     * @throws IllegalArgumentException if the bytes are not tags
      */
     public static Tags ofPacked(@Nullable String site, byte[] packed) {
         int count = 0;
@@ -59,12 +59,12 @@ public final class Tags {
         return new Tags(site, packed, count);
     }
 
-    /** The site that a rule names; null for the host of the URL that the response is stored for. */
+    /** The site in the remap rule; null for the host of the response's URL. */
     public @Nullable String site() {
         return site;
     }
 
-    /** The tags, each followed by a line feed; borrowed, and never to be changed. */
+    /** The tags, each followed by a line feed; borrowed, must not be changed. */
     public byte[] packed() {
         return packed;
     }
@@ -77,12 +77,12 @@ public final class Tags {
         return count == 0;
     }
 
-    /** The same tags on that site. */
+    /** Returns the same tags on another site. */
     public Tags onSite(@Nullable String other) {
         return isEmpty() || Objects.equals(site, other) ? this : new Tags(other, packed, count);
     }
 
-    /** These and others. */
+    /** Returns these tags and others. */
     public Tags and(Tags others) {
         if (others.isEmpty() || Arrays.equals(packed, others.packed)) {
             return this;
@@ -93,7 +93,7 @@ public final class Tags {
         return list.tags().onSite(site);
     }
 
-    /** The bytes of each tag. */
+    /** Returns the bytes of each tag. */
     public List<byte[]> each() {
         List<byte[]> each = new ArrayList<>(count);
         int start = 0;
@@ -106,7 +106,7 @@ public final class Tags {
         return each;
     }
 
-    /** Texts, for people. */
+    /** Returns the tags as texts for display. */
     public List<String> texts() {
         List<String> texts = new ArrayList<>(count);
         for (byte[] tag : each()) {
@@ -116,15 +116,15 @@ public final class Tags {
     }
 
     /**
-     * Hashes of the tags on every site, see {@link TagKey}; borrowed. Allocates at the first call only.
+     * Returns the hashes of the tags on every site, see {@link TagKey}; borrowed. Allocates at the first call only.
      *
-     * @param url that the response is stored for, the same at every call
+     * @param url the URL of the response, the same at every call
      */
     public long[] hashes(TagKey key, TargetUri url) {
         return isEmpty() ? NO_HASHES : of(key, url).tags;
     }
 
-    /** Hash of the site. */
+    /** Returns the hash of the site. */
     public long siteHash(TagKey key, TargetUri url) {
         return of(key, url).site;
     }
@@ -152,7 +152,7 @@ public final class Tags {
         return new Hashes(key, key.site(of), tags);
     }
 
-    /** Bytes of heap that this retains, its hashes included. */
+    /** Returns the retained size on the heap in bytes, with hashes. */
     public int heapBytes() {
         return isEmpty() ? 0 : 136 + packed.length + 8 * count + (site == null ? 0 : 56 + site.length());
     }

@@ -1,4 +1,4 @@
-/** Cache tags: which fields name them, how they are read, and their keyed hashes. No I/O, no clock. */
+/** Cache tags: their fields, parsing and keyed hashes. No I/O, no clock. */
 @NullMarked
 package io.millrace.proxy.caching.tags;
 

@@ -7,7 +7,7 @@ import java.time.Duration;
 /** Configuration keys of records and undo of purges. */
 public final class PurgeKeys {
     public static final ConfigKey<Integer> HISTORY = ConfigKey.builder("purge.history", ValueType.INTEGER)
-            .within(1, 1_000_000)
+            .within(1, 100_000)
             .defaultsTo(10_000)
             .description("Number of purges whose records are kept across restarts, for purge list and purge show.");
     public static final ConfigKey<Duration> UNDO_WINDOW = ConfigKey.builder("purge.undo_window", ValueType.DURATION)

@@ -60,10 +60,12 @@ public final class RotatedFiles {
         this.keep = keep;
     }
 
-    /** Renames the log to an unused name. */
+    /** Renames the log to an unused name, which sorts after the earlier files. */
     public void add(long nowMillis) throws IOException {
-        String stamped = prefix + STAMP.format(Instant.ofEpochMilli(nowMillis));
-        for (int number = 0; number < MAX_IN_ONE_SECOND; number++) {
+        String stamp = STAMP.format(Instant.ofEpochMilli(nowMillis));
+        String stamped = prefix + stamp;
+        // The first numbers of this second may be unused again, because their files were deleted.
+        for (int number = nextNumber(stamp); number < MAX_IN_ONE_SECOND; number++) {
             Path target = directory.resolve(number == 0 ? stamped : stamped + "-" + number);
             if (!Files.exists(target)) {
                 Files.move(file, target);
@@ -71,6 +73,14 @@ public final class RotatedFiles {
             }
         }
         throw new FileAlreadyExistsException(stamped);
+    }
+
+    private int nextNumber(String stamp) throws IOException {
+        int next = 0;
+        for (Rotated one : rotated()) {
+            next = one.stamp().equals(stamp) ? one.number() + 1 : next;
+        }
+        return next;
     }
 
     /** Deletes the oldest files above the configured number. */
@@ -86,6 +96,16 @@ public final class RotatedFiles {
 
     /** Returns the rotated files, oldest first. */
     public List<Path> files() throws IOException {
+        return rotated().stream().map(Rotated::path).toList();
+    }
+
+    /** Returns whether a rotated file was compressed later. */
+    public static boolean isCompressed(Path file) {
+        String name = String.valueOf(file.getFileName());
+        return COMPRESSED.stream().anyMatch(ending -> !ending.isEmpty() && name.endsWith(ending));
+    }
+
+    private List<Rotated> rotated() throws IOException {
         List<Rotated> found = new ArrayList<>();
         try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory)) {
             for (Path entry : entries) {
@@ -98,7 +118,7 @@ public final class RotatedFiles {
             throw e.getCause();
         }
         Collections.sort(found);
-        return found.stream().map(Rotated::path).toList();
+        return found;
     }
 
     private @Nullable Rotated parse(Path entry) {

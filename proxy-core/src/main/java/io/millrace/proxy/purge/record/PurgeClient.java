@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The client that requested a purge. Immutable.
  *
- * @param via {@code admin} or {@code request}
+ * @param via {@code admin}, {@code request} or {@code unknown}
  * @param uid user of the process at the other end of the Unix domain socket; -1 when not known
  * @param token name of the token; null without one
  * @param address client address; null on a Unix domain socket
@@ -17,6 +17,9 @@ public record PurgeClient(
         @Nullable String address) {
     /** The client of purges in a program that embeds the proxy. */
     public static final PurgeClient EMBEDDED = new PurgeClient("admin", -1, null, null);
+
+    /** The client of a purge without a record. */
+    public static final PurgeClient UNKNOWN = new PurgeClient("unknown", -1, null, null);
 
     /** Creates the client of a PURGE or BAN request. */
     public static PurgeClient ofRequest(String address) {

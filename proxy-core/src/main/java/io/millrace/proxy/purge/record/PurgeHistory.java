@@ -3,8 +3,7 @@ package io.millrace.proxy.purge.record;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -198,13 +197,16 @@ public final class PurgeHistory implements AutoCloseable {
     /**
      * Returns the latest purges, newest first. Blocks.
      *
+     * @param before only purges older than the one with this identifier; null for all
      * @param count limit of the result
+     * @return null if no purge has that identifier
      * @throws IOException if the log cannot be read
      */
-    public List<PurgeRecord> latest(int count) throws IOException {
-        List<PurgeRecord> all = new ArrayList<>(records(lines.lines()).values());
-        Collections.reverse(all);
-        return all.subList(0, Math.min(all.size(), Math.min(count, entriesMax.getAsInt())));
+    public @Nullable List<PurgeRecord> latest(@Nullable String before, int count) throws IOException {
+        int historyMax = entriesMax.getAsInt();
+        PurgePage page = new PurgePage(before, Math.min(count, historyMax));
+        lines.visit(page);
+        return page.newestFirst(historyMax);
     }
 
     /**
@@ -214,21 +216,13 @@ public final class PurgeHistory implements AutoCloseable {
      */
     public @Nullable PurgeRecord find(String id) throws IOException {
         String member = "\"id\":\"" + id + "\"";
-        List<String> some = new ArrayList<>();
-        for (String line : lines.lines()) {
+        Map<String, PurgeRecord> records = new HashMap<>();
+        lines.visit(line -> {
             if (line.contains(member)) {
-                some.add(line);
+                PurgeLine.read(line, records);
             }
-        }
-        return records(some).get(id);
-    }
-
-    private static Map<String, PurgeRecord> records(List<String> of) {
-        Map<String, PurgeRecord> records = new LinkedHashMap<>();
-        for (String line : of) {
-            PurgeLine.read(line, records);
-        }
-        return records;
+        });
+        return records.get(id);
     }
 
     /** Writes the waiting records. Blocks. */

@@ -104,19 +104,20 @@ final class PurgeLine {
     }
 
     /**
-     * Reads a line into the records found so far; a line that cannot be read is skipped.
+     * Reads a line into the records found so far. An invalid line is skipped, and so is a line about an unknown purge.
      *
-     * @param records by identifier
+     * @param records records by identifier
+     * @return the identifier; null if the line is invalid
      */
-    static void read(String line, Map<String, PurgeRecord> records) {
+    static @Nullable String read(String line, Map<String, PurgeRecord> records) {
         Map<String, String> members = members(line);
         String id = members.get("id");
-        if (id == null) {
-            return;
+        if (id == null || id.isEmpty()) {
+            return null;
         }
         if (PURGE.equals(members.get("action"))) {
             records.put(id, record(id, members));
-            return;
+            return id;
         }
         PurgeRecord known = records.get(id);
         if (known != null) {
@@ -125,6 +126,7 @@ final class PurgeLine {
                     : known;
             records.put(id, members.containsKey("state") ? counted.in(PurgeState.of(members.get("state"))) : counted);
         }
+        return id;
     }
 
     private static PurgeRecord record(String id, Map<String, String> members) {

@@ -2,6 +2,7 @@ package io.millrace.proxy.purge.record;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.function.Consumer;
 
 /** An append-only log of lines. Thread-safe; may block. */
 interface PurgeLog {
@@ -12,6 +13,6 @@ interface PurgeLog {
      */
     void append(List<byte[]> lines) throws IOException;
 
-    /** Returns all lines, oldest first, without line feeds. */
-    List<String> lines() throws IOException;
+    /** Passes all lines to a visitor, oldest first, without line feeds. */
+    void visit(Consumer<String> visitor) throws IOException;
 }

@@ -1,7 +1,9 @@
 package io.millrace.proxy.purge.record;
 
 import io.millrace.proxy.observe.log.RotatedFiles;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
@@ -11,10 +13,10 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -22,7 +24,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A log in files of a directory that the workers of a launcher share. New lines are appended to {@code purges.jsonl}.
  * When it has reached the limit of lines it is renamed like an access log, and {@value #ROTATED_KEPT} renamed files are
- * kept. A file lock admits one writer or reader at a time; the kernel releases it when its process ends.
+ * kept. Compressed files are ignored. A file lock admits one writer or reader at a time; the kernel releases it when its
+ * process ends.
  *
  * <p>Thread-safe; blocks.
  */
@@ -31,6 +34,9 @@ final class PurgeLogFile implements PurgeLog {
     private static final String LOCK = "lock";
     /** Enough for the limit of purges, each with an undo and a count. */
     private static final int ROTATED_KEPT = 3;
+
+    /** Lower bound of lines in a renamed file, so that the names of one second suffice. */
+    private static final int ROTATED_LINES_MIN = 100;
 
     /** A file lock belongs to a process; this lock excludes threads of this process. */
     private static final ReentrantLock IN_PROCESS = new ReentrantLock();
@@ -80,7 +86,7 @@ final class PurgeLogFile implements PurgeLog {
     public void append(List<byte[]> added) throws IOException {
         locked(() -> {
             update();
-            if (lines >= linesMax.getAsInt()) {
+            if (lines >= Math.max(ROTATED_LINES_MIN, linesMax.getAsInt())) {
                 rotated.add(clockMillis.getAsLong());
                 rotated.prune();
                 update();
@@ -165,26 +171,27 @@ final class PurgeLogFile implements PurgeLog {
     }
 
     @Override
-    public List<String> lines() throws IOException {
-        return locked(() -> {
-            List<String> all = new ArrayList<>();
+    public void visit(Consumer<String> visitor) throws IOException {
+        locked(() -> {
             for (Path one : rotated.files()) {
-                read(one, all);
+                if (!RotatedFiles.isCompressed(one)) {
+                    read(one, visitor);
+                }
             }
             if (Files.exists(file)) {
-                read(file, all);
+                read(file, visitor);
             }
-            return all;
+            return true;
         });
     }
 
-    private static void read(Path one, List<String> to) throws IOException {
-        // Decoded without errors, because a torn end may have half a character.
-        String text = new String(Files.readAllBytes(one), StandardCharsets.UTF_8);
-        int start = 0;
-        for (int end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
-            to.add(text.substring(start, end));
-            start = end + 1;
+    private static void read(Path one, Consumer<String> visitor) throws IOException {
+        // This decoder replaces malformed input, because a torn end may have half a character.
+        try (BufferedReader in =
+                new BufferedReader(new InputStreamReader(Files.newInputStream(one), StandardCharsets.UTF_8))) {
+            for (String line = in.readLine(); line != null; line = in.readLine()) {
+                visitor.accept(line);
+            }
         }
     }
 }

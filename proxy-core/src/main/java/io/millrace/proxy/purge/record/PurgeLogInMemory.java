@@ -2,10 +2,10 @@ package io.millrace.proxy.purge.record;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 
 /** A log in memory for a proxy without a state directory. Thread-safe. */
@@ -34,10 +34,10 @@ final class PurgeLogInMemory implements PurgeLog {
     }
 
     @Override
-    public List<String> lines() {
+    public void visit(Consumer<String> visitor) {
         lock.lock();
         try {
-            return new ArrayList<>(lines);
+            lines.forEach(visitor);
         } finally {
             lock.unlock();
         }

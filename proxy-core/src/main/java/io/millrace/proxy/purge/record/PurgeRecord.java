@@ -1,5 +1,6 @@
 package io.millrace.proxy.purge.record;
 
+import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,12 +28,23 @@ public record PurgeRecord(
         PurgeState state,
         long objects,
         long bytes) {
+    /** The scope of a purge in force without a record. */
+    public static final String UNKNOWN = "unknown";
+
     /** Limit of a target in characters. */
     public static final int TARGET_LENGTH_MAX = 1024;
 
-    /** Shortens a long target. */
+    /** Shortens a long target, and replaces characters that UTF-8 cannot encode. */
     public PurgeRecord {
-        target = target.length() > TARGET_LENGTH_MAX ? target.substring(0, TARGET_LENGTH_MAX - 3) + "..." : target;
+        target = encodable(
+                target.length() > TARGET_LENGTH_MAX ? target.substring(0, TARGET_LENGTH_MAX - 3) + "..." : target);
+        site = site == null ? null : encodable(site);
+    }
+
+    /** Replaces surrogates without their partner, which a request or the shortening may leave, by question marks. */
+    private static String encodable(String text) {
+        boolean hasSurrogates = text.chars().anyMatch(c -> Character.isSurrogate((char) c));
+        return hasSurrogates ? new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8) : text;
     }
 
     /** Creates the record of a purge that is in force and durable, without a count. */

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Records of purges outlive the process, several of which may write them, and half a line. */
 final class PurgeHistoryTest {
@@ -49,7 +50,12 @@ final class PurgeHistoryTest {
     }
 
     private static List<String> ids(PurgeHistory history, int count) throws IOException {
-        return history.latest(count).stream().map(PurgeRecord::id).toList();
+        return ids(history, null, count);
+    }
+
+    private static List<String> ids(PurgeHistory history, String before, int count) throws IOException {
+        List<PurgeRecord> page = history.latest(before, count);
+        return page == null ? null : page.stream().map(PurgeRecord::id).toList();
     }
 
     @Test
@@ -71,7 +77,7 @@ final class PurgeHistoryTest {
             add(history, bare);
         }
         try (PurgeHistory history = open(10)) {
-            assertEquals(List.of(bare, full), history.latest(10));
+            assertEquals(List.of(bare, full), history.latest(null, 10));
             assertEquals(full, history.find("s1"));
             assertNull(history.find("s"));
             assertNull(history.find("\""));
@@ -94,13 +100,13 @@ final class PurgeHistoryTest {
         }
     }
 
-    @ParameterizedTest
-    @CsvSource({"1, 1", "7, 3", "50, 10", "1000, 10"})
-    void asManyAsAreToBeKeptAreKeptAndLittleMore(int added, int kept) throws Exception {
+    @ParameterizedTest(name = "{0} records, {1} kept, {2} ms apart")
+    @CsvSource({"1, 1, 10", "7, 3, 10", "50, 10, 10", "1000, 10, 10", "1200, 100, 0", "1200, 150, 1000"})
+    void theLatestRecordsAreKeptInALimitedNumberOfFiles(int added, int kept, int millis) throws Exception {
         try (PurgeHistory history = open(kept)) {
             for (int i = 0; i < added; i++) {
                 add(history, record(i));
-                clock.addAndGet(10);
+                clock.addAndGet(millis);
             }
             List<String> expected = new ArrayList<>();
             for (int i = added - 1; i >= Math.max(0, added - kept); i--) {
@@ -112,6 +118,55 @@ final class PurgeHistoryTest {
         try (Stream<Path> files = Files.list(directory.resolve("purges"))) {
             assertTrue(files.count() <= 5);
         }
+    }
+
+    @ParameterizedTest(name = "before {0}, limit {1}")
+    @CsvSource({
+        "s10, 3, s9 s8 s7", "s3, 9, s2", "s2, 9, ''", "s1, 9, ''", "s9, 0, ''", "s12, 1, s11", "s13, 1,", "'', 1,"
+    })
+    void aPageHasTheRecordsBeforeAPurge(String before, int limit, String expected) throws Exception {
+        try (PurgeHistory history = open(11)) {
+            for (int i = 0; i <= 12; i++) {
+                add(history, record(i));
+            }
+            add(history, record(12));
+            CountDownLatch done = new CountDownLatch(1);
+            history.undone("s9", CLIENT, Runnable::run, done::countDown);
+            done.await();
+            List<String> page = ids(history, before, limit);
+            assertEquals(expected, page == null ? null : String.join(" ", page));
+            if (page != null && page.contains("s9")) {
+                assertEquals(
+                        PurgeState.UNDONE,
+                        history.latest(before, limit).get(page.indexOf("s9")).state());
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "\ud800",
+                "a\udc00b",
+                "\",\"id\":\"s2\",\"x\":\"",
+                "line\nfeed\r\u0000\u001b[31m\u2028",
+                "{\"action\":\"undo\"}"
+            })
+    void hostileTextIsWrittenAsOneLineAndReadAgain(String text) throws Exception {
+        String cut = "x".repeat(PurgeRecord.TARGET_LENGTH_MAX - 4) + "\ud83d\ude00 more";
+        PurgeRecord hostile = PurgeRecord.done("s1", NOW_MILLIS, CLIENT, "tag", text, text, true);
+        PurgeRecord isLong = PurgeRecord.done("s2", NOW_MILLIS, CLIENT, "tag", cut, null, true);
+        try (PurgeHistory history = open(10)) {
+            add(history, hostile);
+            add(history, isLong);
+            assertEquals(0, history.lost());
+            assertEquals(List.of(isLong, hostile), history.latest(null, 10));
+            assertEquals(hostile, history.find("s1"));
+        }
+        assertEquals(2, Files.readAllLines(directory.resolve("purges/purges.jsonl")).size());
+        boolean isEncodable = StandardCharsets.UTF_8.newEncoder().canEncode(text);
+        assertEquals(isEncodable, hostile.target().equals(text), hostile.target());
+        assertTrue(isLong.target().endsWith("x?..."), isLong.target());
     }
 
     @Test

@@ -1,0 +1,101 @@
+package io.millrace.proxy.admin.data;
+
+import io.millrace.proxy.admin.cache.InvalidationService.Kind;
+import io.millrace.proxy.admin.cache.PurgeService.PurgeReport;
+import io.millrace.proxy.admin.purge.PurgeControl.Count;
+import io.millrace.proxy.admin.resource.AdminCaller;
+import io.millrace.proxy.admin.resource.AdminException;
+import io.millrace.proxy.exchange.decide.InvalidationScopes;
+import io.millrace.proxy.http.TargetUri;
+import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.purge.record.PurgeHistory;
+import io.millrace.proxy.purge.record.PurgeRecord;
+import io.millrace.proxy.purge.record.PurgeState;
+import io.millrace.proxy.server.ProxyView;
+import io.millrace.proxy.server.ServingLoop;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Removes the stored variants of one URL for the admin API, and adds the record of this purge.
+ *
+ * <p>Used once. Thread-safe.
+ */
+final class UrlPurge {
+    private final ProxyView proxy;
+    private final PurgeCounts counts;
+    private final TargetUri target;
+    private final PurgeHistory history;
+    private final PurgeRecord record;
+
+    UrlPurge(ProxyView proxy, PurgeCounts counts, TargetUri target, AdminCaller caller) {
+        this.proxy = proxy;
+        this.counts = counts;
+        this.target = target;
+        this.history = proxy.shared().purges();
+        this.record = PurgeRecord.done(
+                history.newRemovalId(),
+                history.nowMillis(),
+                ScopedPurges.client(caller),
+                ScopedPurges.word(Kind.URL),
+                target.asString(),
+                null,
+                false);
+    }
+
+    /**
+     * Purges the URL.
+     *
+     * @param counted whether to count the covered objects before, for a short time at most
+     * @return completes when the purge and its record are durable
+     */
+    CompletionStage<PurgeReport> run(boolean counted) {
+        if (!counted) {
+            return purge(null);
+        }
+        // The count comes first, because removed objects cannot be counted.
+        PurgeCount count = PurgeCount.ofDryRun(
+                proxy.store(),
+                proxy.shared().invalidator().invalidations(),
+                InvalidationScopes.urls(List.of(target), proxy.settings().remap()));
+        try {
+            counts.start(record, count);
+        } catch (AdminException e) {
+            // Too many counts are in progress: the purge does not wait for them.
+            return purge(null);
+        }
+        // The purge waits for one slice at most.
+        count.firstSlice().thenAccept(PurgeCount::cancel);
+        return count.end().thenCompose(ended -> purge(ended.isWhole() ? ended.count() : null));
+    }
+
+    private CompletionStage<PurgeReport> purge(@Nullable Count count) {
+        ServingLoop loop = proxy.loops().get(0);
+        CompletableFuture<PurgeReport> report = new CompletableFuture<>();
+        proxy.shared().purger().purge(target, loop.loop(), (wasPresent, failure) -> {
+            if (failure != null) {
+                loop.counters().increment(Counter.PURGES_FAILED);
+                history.add(record.in(PurgeState.FAILED), Runnable::run, () -> {});
+                report.completeExceptionally(new AdminException(
+                        500,
+                        "purge-not-durable",
+                        "purged from this process, but the storage could not be written: " + failure.getMessage()));
+                return;
+            }
+            loop.counters().increment(wasPresent ? Counter.PURGES_FOUND : Counter.PURGES_ABSENT);
+            PurgeRecord done = record;
+            if (count != null) {
+                done = record.counted(count.objects(), count.bytes());
+            } else if (!wasPresent) {
+                done = record.counted(0, 0);
+            }
+            String detail = wasPresent ? "every stored variant is gone" : "nothing was stored";
+            PurgeReport answer =
+                    new PurgeReport(target.asString(), wasPresent, detail, record.id(), done.objects());
+            history.add(done, loop.loop(), () -> report.complete(answer));
+        });
+        return report;
+    }
+}

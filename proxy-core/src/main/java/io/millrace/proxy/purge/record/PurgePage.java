@@ -1,0 +1,74 @@
+package io.millrace.proxy.purge.record;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads one page of records from the lines of a log, oldest first. It keeps no more records than the page has, so that the
+ * size of the log does not matter.
+ *
+ * <p>Confined to one thread.
+ */
+final class PurgePage implements Consumer<String> {
+    private final @Nullable String before;
+    private final int limit;
+    private final Map<String, PurgeRecord> records = new LinkedHashMap<>();
+    /** Number of purges in the lines so far. */
+    private long purges;
+    /** Value of {@link #purges} at the newest purge of the page. */
+    private long newest;
+
+    private boolean hasEnded;
+
+    /**
+     * Creates a page.
+     *
+     * @param before identifier of the first purge after the page; null for the latest purges
+     * @param limit limit of records
+     */
+    PurgePage(@Nullable String before, int limit) {
+        this.before = before;
+        this.limit = limit;
+    }
+
+    @Override
+    public void accept(String line) {
+        int count = records.size();
+        String id = PurgeLine.read(line, records);
+        if (id == null || records.size() == count) {
+            return;
+        }
+        purges++;
+        hasEnded |= id.equals(before);
+        if (hasEnded) {
+            records.remove(id);
+            return;
+        }
+        newest = purges;
+        if (records.size() > limit) {
+            records.remove(records.keySet().iterator().next());
+        }
+    }
+
+    /**
+     * Returns the records, newest first.
+     *
+     * @param historyMax number of latest purges that have records; older records are ignored
+     * @return null if no purge has the identifier {@code before}
+     */
+    @Nullable
+    List<PurgeRecord> newestFirst(int historyMax) {
+        if (before != null && !hasEnded) {
+            return null;
+        }
+        List<PurgeRecord> all = new ArrayList<>(records.values());
+        Collections.reverse(all);
+        long left = Math.max(0, historyMax - (purges - newest));
+        return all.subList(0, (int) Math.min(all.size(), left));
+    }
+}
