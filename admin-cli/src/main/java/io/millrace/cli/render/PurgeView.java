@@ -98,7 +98,8 @@ public final class PurgeView {
     private static String what(JsonObject purge) {
         String scope = purge.text("scope", "?");
         String target = purge.text("target", "");
-        String site = purge.has("site") ? ", site " + purge.text("site", "") : "";
+        String named = purge.text("site", "");
+        String site = purge.has("site") && !target.endsWith(" of " + named) ? ", site " + named : "";
         return purge.text("mode", "?") + ", " + (scope.equals("all") ? target : scope + " " + target) + site;
     }
 

@@ -30,11 +30,11 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends requests to another admin server over its Unix domain socket, each on a connection of its own, each within a set
- * time. Thread-safe.
+ * Sends requests to another admin server over its Unix domain socket. Each request has its own connection and timeout.
+ * Thread-safe.
  */
 final class AdminClient {
-    /** The largest answer there is are the metrics, some hundred KiB. */
+    /** Limit of an answer. The largest one is the metrics, some hundred KiB. */
     private static final int MAX_REPLY_BYTES = 32 << 20;
 
     private static final int CONNECT_TIMEOUT_MILLIS = 2000;
@@ -53,9 +53,9 @@ final class AdminClient {
     /**
      * Sends one request.
      *
-     * @param socket where the other server listens, or null when there is none
-     * @return the answer, whatever its status, or an {@link AdminException}: 503 when nobody listens there, 504 when no
-     *     answer comes in time, 502 when the connection breaks
+     * @param socket the socket of the other server; null if it does not run
+     * @return the answer with any status, or an {@link AdminException}: 503 if no server listens on the socket, 504 after the
+     *     timeout, 502 if the connection breaks
      */
     CompletionStage<AdminReply> send(
             @Nullable Path socket, String method, String target, byte[] body, Duration timeout) {
@@ -65,7 +65,7 @@ final class AdminClient {
     /**
      * Sends a request for a client.
      *
-     * @param caller the client, which the server is told
+     * @param caller the client, which is passed to the server
      */
     CompletionStage<AdminReply> send(
             @Nullable Path socket, String method, String target, byte[] body, AdminCaller caller, Duration timeout) {

@@ -22,11 +22,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One client's connection to the admin API: one request at a time, in order. Confined to one event loop. */
+/** A client's connection to the admin API. It answers one request at a time, in order. Confined to one event loop. */
 final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest> {
     private static final Logger LOGGER = LoggerFactory.getLogger(AdminConnection.class);
 
-    /** More than any client of this API sends ahead; one that does is cut off. */
+    /** Limit of pipelined requests, more than clients of this API send; a connection above it is closed. */
     static final int MAX_PIPELINED = 16;
 
     private final AdminRoutes routes;
@@ -34,17 +34,17 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
     private final @Nullable TcpClient tcp;
     private final RequestDeadline deadline;
     private final AdminCallers callers;
-    /** Pipelined requests that wait for the answer to the one before; owned. */
+    /** Pipelined requests that wait for the answer to an earlier request; owned. */
     private final Deque<FullHttpRequest> waiting = new ArrayDeque<>(MAX_PIPELINED);
 
     private @Nullable PendingReply pending;
 
     /**
-     * A connection.
+     * Creates the handler of a connection.
      *
-     * @param worker runs what blocks
-     * @param tcp what the connection is held to, or null on a Unix domain socket, where the file's mode decides
-     * @param deadline of the request that is being received
+     * @param worker runs blocking requests
+     * @param tcp the limits of a TCP connection; null on a Unix domain socket, where the mode of the file limits access
+     * @param deadline the deadline of the request that is being received
      * @param callers identifies the clients of requests
      */
     AdminConnection(
@@ -111,7 +111,7 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
         }
     }
 
-    /** A wrong token is answered later, so that guessing takes time. The connection gives way to others meanwhile as any without a token. */
+    /** Answers a wrong token after a delay, so that guessing takes time. New connections may replace this one meanwhile. */
     private static void refuse(
             ChannelHandlerContext context,
             TcpClient tcp,
@@ -140,7 +140,7 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
         try {
             return new QueryStringDecoder(target).path();
         } catch (IllegalArgumentException e) {
-            // a broken escape: no resource has such a path
+            // No resource has a path with an invalid escape.
             return target;
         }
     }
@@ -158,7 +158,7 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
         }
     }
 
-    // A resource is somebody else's code: whatever it throws is answered, and the connection lives on.
+    // Any failure of a resource is answered, and the connection stays open.
     @SuppressWarnings("IllegalCatch")
     private static void call(AdminResource resource, AdminRequest request, PendingReply reply) {
         try {
@@ -170,12 +170,12 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
         }
     }
 
-    /** The answer is written: the next request may begin. On the event loop. */
+    /** Begins the next request after an answer was written. Call on the event loop. */
     void replied(ChannelHandlerContext context) {
         pending = null;
         answering(false);
         if (!waiting.isEmpty()) {
-            // Not from here: a row of immediate answers would nest as deep as it is long.
+            // A later task, because immediate answers to many requests would nest deeply.
             context.executor().execute(() -> beginNext(context));
         }
     }
@@ -205,7 +205,7 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
 
     private void tooSlow(ChannelHandlerContext context, Duration time) {
         if (pending != null) {
-            // It comes behind another, and an answer now would be taken for that one's.
+            // An earlier request has no answer yet, and the client would take this answer for its answer.
             context.close();
             return;
         }

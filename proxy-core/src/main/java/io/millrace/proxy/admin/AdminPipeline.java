@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sets up the connections of one listener, and refuses those beyond its limit, so that the TCP side cannot lock operators
- * out of the Unix side. On TCP {@link TcpPlaces} has the limit.
+ * Initializes the connections of one listener, and refuses connections above its limit. TCP and Unix sockets have separate
+ * limits, so that TCP clients cannot lock out operators. {@link TcpPlaces} has the limit of TCP.
  *
  * <table>
  *   <caption>Limits</caption>
@@ -20,16 +20,16 @@ import org.jspecify.annotations.Nullable;
  *   <tr><td>request line, bytes</td><td>{@value #MAX_LINE_BYTES}</td></tr>
  *   <tr><td>header section, bytes</td><td>{@value #MAX_HEADER_BYTES}</td></tr>
  *   <tr><td>idle time, seconds</td><td>{@value #IDLE_SECONDS}</td></tr>
- *   <tr><td>from the first byte of a request to its last, seconds</td><td>{@value #REQUEST_SECONDS}</td></tr>
- *   <tr><td>the same on TCP without a token, and from the connection's start, seconds</td><td>{@value #UNPROVEN_SECONDS}</td></tr>
- *   <tr><td>until a wrong token is answered, seconds</td><td>{@value #WRONG_TOKEN_SECONDS}</td></tr>
+ *   <tr><td>time to receive a request, seconds</td><td>{@value #REQUEST_SECONDS}</td></tr>
+ *   <tr><td>time to receive a request on TCP without a token, from the start of the connection, seconds</td><td>{@value #UNPROVEN_SECONDS}</td></tr>
+ *   <tr><td>delay of the answer to a wrong token, seconds</td><td>{@value #WRONG_TOKEN_SECONDS}</td></tr>
  * </table>
  *
  * <p>Confined to one event loop.
  */
 final class AdminPipeline extends ChannelInitializer<Channel> {
     static final int MAX_CONNECTIONS = 64;
-    /** Room for a question about a request that is longer than limits.request_header, percent-encoded. */
+    /** Limit of a request line; {@code explain} needs a percent-encoded URL longer than limits.request_header. */
     static final int MAX_LINE_BYTES = 128 << 10;
 
     static final int MAX_HEADER_BYTES = 16 << 10;
@@ -48,7 +48,7 @@ final class AdminPipeline extends ChannelInitializer<Channel> {
     private final TcpPlaces places;
     private final AdminCallers callers;
 
-    /** @param refusals counts what the TCP side refuses */
+    /** @param refusals counts refused TCP requests */
     AdminPipeline(
             AdminRoutes routes,
             Executor worker,

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** Which resource answers which path and method. Immutable. */
+/** The resources by path and method. Immutable. */
 final class AdminRoutes {
     private final Map<String, TreeMap<String, AdminResource>> byPath = new HashMap<>();
 
@@ -35,7 +35,7 @@ final class AdminRoutes {
         return methods == null ? null : methods.get(method);
     }
 
-    /** The methods of a path as the Allow field lists them; empty when there is no such path. */
+    /** Returns the methods of a path for the Allow field; empty if there is no such path. */
     String allowed(String path) {
         TreeMap<String, AdminResource> methods = byPath.get(path);
         if (methods == null) {

@@ -30,18 +30,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Serves the admin API: HTTP/1.1 on a Unix domain socket of mode 0660, and on TCP where a token is configured. It has an
- * event loop and a worker thread of its own, so that no admin request ever waits on, or for, a client's request.
+ * Serves the admin API with HTTP/1.1 on a Unix domain socket of mode 0660, and on TCP if a token is configured. It has its own
+ * event loop and worker thread, so that admin requests and client requests do not wait for each other.
  *
  * <p>Thread-safe.
  */
 public final class AdminServer implements AutoCloseable {
-    /** The longest request body; longer ones get a 413. */
+    /** Limit of a request body; a longer body gets a 413. */
     public static final int MAX_BODY_BYTES = 64 << 10;
 
     private static final Logger LOGGER = LoggerFactory.getLogger(AdminServer.class);
 
-    /** Blocking requests that may wait for the worker thread; further ones get a 503. */
+    /** Limit of blocking requests that wait for the worker thread; further requests get a 503. */
     private static final int MAX_WAITING = 16;
 
     private static final long CLOSE_SECONDS = 5;
@@ -83,7 +83,7 @@ public final class AdminServer implements AutoCloseable {
         routes = new AdminRoutes(resources);
     }
 
-    /** A builder without listeners and resources. */
+    /** Creates a builder without listeners and resources. */
     public static Builder builder() {
         return new Builder();
     }
@@ -107,7 +107,7 @@ public final class AdminServer implements AutoCloseable {
         }
     }
 
-    /** Binds the Unix socket again when its file was deleted, also after its directory was restored. */
+    /** Binds the Unix socket again if its file was deleted, also after its directory was restored. */
     private void watch(UnixSocketFile file) {
         Channel bound = listeners.get(listeners.size() - 1);
         unixListener = bound;
@@ -120,10 +120,10 @@ public final class AdminServer implements AutoCloseable {
         if (before == null || !file.isLost()) {
             return;
         }
-        // A channel that closes deletes the file that it was bound to.
+        // A channel deletes its socket file when it closes.
         before.close().addListener(closed -> {
             ChannelFuture again = bootstrap(transport.unixServer(), null).bind(transport.address(file.bindPath()));
-            // Where this fails a closed channel stays, and the next look tries again.
+            // After a failure the channel stays closed, and the next check tries again.
             unixListener = again.channel();
             again.addListener(bound -> {
                 if (!bound.isSuccess()) {
@@ -160,12 +160,12 @@ public final class AdminServer implements AutoCloseable {
         return bound.channel();
     }
 
-    /** The TCP address it listens on, with the port that was chosen for port 0; null without TCP. */
+    /** Returns the bound TCP address, with the actual port for port 0; null without TCP. */
     public @Nullable InetSocketAddress tcpAddress() {
         return tcpAddress;
     }
 
-    /** Stops listening, removes the socket's file unless a successor has replaced it, and drops open connections. */
+    /** Stops listening, deletes the socket file unless a successor has replaced it, and closes open connections. */
     @Override
     public void close() {
         for (Channel listener : listeners) {
@@ -182,7 +182,7 @@ public final class AdminServer implements AutoCloseable {
         group.shutdownGracefully(0, CLOSE_SECONDS, TimeUnit.SECONDS).awaitUninterruptibly();
     }
 
-    /** What an {@link AdminServer} is made of. Confined to one thread. */
+    /** Builds an {@link AdminServer}. Confined to one thread. */
     public static final class Builder {
         private final List<AdminResource> resources = new ArrayList<>();
         private final List<Function<AdminClient, AdminResource>> forwarded = new ArrayList<>();
@@ -194,13 +194,13 @@ public final class AdminServer implements AutoCloseable {
 
         private Builder() {}
 
-        /** Listens on a Unix domain socket; the directory exists. */
+        /** Adds a Unix domain socket; its directory must exist. */
         public Builder unixSocket(Path socket) {
             unixSocket = socket;
             return this;
         }
 
-        /** Listens on TCP too, where every request but the public ones must carry the token. */
+        /** Adds a TCP listener, on which every request except public ones must have the token. */
         public Builder tcp(InetSocketAddress address, AdminToken bearer) {
             tcpAddress = address;
             token = bearer;
@@ -214,10 +214,10 @@ public final class AdminServer implements AutoCloseable {
         }
 
         /**
-         * Adds a resource that the admin server behind another Unix domain socket answers.
+         * Adds a resource that is forwarded to the admin server on another Unix domain socket.
          *
-         * @param socket asked at each request; null while there is nobody to ask, then the answer is a 503
-         * @param timeout after this time without its answer the client gets a 504
+         * @param socket returns the socket for each request; null while no server runs, which is answered with a 503
+         * @param timeout time to wait for the answer; then the client gets a 504
          */
         public Builder forward(String method, String path, Supplier<@Nullable Path> socket, Duration timeout) {
             forwarded.add(client -> new ForwardingResource(client, method, path, socket, timeout));
@@ -225,18 +225,18 @@ public final class AdminServer implements AutoCloseable {
         }
 
         /**
-         * Adds {@code GET /v1/status} as the worker answers it, with the launcher's processes and configuration.
+         * Adds {@code GET /v1/status}: the worker's answer with the launcher's processes and configuration.
          *
-         * @param socket the worker's admin socket, asked at each request; null while there is no worker
-         * @param processes the member {@code process}
-         * @param launcher the member {@code config}, and all the rest when no worker answers
+         * @param socket returns the worker's admin socket for each request; null while there is no worker
+         * @param processes returns the member {@code process}
+         * @param launcher returns the member {@code config}, and all other members if no worker answers
          */
         public Builder forwardStatus(Supplier<@Nullable Path> socket, ProcessSource processes, StatusSource launcher) {
             forwarded.add(client -> new ForwardedStatusResource(client, socket, processes, launcher));
             return this;
         }
 
-        /** From the first byte of a request to its last; then it gets a 408. */
+        /** Sets the time to receive a request; then it gets a 408. */
         Builder requestTime(Duration limit) {
             return times(new AdminTimes(limit, times.unproven(), times.wrongToken()));
         }
@@ -252,7 +252,7 @@ public final class AdminServer implements AutoCloseable {
         }
 
         /**
-         * Starts to listen. Blocks until it does.
+         * Starts to listen. Blocks until the sockets are bound.
          *
          * @throws IOException if an address is in use or a socket file cannot be made; then nothing is left behind
          */

@@ -3,14 +3,14 @@ package io.millrace.proxy.admin;
 import java.time.Duration;
 
 /**
- * How long clients of the admin API may take, and have to wait. Immutable.
+ * Time limits of clients of the admin API. Immutable.
  *
- * @param request from the first byte of a request to its last
- * @param unproven the same on TCP without a token; for the first request from the connection's start
- * @param wrongToken until a wrong token is answered
+ * @param request time to receive a request, from its first to its last byte
+ * @param unproven the same on TCP without a token; for the first request from the start of the connection
+ * @param wrongToken delay of the answer to a wrong token
  */
 record AdminTimes(Duration request, Duration unproven, Duration wrongToken) {
-    /** Those of the product. */
+    /** The limits in production. */
     static AdminTimes standard() {
         return new AdminTimes(
                 Duration.ofSeconds(AdminPipeline.REQUEST_SECONDS),

@@ -8,7 +8,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import org.jspecify.annotations.Nullable;
 
-/** The bearer token (RFC 6750 section 2.1) that the admin API asks for on TCP. Never printed. Immutable. */
+/** The bearer token (RFC 6750 section 2.1) that the admin API requires on TCP. Never printed. Immutable. */
 public final class AdminToken {
     private static final String SCHEME = "Bearer ";
 
@@ -19,7 +19,7 @@ public final class AdminToken {
     }
 
     /**
-     * Reads the token: the file's first line.
+     * Reads the token from the first line of a file.
      *
      * @throws IOException if the file cannot be read, if others than its owner and group can read it, or if the token is
      *     shorter than 16 characters
@@ -32,7 +32,7 @@ public final class AdminToken {
         return new AdminToken(FilePermissionChecks.token(file));
     }
 
-    /** Whether an Authorization field value carries this token; takes the same time for every wrong one. */
+    /** Returns whether an Authorization field value has this token; takes the same time for every wrong token. */
     boolean isIn(@Nullable String authorization) {
         return authorization != null
                 && authorization.regionMatches(true, 0, SCHEME, 0, SCHEME.length())

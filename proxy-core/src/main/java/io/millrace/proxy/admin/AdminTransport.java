@@ -19,7 +19,7 @@ import java.net.SocketAddress;
 import java.net.UnixDomainSocketAddress;
 import java.nio.file.Path;
 
-/** The two ways to speak over Unix domain sockets: Netty's epoll, and the JDK's channels where that is missing. */
+/** Transport of Unix domain sockets: Netty's epoll, or the JDK's channels if epoll is not available. */
 enum AdminTransport {
     EPOLL {
         @Override

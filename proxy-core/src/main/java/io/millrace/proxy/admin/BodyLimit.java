@@ -9,8 +9,8 @@ import io.netty.handler.codec.http.HttpUtil;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts requests together up to {@link AdminServer#MAX_BODY_BYTES}; a longer one gets a 413 in the API's own form, and the
- * connection is closed instead of reading the rest. Confined to one event loop.
+ * Aggregates requests up to {@link AdminServer#MAX_BODY_BYTES}. A longer request gets a 413 in the form of the API, and the
+ * connection is closed without reading the rest. Confined to one event loop.
  */
 final class BodyLimit extends HttpObjectAggregator {
     private final AdminConnection connection;
@@ -20,7 +20,7 @@ final class BodyLimit extends HttpObjectAggregator {
         this.connection = connection;
     }
 
-    /** Who asks whether to go on, as curl does, gets the same 413 as who does not; Netty's own has no body. */
+    /** Answers {@code Expect: 100-continue} with the same 413, because Netty's answer has no body. */
     @Override
     protected @Nullable Object newContinueResponse(HttpMessage start, int lengthMax, ChannelPipeline pipeline) {
         return HttpUtil.getContentLength(start, -1L) > lengthMax

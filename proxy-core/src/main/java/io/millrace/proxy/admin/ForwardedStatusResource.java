@@ -22,13 +22,13 @@ import tools.jackson.core.JsonToken;
 
 /**
  * {@code GET /v1/status} of the launcher: the worker's status with the launcher's members {@code process} and {@code
- * config}, or, when no worker answers, all of it as the launcher sees it. Thread-safe.
+ * config}. If no worker answers, the launcher writes all members. Thread-safe.
  */
 final class ForwardedStatusResource implements AdminResource {
-    /** What the launcher knows better: it owns the processes and reads the configuration. */
+    /** Members from the launcher, which owns the processes and reads the configuration. */
     private static final Set<String> OWN_MEMBERS = Set.of("process", "config");
 
-    /** A status is for people who wait: a worker that hangs is news too. */
+    /** Short, because a person waits for the status, also if the worker hangs. */
     private static final Duration TIMEOUT = Duration.ofSeconds(3);
 
     private final AdminClient client;

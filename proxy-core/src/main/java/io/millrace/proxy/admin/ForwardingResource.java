@@ -11,9 +11,9 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A resource that another admin server answers: the worker's, when the launcher was asked. Thread-safe. */
+/** Forwards requests from the launcher's admin server to the worker's. Thread-safe. */
 final class ForwardingResource implements AdminResource {
-    /** On top of the time for the worker's answer, so that its error and not ours reaches the client. */
+    /** Added to the worker's own time limit, so that the client gets the worker's error. */
     private static final Duration MARGIN = Duration.ofSeconds(5);
 
     private final AdminClient client;
@@ -41,7 +41,7 @@ final class ForwardingResource implements AdminResource {
         return path;
     }
 
-    /** Health is public wherever it is answered. */
+    /** True for health checks, as in the worker. */
     @Override
     public boolean isPublic() {
         return path.equals(LivezResource.PATH) || path.equals(ReadyzResource.PATH);

@@ -9,7 +9,7 @@ import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
-/** {@code GET /metrics} with the counters of the admin API's own TCP side behind the others. Thread-safe. */
+/** {@code GET /metrics} of the worker, followed by the counters of this admin server's TCP listener. Thread-safe. */
 final class MetricsOfBoth implements AdminResource {
     private final AdminResource metrics;
     private final TcpRefusals refusals;

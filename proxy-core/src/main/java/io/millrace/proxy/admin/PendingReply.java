@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** The answer that one request waits for, with its deadline. Thread-safe: replies from any thread go to the event loop. */
+/** The pending answer to a request, with its deadline. Thread-safe: replies of any thread are written on the event loop. */
 final class PendingReply implements AdminResponder {
     private final ChannelHandlerContext context;
     private final AdminConnection connection;
@@ -35,7 +35,7 @@ final class PendingReply implements AdminResponder {
         this.keepAlive = keepAlive;
     }
 
-    /** Answers with a 504 unless something else does in time. On the event loop. */
+    /** Answers with a 504 after the timeout. Call on the event loop. */
     void startDeadline(Duration timeout) {
         deadline = context.executor()
                 .schedule(
@@ -45,7 +45,7 @@ final class PendingReply implements AdminResponder {
                         TimeUnit.NANOSECONDS);
     }
 
-    /** Answers that the path has another method. On the event loop. */
+    /** Answers that the path does not have this method. Call on the event loop. */
     void replyNotAllowed(String method, String allowed) {
         allow = allowed;
         reply(AdminReply.error(405, "method-not-allowed", method + " is not allowed here, use " + allowed));
@@ -63,7 +63,7 @@ final class PendingReply implements AdminResponder {
         }
     }
 
-    /** Forgets the request: the client has gone. On the event loop. */
+    /** Drops the request after the client has disconnected. Call on the event loop. */
     void cancel() {
         isReplied.set(true);
         cancelDeadline();

@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells of a request that has begun and is not whole in time: a client that sends a byte now and then is never idle, and would
- * hold one of the few connections for ever, without a token. Stands in front of the codec. Confined to one event loop.
+ * Reports a request that is not complete in time. A client that sends a byte from time to time is never idle and could
+ * otherwise keep a connection without a token. Placed before the codec. Confined to one event loop.
  */
 final class RequestDeadline extends ChannelInboundHandlerAdapter {
     private Duration time;
@@ -17,12 +17,12 @@ final class RequestDeadline extends ChannelInboundHandlerAdapter {
     private @Nullable ScheduledFuture<?> deadline;
     private @Nullable ChannelHandlerContext loop;
 
-    /** What the handlers behind it are told. */
+    /** The event for the next handlers. */
     record Passed(Duration time) {}
 
     /**
-     * @param time from the first byte of a request to its last
-     * @param fromStart whether the first request has its time from the connection's start
+     * @param time time to receive a request, from its first to its last byte
+     * @param fromStart whether the time of the first request begins with the connection
      */
     RequestDeadline(Duration time, boolean fromStart) {
         this.time = time;
@@ -44,7 +44,7 @@ final class RequestDeadline extends ChannelInboundHandlerAdapter {
                 .schedule(() -> context.fireUserEventTriggered(new Passed(now)), now.toNanos(), TimeUnit.NANOSECONDS);
     }
 
-    /** Requests have more time from now on, the one that is being received too. */
+    /** Extends the time of all requests, including the one that is being received. */
     void lengthen(Duration longer) {
         time = longer;
         ChannelHandlerContext context = loop;
@@ -62,7 +62,7 @@ final class RequestDeadline extends ChannelInboundHandlerAdapter {
         context.fireChannelRead(message);
     }
 
-    /** A request is whole; the next begins with the next byte. */
+    /** Ends the time of a complete request; the next request begins with the next byte. */
     void met() {
         if (deadline != null) {
             deadline.cancel(false);

@@ -3,11 +3,11 @@ package io.millrace.proxy.admin;
 import java.time.Duration;
 
 /**
- * What one TCP connection of the admin API is held to.
+ * The limits of a TCP connection of the admin API.
  *
- * @param guard whom to refuse
- * @param place of the connection
- * @param refusals counts what is refused
- * @param wrongTokenDelay until a wrong token is answered
+ * @param guard checks requests
+ * @param place place of the connection
+ * @param refusals counts refused requests
+ * @param wrongTokenDelay delay of the answer to a wrong token
  */
 record TcpClient(TcpGuard guard, TcpPlaces.Place place, TcpRefusals refusals, Duration wrongTokenDelay) {}

@@ -9,9 +9,9 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who may speak to the admin API over TCP: whoever has the token, and never a page in a browser. A page from elsewhere can
- * reach this port under a name of its own (DNS rebinding), so the Host must be an address, {@code localhost}, or the name
- * that the listener was configured with, and an Origin must be this server's own. Immutable.
+ * Checks admin requests on TCP. A request needs the token, and must not come from a page of another site in a browser. Such a
+ * page can reach this port under its own name (DNS rebinding). So the Host must be an address, {@code localhost} or the
+ * configured name of the listener, and an Origin must be that of this server. Immutable.
  */
 final class TcpGuard {
     private final AdminToken token;
@@ -22,7 +22,7 @@ final class TcpGuard {
         this.configuredHost = configuredHost.toLowerCase(Locale.ROOT);
     }
 
-    /** The error for a request that is refused, or null. */
+    /** Returns the error of a refused request; null if it is accepted. */
     @Nullable
     AdminException refuse(HttpRequest request, boolean isPublic) {
         HttpHeaders fields = request.headers();
@@ -42,7 +42,7 @@ final class TcpGuard {
         return null;
     }
 
-    /** Whether the request has a token, and not the right one. */
+    /** Returns whether the request has a wrong token. */
     boolean hasWrongToken(HttpRequest request) {
         String authorization = request.headers().get(HttpHeaderNames.AUTHORIZATION);
         return authorization != null && !token.isIn(authorization);

@@ -10,8 +10,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The places of the admin API's TCP connections. Connections that have shown no token never shut out a new one: one of them is closed
- * for it. Connections that have shown the token have places of their own.
+ * Limits the TCP connections of the admin API. If all places of connections without a valid token are taken, a new connection
+ * replaces one of them. Connections with the token have separate places.
  *
  * <p>Confined to one event loop.
  */
@@ -23,7 +23,7 @@ final class TcpPlaces {
     static final int WITH_TOKEN_MAX = 64;
 
     private final TcpRefusals refusals;
-    /** Without a token, the oldest first. */
+    /** Connections without a token, oldest first. */
     private final Set<Place> unproven = new LinkedHashSet<>();
 
     private int proven;
@@ -46,12 +46,12 @@ final class TcpPlaces {
             return isProven;
         }
 
-        /** Whether a request of the connection is being answered; such a one gives way last. */
+        /** Sets whether a request of the connection is being answered; such a connection is replaced last. */
         void answering(boolean whether) {
             isAnswering = whether;
         }
 
-        /** The connection has shown the token. False when all places for such connections are taken. */
+        /** Moves a connection that has sent the token; returns false if all places of such connections are taken. */
         boolean prove() {
             if (!isProven && proven < WITH_TOKEN_MAX && unproven.remove(this)) {
                 isProven = true;
@@ -60,14 +60,14 @@ final class TcpPlaces {
             return isProven;
         }
 
-        /** The other end; null when that is not known. */
+        /** Returns the client's address; null if it is not known. */
         @Nullable
         InetAddress address() {
             return channel.remoteAddress() instanceof InetSocketAddress address ? address.getAddress() : null;
         }
     }
 
-    /** A place for a new connection, until it closes. Another one gives way where none is free. */
+    /** Returns a place for a new connection until it closes. If none is free, another connection is closed. */
     Place enter(Channel channel) {
         if (unproven.size() >= WITHOUT_TOKEN_MAX) {
             Place other = leastWanted();
@@ -88,7 +88,7 @@ final class TcpPlaces {
         }
     }
 
-    /** The oldest connection of the address that has the most; of those whose request is not being answered, where there are any. */
+    /** Returns the oldest connection of the address with the most connections; preferably one without a request in progress. */
     private Place leastWanted() {
         boolean anyUnanswered = unproven.stream().anyMatch(place -> !place.isAnswering);
         Map<@Nullable InetAddress, Integer> counts = new HashMap<>();

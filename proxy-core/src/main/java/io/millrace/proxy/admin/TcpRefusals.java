@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
-/** Counts and logs what the admin API's TCP side refuses. Thread-safe. */
+/** Counts and logs refused TCP requests and connections of the admin API. Thread-safe. */
 final class TcpRefusals {
     private static final long QUIET_NANOS = TimeUnit.MINUTES.toNanos(1);
 
@@ -19,7 +19,7 @@ final class TcpRefusals {
     private final FaultLog faults =
             new FaultLog(LoggerFactory.getLogger(TcpRefusals.class), QUIET_NANOS, System::nanoTime);
 
-    /** A request had another token than that of admin.token_file. At most one line a minute names an address. */
+    /** Counts a request with a wrong token. At most one log line per minute names an address. */
     void wrongToken(@Nullable InetAddress client) {
         wrongToken.increment();
         faults.reportSparing("a request with a wrong token reached admin.listen", () -> from(client));
@@ -29,7 +29,7 @@ final class TcpRefusals {
         noToken.increment();
     }
 
-    /** A connection without a token was closed for a new one. */
+    /** Counts a connection without a token that was closed for a new one. */
     void gaveWay() {
         gaveWay.increment();
         faults.reportSparing(
@@ -37,7 +37,7 @@ final class TcpRefusals {
                 () -> TcpPlaces.WITHOUT_TOKEN_MAX + " were open, the oldest was closed");
     }
 
-    /** All places of connections with the token were taken. */
+    /** Counts a connection that was refused because all places of connections with the token were taken. */
     void full() {
         full.increment();
     }
@@ -50,7 +50,7 @@ final class TcpRefusals {
         return client == null ? "unknown" : client.getHostAddress();
     }
 
-    /** The Prometheus text of the counters, behind that of all others. */
+    /** Returns the counters in the text format of Prometheus. */
     String prometheusText() {
         String name = "millrace_admin_refused_total";
         return "# HELP " + name + " Requests and connections that admin.listen refused.\n# TYPE " + name + " counter\n"

@@ -6,7 +6,8 @@ import io.netty.handler.codec.http.HttpRequest;
 import java.time.Duration;
 
 /**
- * Gives a TCP connection the place and the time of one with the token, as soon as a request's head shows it. Stands behind the codec.
+ * Gives a TCP connection the place and the time limit of a connection with the token when a request head has it. Placed after
+ * the codec.
  *
  * <p>Confined to one event loop.
  */
@@ -16,7 +17,7 @@ final class TokenGate extends ChannelInboundHandlerAdapter {
     private final RequestDeadline deadline;
     private final Duration requestTime;
 
-    /** @param requestTime from the head of a request with the token to its last byte */
+    /** @param requestTime time from the head of a request with the token to its last byte */
     TokenGate(TcpGuard guard, TcpPlaces.Place place, RequestDeadline deadline, Duration requestTime) {
         this.guard = guard;
         this.place = place;

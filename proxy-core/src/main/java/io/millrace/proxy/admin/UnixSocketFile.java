@@ -16,12 +16,12 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The file of a listening Unix domain socket. The socket is bound under a passing name, gets its mode, and is then renamed:
- * nobody ever finds it with a wider mode, and it replaces a file left behind by a dead process in one step. A socket on
- * which somebody answers is never replaced. Confined to one thread at a time.
+ * The file of a listening Unix domain socket. The socket is bound under a temporary name, gets its mode, and is then renamed.
+ * So it never has a wider mode under its final name, and it replaces the file of a dead process atomically. A socket on
+ * which a process answers is never replaced. Confined to one thread at a time.
  */
 final class UnixSocketFile {
-    /** Owner and group, as operators in one group share the admin socket. */
+    /** Access for owner and group, because operators in one group share the admin socket. */
     private static final String MODE = "rw-rw----";
 
     private final Path path;
@@ -34,13 +34,13 @@ final class UnixSocketFile {
         bindPath = path.resolveSibling(passing);
     }
 
-    /** The name to bind to. */
+    /** Returns the temporary name to bind. */
     Path bindPath() {
         return bindPath;
     }
 
     /**
-     * Makes sure that the final name is free or was left behind.
+     * Checks that the final name is free or belongs to a dead process.
      *
      * @throws IOException if something answers there, or if it is not a socket
      */
@@ -75,14 +75,14 @@ final class UnixSocketFile {
         }
     }
 
-    /** Gives the bound socket its mode and its final name. */
+    /** Sets the mode of the bound socket and renames it to its final name. */
     void publish() throws IOException {
         Files.setPosixFilePermissions(bindPath, PosixFilePermissions.fromString(MODE));
         Files.move(bindPath, path, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         publishedKey = Files.readAttributes(path, BasicFileAttributes.class).fileKey();
     }
 
-    /** Whether the file has been deleted while its directory is there. A successor's file is none of ours. */
+    /** Returns whether the file was deleted and its directory exists. The file of a successor counts as present. */
     boolean isLost() {
         Path directory = path.getParent();
         return publishedKey != null

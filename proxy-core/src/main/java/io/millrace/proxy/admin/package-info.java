@@ -1,6 +1,6 @@
 /**
- * The admin HTTP API on a Unix domain socket, and on TCP with a token: one class per resource, each behind a small
- * interface that whoever owns the state implements. The launcher uses the same server and forwards what the worker knows.
+ * The server of the admin HTTP API, on a Unix domain socket, and on TCP with a token. Each resource is a class that reads an
+ * interface; the owner of the state implements it. The launcher uses the same server and forwards requests to the worker.
  */
 @NullMarked
 package io.millrace.proxy.admin;

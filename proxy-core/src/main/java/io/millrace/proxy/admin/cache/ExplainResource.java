@@ -12,15 +12,15 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
 /**
- * {@code GET /v1/explain?url=U[&method=M][&header=Name:%20value][&client=ADDRESS][&port=N][&to_proxy=true][&http2=true]}: what would become of a
- * request, and why. Thread-safe.
+ * {@code GET /v1/explain?url=U[&method=M][&header=Name:%20value][&client=ADDRESS][&port=N][&to_proxy=true][&http2=true]}: explains how the
+ * proxy would answer a request. Thread-safe.
  */
 public final class ExplainResource implements AdminResource {
     private static final int PORT_MAX = 65_535;
 
     private final ExplainSource source;
 
-    /** The resource over a source. */
+    /** Creates the resource for a source. */
     public ExplainResource(ExplainSource source) {
         this.source = source;
     }
@@ -66,7 +66,7 @@ public final class ExplainResource implements AdminResource {
                 return port;
             }
         } catch (NumberFormatException e) {
-            // told below
+            // Reported below.
         }
         throw new AdminException(400, "bad-request", "not a port from 1 to " + PORT_MAX + ": " + text);
     }

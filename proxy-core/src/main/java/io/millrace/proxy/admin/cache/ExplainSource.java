@@ -5,22 +5,22 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** Says what would become of a request and why, without doing any of it. Thread-safe; never blocks. */
+/** Explains how the proxy would answer a request, as a dry run. Thread-safe; never blocks. */
 @FunctionalInterface
 public interface ExplainSource {
-    /** What would become of it now; an {@link AdminException} for what no request can be. */
+    /** Explains a request; completes with an {@link AdminException} if the request is invalid. */
     CompletionStage<Explanation> explain(Question question);
 
     /**
-     * A request that nobody made. Immutable.
+     * A request to explain. Immutable.
      *
-     * @param url an absolute http or https URL, as clients ask for it
-     * @param method its method
-     * @param fields its header fields, without Host
+     * @param url an absolute http or https URL, as clients request it
+     * @param method the method
+     * @param fields the header fields, without Host
      * @param client the client's address; null for loopback
-     * @param port the local port that it came on; 0 for the first that the URL's scheme is served on
-     * @param toProxy whether the client takes this for its proxy and sends the whole URL (RFC 9112 section 3.2.2)
-     * @param http2 whether the request comes by HTTP/2
+     * @param port the local port; 0 for the first listener of the URL's scheme
+     * @param toProxy whether the client uses a forward proxy and sends an absolute URL (RFC 9112 section 3.2.2)
+     * @param http2 whether the request uses HTTP/2
      */
     record Question(
             String url,
@@ -30,7 +30,7 @@ public interface ExplainSource {
             int port,
             boolean toProxy,
             boolean http2) {
-        /** A request of HTTP/1.1. */
+        /** Creates a request of HTTP/1.1. */
         public Question(
                 String url,
                 String method,
@@ -43,24 +43,24 @@ public interface ExplainSource {
     }
 
     /**
-     * What would become of it. Immutable.
+     * The expected handling of a request. Immutable.
      *
-     * @param url the URL as it was understood
-     * @param method its method
-     * @param client the client's address that filters and rules were asked with
-     * @param port the local port that they were asked with
-     * @param outcome what would be done, in a word: {@code deny}, {@code answer}, {@code redirect}, {@code tunnel}, {@code pass},
+     * @param url the URL after parsing
+     * @param method the method
+     * @param client the client's address for filters and rules
+     * @param port the local port for filters and rules
+     * @param outcome the handling as a word: {@code deny}, {@code answer}, {@code redirect}, {@code tunnel}, {@code pass},
      *     {@code hit}, {@code stale}, {@code validate}, {@code complete}, {@code fetch} or {@code unavailable}
-     * @param status of an answer that the proxy gives by itself or from the cache; 0 where the origin gives it
-     * @param rule of {@code remap}, null for none
-     * @param filter the filter that refuses; null for none
-     * @param key the cache key; null where nothing is looked up
-     * @param tier {@code ram} or {@code disk}; null where nothing is stored
-     * @param originUrl what an origin is asked for; null where none is asked
+     * @param status status of a local answer or an answer from the cache; 0 for an answer of the origin
+     * @param rule the remap rule; null for none
+     * @param filter the filter that refuses the request; null for none
+     * @param key the cache key; null without a lookup
+     * @param tier {@code ram} or {@code disk}; null if no response is stored
+     * @param originUrl the URL at the origin; null without a request to an origin
      * @param originGroup the group of origins; null for the host of the rule
-     * @param originHost the host of the group that is next in turn; null where none is
-     * @param collapsed whether another request fetches the same already, so that this one asks no origin
-     * @param steps how that was found, in the order of a request's way
+     * @param originHost the next host of the group; null for none
+     * @param collapsed whether the request joins a fetch in progress
+     * @param steps the decisions, in the order of the request path
      */
     record Explanation(
             String url,
@@ -80,12 +80,12 @@ public interface ExplainSource {
             List<Step> steps) {}
 
     /**
-     * One step. Immutable.
+     * One decision. Immutable.
      *
-     * @param name what is decided: {@code rule}, {@code filters}, {@code methods}, {@code cache-rules}, {@code key}, {@code lookup},
-     *     {@code lifetime}, {@code age}, {@code reuse}, {@code storing}, {@code origin}, {@code answer} and the like
-     * @param text what came of it, for people
-     * @param by the place in the configuration or the header field that decided; null where there is none
+     * @param name the subject of the decision: {@code rule}, {@code filters}, {@code methods}, {@code cache-rules}, {@code key}, {@code lookup},
+     *     {@code lifetime}, {@code age}, {@code reuse}, {@code storing}, {@code origin}, {@code answer} and others
+     * @param text the result for display
+     * @param by the place in the configuration, or the header field, that decided; null for none
      */
     record Step(String name, String text, @Nullable String by) {}
 }

@@ -5,12 +5,12 @@ import io.millrace.proxy.admin.resource.AdminException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Header fields as query parameters have them: {@code Name: value}. */
+/** Parser of header fields in query parameters, in the form {@code Name: value}. */
 final class HeaderFields {
     private HeaderFields() {}
 
     /**
-     * Reads them.
+     * Reads header fields.
      *
      * @throws AdminException if one is none
      */

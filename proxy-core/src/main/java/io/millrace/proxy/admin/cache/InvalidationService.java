@@ -7,13 +7,13 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** Makes unusable what is stored for more than one URL. Thread-safe; never blocks. */
+/** Invalidates stored responses of hosts, prefixes, groups, tags and everything, and of URLs softly. Thread-safe; never blocks. */
 @FunctionalInterface
 public interface InvalidationService {
     /**
-     * Invalidates; completes when that would survive a crash.
+     * Invalidates a scope.
      *
-     * @return the report, or an {@link AdminException} for a host, URL or group that cannot be one
+     * @return completes when the purge is durable; with an {@link AdminException} for an invalid host, URL or group
      */
     CompletionStage<InvalidationReport> invalidate(Scope scope);
 
@@ -21,17 +21,17 @@ public interface InvalidationService {
      * Invalidates a scope for a client.
      *
      * @param caller the client, for the record of the purge
-     * @param counts whether to count the objects that it covers
+     * @param counts whether to count the covered objects
      */
     default CompletionStage<InvalidationReport> invalidate(Scope scope, AdminCaller caller, boolean counts) {
         return invalidate(scope);
     }
 
-    /** How much. */
+    /** The kind of scope. */
     enum Kind {
         /** Everything. */
         ALL,
-        /** All of a host. */
+        /** All URLs of a host. */
         HOST,
         /** Every URL that begins with the given one. */
         PREFIX,
@@ -39,19 +39,19 @@ public interface InvalidationService {
         GROUP,
         /** Responses with one of the tags, on one site or on every site. */
         TAG,
-        /** One URL, softly. */
+        /** One URL, only for soft purges. */
         URL
     }
 
     /**
-     * What is to be invalidated. Immutable.
+     * The requested scope of a purge. Immutable.
      *
-     * @param kind how much
-     * @param host the host, with its port where that is not the usual one; null but for a host and a group
+     * @param kind the kind of scope
+     * @param host the host of a host or a group, with its port if not the default; else null
      * @param text the URL of a prefix or of a single URL, or the name of a group; else null
-     * @param soft whether it may be used again once the origin has confirmed it
-     * @param tags at least one for tags; else none
-     * @param site the site of tags; null for every site
+     * @param soft whether responses may be used again after validation
+     * @param tags the tags, at least one; empty for other kinds
+     * @param site the site of tags; null for every site and for other kinds
      */
     record Scope(
             Kind kind,
@@ -60,19 +60,19 @@ public interface InvalidationService {
             boolean soft,
             List<String> tags,
             @Nullable String site) {
-        /** Anything but tags. */
+        /** Creates a scope without tags. */
         public Scope(Kind kind, @Nullable String host, @Nullable String text, boolean soft) {
             this(kind, host, text, soft, List.of(), null);
         }
     }
 
     /**
-     * What was done. Immutable.
+     * The result of an invalidation. Immutable.
      *
-     * @param scope what was invalidated, in a word: more than was asked for where a table was full
-     * @param target the host, URL or group as it was understood
-     * @param stamp what was asked of an origin under a lower one is outdated
-     * @param detail a sentence for people
+     * @param scope the kind of scope as a word; wider than requested if a table was full
+     * @param target the host, URL or group after parsing
+     * @param stamp the stamp; covered responses whose fetch began under a lower stamp are outdated
+     * @param detail a sentence for display
      * @param objects objects covered, -1 when not counted
      * @param counting whether the count is in progress
      */
@@ -82,7 +82,7 @@ public interface InvalidationService {
             this(scope, target, stamp, detail, -1, false);
         }
 
-        /** Name of this purge, unique in this store. */
+        /** Returns the identifier of the purge, unique in this store. */
         public String id() {
             return PurgeId.ofStamp(stamp);
         }

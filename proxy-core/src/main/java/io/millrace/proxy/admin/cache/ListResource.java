@@ -13,11 +13,11 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
-/** {@code GET /v1/cache/list}: what the disk holds, page by page, or how much of each host. Thread-safe. */
+/** {@code GET /v1/cache/list}: a page of the objects on disk, or their number by host. Thread-safe. */
 public final class ListResource implements AdminResource {
     static final String PATH = "/v1/cache/list";
 
-    /** Most objects on a page. */
+    /** Limit of objects on a page. */
     static final int LIMIT_MAX = 1000;
 
     private static final int LIMIT_DEFAULT = 100;
@@ -25,7 +25,7 @@ public final class ListResource implements AdminResource {
 
     private final ListSource source;
 
-    /** The resource over a source. */
+    /** Creates the resource for a source. */
     public ListResource(ListSource source) {
         this.source = source;
     }
@@ -40,7 +40,7 @@ public final class ListResource implements AdminResource {
         return PATH;
     }
 
-    /** Over millions of objects a page takes its time. */
+    /** Long, because a page of millions of objects takes time. */
     @Override
     public Duration timeout() {
         return TIMEOUT;

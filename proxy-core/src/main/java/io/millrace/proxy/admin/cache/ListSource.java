@@ -5,26 +5,26 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** Shows what the disk holds, off every request path. Thread-safe; never blocks. */
+/** Lists the objects on disk, without use of event loops. Thread-safe; never blocks. */
 @FunctionalInterface
 public interface ListSource {
     /**
-     * One page.
+     * Lists one page.
      *
-     * @return the report, or an {@link AdminException} for a question that cannot be answered
+     * @return the page, or an {@link AdminException} for an invalid query
      */
     CompletionStage<ListReport> list(ListQuery query);
 
     /**
-     * What is asked for. Immutable.
+     * A query. Immutable.
      *
-     * @param prefix what the URL begins with, or null
-     * @param regex an RE2 expression that is found in the URL, or null
-     * @param host the URL's host, with its port unless it is the scheme's default, or null
-     * @param where an expression over stored responses that must hold (docs/reference/expressions.md), or null
-     * @param limit most objects on the page
-     * @param after {@link ListReport#next} of the page before, or null
-     * @param countsHosts whether to count by host instead
+     * @param prefix the prefix of the URL, or null
+     * @param regex an RE2 expression that matches a part of the URL, or null
+     * @param host the URL's host, with its port if not the default, or null
+     * @param where a condition on stored responses (docs/reference/expressions.md), or null
+     * @param limit limit of objects on the page
+     * @param after {@link ListReport#next} of the previous page, or null
+     * @param countsHosts whether to count objects by host instead
      */
     record ListQuery(
             @Nullable String prefix,
@@ -38,11 +38,11 @@ public interface ListSource {
     /**
      * One page. Immutable.
      *
-     * @param objects in no particular order; empty when hosts were counted
-     * @param hosts the most objects first; empty when objects were asked for
-     * @param next where the next page begins, or null when this was the last
-     * @param complete whether everything that is stored was looked at, but for what was stored just now
-     * @param reason why not, or null
+     * @param objects the objects in no particular order; empty if hosts were counted
+     * @param hosts the hosts with the most objects first; empty if objects were listed
+     * @param next the start of the next page; null for the last page
+     * @param complete whether all stored objects were examined, except those stored a moment ago
+     * @param reason the reason for an incomplete page, or null
      */
     record ListReport(
             List<Listed> objects,
@@ -54,18 +54,18 @@ public interface ListSource {
     /**
      * A stored response. Immutable.
      *
-     * @param url its URL
-     * @param variant the request fields that selected it, as {@code Name: value}; null when it does not vary
-     * @param status its status code
-     * @param type its Content-Type, or null
-     * @param length bytes of its body, -1 while not known
-     * @param whole whether all of the body is stored
-     * @param storedAt when it was stored or last validated, in epoch seconds
-     * @param keptUntil when it stops being worth keeping, in epoch seconds
-     * @param tags its tags
+     * @param url the URL
+     * @param variant the selecting request fields as {@code Name: value}; null without variants
+     * @param status the status code
+     * @param type the Content-Type, or null
+     * @param length bytes of the body; -1 while not known
+     * @param whole whether the whole body is stored
+     * @param storedAt time of storing or of the last validation, in epoch seconds
+     * @param keptUntil end of the time in which it is worth keeping, in epoch seconds
+     * @param tags the tags
      * @param volume the storage path
-     * @param segment number of the segment in it
-     * @param offset bytes from the segment's start
+     * @param segment number of the segment in the storage path
+     * @param offset bytes from the start of the segment
      */
     record Listed(
             String url,
@@ -81,6 +81,6 @@ public interface ListSource {
             int segment,
             long offset) {}
 
-    /** What is stored of one host. Immutable. */
+    /** The stored objects of one host. Immutable. */
     record HostCount(String host, long objects, long bytes) {}
 }

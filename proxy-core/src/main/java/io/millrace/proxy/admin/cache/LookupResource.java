@@ -12,13 +12,13 @@ import io.millrace.proxy.admin.resource.Json;
 import java.util.List;
 import tools.jackson.core.JsonGenerator;
 
-/** {@code GET /v1/cache/lookup?url=U[&header=Name:%20value]}: what is stored for a URL, and why it would serve. Thread-safe. */
+/** {@code GET /v1/cache/lookup?url=U[&header=Name:%20value]}: the stored response of a URL, and its use. Thread-safe. */
 public final class LookupResource implements AdminResource {
     static final String PATH = "/v1/cache/lookup";
 
     private final LookupSource source;
 
-    /** The resource over a source. */
+    /** Creates the resource for a source. */
     public LookupResource(LookupSource source) {
         this.source = source;
     }

@@ -5,15 +5,15 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** Looks into the cache without touching it: no hit is counted and nothing is fetched. Thread-safe; never blocks. */
+/** Looks up stored responses without side effects: it counts no hit and fetches nothing. Thread-safe; never blocks. */
 @FunctionalInterface
 public interface LookupSource {
     /**
-     * What is stored for a URL.
+     * Looks up the stored response of a URL.
      *
-     * @param url an absolute http or https URL, as clients ask for it
-     * @param fields request header fields that choose a variant
-     * @return the report, or an {@link AdminException} for a URL that cannot be one
+     * @param url an absolute http or https URL, as clients request it
+     * @param fields request header fields that select a variant
+     * @return the report, or an {@link AdminException} for an invalid URL
      */
     CompletionStage<LookupReport> lookup(String url, List<Field> fields);
 
@@ -21,14 +21,14 @@ public interface LookupSource {
     record Field(String name, String value) {}
 
     /**
-     * What was found. Immutable.
+     * The result of a lookup. Immutable.
      *
-     * @param url the URL as it was understood
-     * @param key the cache key, printable; null when no rule matches
-     * @param rule the remap rule that matches, null when none does
-     * @param stored the response that would be chosen, null when there is none
-     * @param reason a sentence: why it would or would not be served
-     * @param others what is under the other keys that the URL has, as the port decides on which a request arrives; mostly none
+     * @param url the URL after parsing
+     * @param key the cache key, printable; null without a matching rule
+     * @param rule the matching remap rule; null for none
+     * @param stored the selected response; null for none
+     * @param reason a sentence: the reason why it would be served or not
+     * @param others the results for other keys of the URL, which depend on the port of the request; usually empty
      */
     record LookupReport(
             String url,
@@ -37,7 +37,7 @@ public interface LookupSource {
             @Nullable Stored stored,
             String reason,
             List<LookupReport> others) {
-        /** A URL with one key. */
+        /** Creates the result for a URL with one key. */
         public LookupReport(
                 String url, @Nullable String key, @Nullable String rule, @Nullable Stored stored, String reason) {
             this(url, key, rule, stored, reason, List.of());
@@ -48,15 +48,15 @@ public interface LookupSource {
      * A stored response. Immutable.
      *
      * @param tier {@code ram} or {@code disk}
-     * @param status its status code
-     * @param fresh whether it would be served without asking the origin
-     * @param ageSeconds its current age (RFC 9111 section 4.2.3)
-     * @param freshnessLifetimeSeconds its freshness lifetime (RFC 9111 section 4.2.1)
-     * @param length the body's length in bytes
-     * @param vary the field names that choose among variants
-     * @param etag its entity tag, or null
-     * @param lastModified its Last-Modified, or null
-     * @param tags its tags
+     * @param status the status code
+     * @param fresh whether it would be served without a request to the origin
+     * @param ageSeconds the current age (RFC 9111 section 4.2.3)
+     * @param freshnessLifetimeSeconds the freshness lifetime (RFC 9111 section 4.2.1)
+     * @param length length of the body in bytes
+     * @param vary the field names that select a variant
+     * @param etag the entity tag, or null
+     * @param lastModified the value of Last-Modified, or null
+     * @param tags the tags
      */
     record Stored(
             String tier,

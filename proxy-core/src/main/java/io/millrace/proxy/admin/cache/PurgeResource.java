@@ -16,8 +16,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
 /**
- * {@code POST /v1/cache/purge}: makes what is stored for one URL unusable, or for a host, what begins as a URL does, a cache group,
- * tags, or everything. Thread-safe.
+ * {@code POST /v1/cache/purge}: purges one URL, a host, a prefix, a cache group, tags, or everything. Thread-safe.
  */
 public final class PurgeResource implements AdminResource {
     static final String PATH = "/v1/cache/purge";
@@ -27,7 +26,7 @@ public final class PurgeResource implements AdminResource {
     /** Members that do not belong to the scope of the purge. */
     private static final List<String> OPTIONS = List.of("mode", "count");
 
-    /** The states of a purge that is in force on every event loop and durable. */
+    /** The state of a purge that is in force on every event loop and durable. */
     private static final String DONE = "done";
 
     private static final String COUNTING = "counting";
@@ -39,7 +38,7 @@ public final class PurgeResource implements AdminResource {
     private final PurgeService urls;
     private final InvalidationService scopes;
 
-    /** The resource over services. */
+    /** Creates the resource for two services. */
     public PurgeResource(PurgeService urls, InvalidationService scopes) {
         this.urls = urls;
         this.scopes = scopes;

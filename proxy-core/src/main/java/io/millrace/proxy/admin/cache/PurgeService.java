@@ -4,14 +4,14 @@ import io.millrace.proxy.admin.resource.AdminCaller;
 import io.millrace.proxy.admin.resource.AdminException;
 import java.util.concurrent.CompletionStage;
 
-/** Makes stored responses unusable at once. Thread-safe; never blocks. */
+/** Removes the stored responses of single URLs. Thread-safe; never blocks. */
 @FunctionalInterface
 public interface PurgeService {
     /**
-     * Purges every stored variant of one URL; completes when the purge would survive a crash.
+     * Purges all stored variants of one URL.
      *
-     * @param url an absolute http or https URL, as clients ask for it
-     * @return the report, or an {@link AdminException} for a URL that cannot be one
+     * @param url an absolute http or https URL, as clients request it
+     * @return completes when the purge is durable; with an {@link AdminException} for an invalid URL
      */
     CompletionStage<PurgeReport> purge(String url);
 
@@ -26,12 +26,12 @@ public interface PurgeService {
     }
 
     /**
-     * What a purge did. Immutable.
+     * The result of a purge. Immutable.
      *
-     * @param url the URL as it was understood
-     * @param purged whether anything was stored
-     * @param detail a sentence for people
-     * @param id name of this purge, unique in this store
+     * @param url the URL after parsing
+     * @param purged whether a response was stored
+     * @param detail a sentence for display
+     * @param id identifier of the purge, unique in this store
      * @param objects objects covered, -1 when not counted
      */
     record PurgeReport(String url, boolean purged, String detail, String id, long objects) {

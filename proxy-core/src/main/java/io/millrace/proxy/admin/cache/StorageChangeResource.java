@@ -13,9 +13,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
-/** {@code POST /v1/storage/offline} and {@code POST /v1/storage/online}: a storage path with its shares out of use, or back. Thread-safe. */
+/** {@code POST /v1/storage/offline} and {@code /v1/storage/online}: takes a storage path out of use or back. Thread-safe. */
 public final class StorageChangeResource implements AdminResource {
-    /** What is queued for the volume is written and forced first, on a disk that may be failing. */
+    /** Long, because queued data is written and forced first, on a disk that may be failing. */
     static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     private static final int REASON_LENGTH_MAX = 200;
@@ -28,12 +28,12 @@ public final class StorageChangeResource implements AdminResource {
         this.offline = offline;
     }
 
-    /** {@code POST /v1/storage/offline}. */
+    /** Creates {@code POST /v1/storage/offline}. */
     public static StorageChangeResource offline(StorageControl control) {
         return new StorageChangeResource(control, true);
     }
 
-    /** {@code POST /v1/storage/online}. */
+    /** Creates {@code POST /v1/storage/online}. */
     public static StorageChangeResource online(StorageControl control) {
         return new StorageChangeResource(control, false);
     }

@@ -5,48 +5,48 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** The storage paths of a running proxy, and how to take one out and bring it back. Thread-safe; never blocks. */
+/** The storage paths of a running proxy; takes them offline and online. Thread-safe; never blocks. */
 public interface StorageControl {
-    /** Every configured volume, in the order of the configuration. */
+    /** Returns all configured volumes in the order of the configuration. */
     List<Volume> volumes();
 
     /**
-     * Takes a storage path out of use, with the shares below it; completes when nothing of the proxy has its files open.
+     * Takes a storage path and its shares offline.
      *
-     * @param path the storage path as configured; or the directory of a share, for that alone
-     * @param reason kept for the status
-     * @return the volumes that it changed, as they are afterwards, or an {@link AdminException}
+     * @param path the configured storage path, or the directory of a single share
+     * @param reason the reason, shown in the status
+     * @return the changed volumes, when the proxy has closed their files; or an {@link AdminException}
      */
     CompletionStage<List<Volume>> offline(String path, String reason);
 
     /**
-     * Brings back what is offline of a storage path and its shares, whatever took it out; completes when it is in use.
+     * Takes the offline volumes of a storage path and its shares online, for any cause of their absence.
      *
-     * @return as of {@link #offline}
+     * @return the changed volumes, when they are in use; or an {@link AdminException}
      */
     CompletionStage<List<Volume>> online(String path);
 
     /**
      * One volume. Immutable.
      *
-     * @param path its storage path
-     * @param volume the name whose objects it takes: {@code default}, or one that the configuration gives a share
-     * @param placement its part, 0 to 1, of the new objects of that name
+     * @param path the storage path
+     * @param volume the name of the volume: {@code default}, or the configured name of a share
+     * @param placement fraction, 0 to 1, of the new objects of that name
      * @param state {@code opening}, {@code online}, {@code suspended} or {@code offline}
-     * @param bytes bytes of its segments that hold records
-     * @param bytesMax bytes of its segments
+     * @param bytes bytes of segments with records
+     * @param bytesMax bytes of all segments
      * @param entries number of objects
-     * @param pinnedSegments segments that readers hold
-     * @param queuedBytes bytes waiting to be written
+     * @param pinnedSegments segments that readers use
+     * @param queuedBytes bytes that wait to be written
      * @param writtenBytes bytes of records written since the store was opened
-     * @param carriedBytes of them, those kept from segments given up
-     * @param reclaimedSegments segments given up
-     * @param refused new objects that the full volume did not take
-     * @param pinnedBytes bytes of pinned objects, those replaced or purged included until their segment is given up
-     * @param pinsBroken records given up although they were pinned
-     * @param indexEvictions objects that went because the index was full and could not grow
+     * @param carriedBytes bytes of these records that were copied from reclaimed segments
+     * @param reclaimedSegments reclaimed segments
+     * @param refused new objects that did not fit into the full volume
+     * @param pinnedBytes bytes of pinned objects, including replaced and purged ones until their segment is reclaimed
+     * @param pinsBroken pinned records that were reclaimed
+     * @param indexEvictions objects removed because the index was full and could not grow
      * @param errors I/O errors so far
-     * @param lastError the last of them, or why it is offline; null when there is nothing to say
+     * @param lastError the last I/O error, or the reason why the volume is offline; null for none
      */
     record Volume(
             String path,

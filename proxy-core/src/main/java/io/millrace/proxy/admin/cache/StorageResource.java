@@ -8,13 +8,13 @@ import io.millrace.proxy.admin.resource.AdminResponder;
 import java.util.List;
 import tools.jackson.core.JsonGenerator;
 
-/** {@code GET /v1/storage}: the storage paths and how they are doing. Thread-safe. */
+/** {@code GET /v1/storage}: the storage paths and their state. Thread-safe. */
 public final class StorageResource implements AdminResource {
     static final String PATH = "/v1/storage";
 
     private final StorageControl control;
 
-    /** The resource over a store's volumes. */
+    /** Creates the resource for a store's volumes. */
     public StorageResource(StorageControl control) {
         this.control = control;
     }

@@ -16,11 +16,11 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code POST /v1/config/plan}, {@code set}, {@code reset} and {@code rollback}: each answers as a reload does, with what
- * became, or would become, of each setting. Thread-safe.
+ * {@code POST /v1/config/plan}, {@code set}, {@code reset} and {@code rollback}: each answers like a reload, with the
+ * outcome of each setting. Thread-safe.
  */
 public final class ConfigChangeResource implements AdminResource {
-    /** A rolling change starts a worker, which may have a large store to open. */
+    /** Long, because a rolling change starts a worker, which may open a large store. */
     static final Duration TIMEOUT = Duration.ofMinutes(5);
 
     private interface Change {
@@ -36,9 +36,9 @@ public final class ConfigChangeResource implements AdminResource {
     }
 
     /**
-     * What a reload of a file would do.
+     * Creates the resource that plans the reload of a file.
      *
-     * @param configuration the file that runs: over TCP only what lies with it is planned; null where there is none
+     * @param configuration the configuration file in use; TCP requests may name only files below its directory. Null for none
      */
     public static AdminResource plan(ConfigChanger changer, @Nullable Path configuration) {
         return new ConfigChangeResource("plan", (request, body) -> {
@@ -48,7 +48,7 @@ public final class ConfigChangeResource implements AdminResource {
         });
     }
 
-    /** Sets keys. */
+    /** Creates the resource that sets keys. */
     public static AdminResource set(ConfigChanger changer) {
         return new ConfigChangeResource("set", (request, body) -> {
             Json.onlyMembers(body, List.of("settings", "save"));
@@ -60,7 +60,7 @@ public final class ConfigChangeResource implements AdminResource {
         });
     }
 
-    /** Takes away what was set. */
+    /** Creates the resource that resets keys. */
     public static AdminResource reset(ConfigChanger changer) {
         return new ConfigChangeResource("reset", (request, body) -> {
             Json.onlyMembers(body, List.of("keys", "all"));
@@ -73,7 +73,7 @@ public final class ConfigChangeResource implements AdminResource {
         });
     }
 
-    /** Runs an earlier configuration. */
+    /** Creates the resource that applies an earlier configuration. */
     public static AdminResource rollback(ConfigChanger changer) {
         return new ConfigChangeResource("rollback", (request, body) -> {
             Json.onlyMembers(body, List.of("to"));
@@ -95,7 +95,7 @@ public final class ConfigChangeResource implements AdminResource {
         return "/v1/config/" + verb;
     }
 
-    /** A plan looks where a file lies. */
+    /** True for a plan, which reads the file system. */
     @Override
     public boolean isBlocking() {
         return true;

@@ -8,36 +8,36 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Changes the running configuration, or says what a change would do. Changes are made one after the other, each wholly or
- * not at all. Thread-safe; nothing blocks.
+ * Changes the configuration in use, or plans a change. Changes are applied one after another, each as a whole or not at all.
+ * Thread-safe; never blocks.
  */
 public interface ConfigChanger {
     /**
-     * What a reload of a file would do.
+     * Returns the effect of a reload of a file.
      *
-     * @param file absolute; null for the file that runs
+     * @param file absolute path; null for the file in use
      */
     CompletionStage<ReloadReport> plan(@Nullable Path file);
 
     /**
-     * Sets keys over the file, until they are reset, the file changes them, or the launcher ends.
+     * Sets keys that override the file until a reset, a change of these keys in the file, or the end of the launcher.
      *
-     * @param settings text by key, as {@code --set} takes it
-     * @param save whether they are written into the file instead
+     * @param settings text by key, in the form of {@code --set}
+     * @param save whether to write them into the file instead
      */
     CompletionStage<ReloadReport> set(Map<String, String> settings, boolean save);
 
     /**
-     * Takes away what was set over the file.
+     * Removes overrides.
      *
-     * @param keys none for all
+     * @param keys the keys; empty for all
      */
     CompletionStage<ReloadReport> reset(List<String> keys);
 
     /**
-     * Runs an earlier configuration again; the file stays as it is.
+     * Applies an earlier configuration again; the file does not change.
      *
-     * @param entry of the history; 0 for the one before the one that runs
+     * @param entry number of an entry of the history; 0 for the previous configuration
      */
     CompletionStage<ReloadReport> rollback(int entry);
 }

@@ -21,9 +21,9 @@ public final class ConfigCheckResource implements AdminResource {
     private final @Nullable Path configuration;
 
     /**
-     * The resource over a control.
+     * Creates the resource for a control.
      *
-     * @param configuration the file that runs: over TCP only what lies with it is checked; null where there is none
+     * @param configuration the configuration file in use; TCP requests may name only files below its directory. Null for none
      */
     public ConfigCheckResource(ConfigControl control, @Nullable Path configuration) {
         this.control = control;

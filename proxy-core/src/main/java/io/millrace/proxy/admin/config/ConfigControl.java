@@ -11,27 +11,27 @@ public interface ConfigControl {
     /** Checks a file without using it. Called on a thread that may block. */
     CheckReport check(Path file);
 
-    /** Reads the configuration file again and takes it over if all of it is valid. Called on a thread that may block. */
+    /** Reads the configuration file again, and applies it if it is valid. Called on a thread that may block. */
     CompletionStage<ReloadReport> reload();
 
-    /** A checked file: whether it could be used, and what was found, warnings included. */
+    /** The result of a check: whether the file is valid, and all problems, including warnings. */
     record CheckReport(boolean ok, List<Problem> problems) {
-        /** A report in which every problem is an error. */
+        /** Creates a report in which every problem is an error. */
         public CheckReport(List<Problem> problems) {
             this(problems.isEmpty(), problems);
         }
     }
 
     /**
-     * Something wrong in a configuration file. Immutable.
+     * A problem in a configuration file. Immutable.
      *
      * @param file the file
-     * @param line counted from 1, 0 when the problem has no place
-     * @param column counted from 1, 0 when the problem has no place
+     * @param line line from 1; 0 for a problem without a place
+     * @param column column from 1; 0 for a problem without a place
      * @param path the key, such as {@code cache.ram_size}
-     * @param message what is wrong
-     * @param suggestion what it could have meant, or null
-     * @param text all of it in one line, as {@code config check} prints it
+     * @param message description of the problem
+     * @param suggestion a similar valid name, or null
+     * @param text the problem in one line, in the form of {@code config check}
      */
     record Problem(
             String file,
@@ -43,11 +43,10 @@ public interface ConfigControl {
             String text) {}
 
     /**
-     * What became of each changed setting, the problems when nothing was taken over, and what else there is to know, a
-     * sentence each.
+     * The outcome of each changed setting, the problems if nothing was applied, and notes of one sentence each.
      */
     record ReloadReport(boolean ok, List<Setting> settings, List<Problem> problems, List<String> notes) {
-        /** A report of which nothing else is to be known. */
+        /** Creates a report without notes. */
         public ReloadReport(boolean ok, List<Setting> settings, List<Problem> problems) {
             this(ok, settings, problems, List.of());
         }
@@ -56,7 +55,7 @@ public interface ConfigControl {
     /** A changed setting, the outcome of the change, and an explanation. */
     record Setting(String key, Result result, String detail) {}
 
-    /** What became of a changed setting. */
+    /** The outcome of a changed setting. */
     enum Result {
         /** In use now. */
         APPLIED,
@@ -64,7 +63,7 @@ public interface ConfigControl {
         ROLLED,
         /** Not in use: the change was refused. */
         REJECTED,
-        /** In use after the launcher itself is started again. */
+        /** In use after a restart of the launcher. */
         RELAUNCH;
 
         String word() {

@@ -12,13 +12,13 @@ import java.util.List;
 import tools.jackson.core.JsonGenerator;
 
 /**
- * {@code GET /v1/config/diff}: what differs from the defaults, or with {@code from} and {@code to} between two entries of
- * the history. Thread-safe.
+ * {@code GET /v1/config/diff}: the differences from the defaults, or with {@code from} and {@code to} between two entries
+ * of the history. Thread-safe.
  */
 public final class ConfigDiffResource implements AdminResource {
     private final ConfigInspector inspector;
 
-    /** The resource over an inspector. */
+    /** Creates the resource for an inspector. */
     public ConfigDiffResource(ConfigInspector inspector) {
         this.inspector = inspector;
     }

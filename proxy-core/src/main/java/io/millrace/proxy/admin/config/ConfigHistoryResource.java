@@ -8,11 +8,11 @@ import io.millrace.proxy.admin.resource.AdminResponder;
 import java.util.List;
 import tools.jackson.core.JsonGenerator;
 
-/** {@code GET /v1/config/history}: the applied configurations that are kept, oldest first. Thread-safe. */
+/** {@code GET /v1/config/history}: the history of applied configurations, oldest first. Thread-safe. */
 public final class ConfigHistoryResource implements AdminResource {
     private final ConfigInspector inspector;
 
-    /** The resource over an inspector. */
+    /** Creates the resource for an inspector. */
     public ConfigHistoryResource(ConfigInspector inspector) {
         this.inspector = inspector;
     }

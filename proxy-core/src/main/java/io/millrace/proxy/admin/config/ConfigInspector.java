@@ -5,34 +5,34 @@ import io.millrace.proxy.config.key.ConfigKey;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Says what is configured, where each value comes from, and what was configured before. Thread-safe. */
+/** Reads the configuration, the sources of its values, and its history. Thread-safe. */
 public interface ConfigInspector {
     /**
-     * Keys with their values.
+     * Returns keys with their values.
      *
-     * @param names keys, sections, or lists, whose elements' keys come along; none for all that have a value of their own
+     * @param names keys, sections, or lists with the keys of their elements; empty for all keys with a value
      * @throws AdminException 400 when there is no such key; the message says what may have been meant
      */
     List<KeyValue> settings(List<String> names) throws AdminException;
 
-    /** What differs from the defaults, and what a reload would change. Reads files: called on a thread that may block. */
+    /** Returns the differences from the defaults, and the changes of a reload. Reads files, so the caller must permit blocking. */
     DiffReport diff();
 
     /**
-     * What differs between two entries of the history. Reads files: called on a thread that may block.
+     * Returns the differences between two entries of the history. Reads files, so the caller must permit blocking.
      *
      * @throws AdminException 400 when there is no such entry, 409 when one is no valid configuration today
      */
     DiffReport diff(int from, int to) throws AdminException;
 
-    /** The applied configurations that are kept, oldest first. Called on a thread that may block. */
+    /** Returns the applied configurations, oldest first. Called on a thread that may block. */
     List<Entry> history();
 
-    /** Where a value comes from. */
+    /** The source of a value. */
     enum Source {
-        /** Nobody has set it. */
+        /** The default. */
         DEFAULT,
-        /** The file, or one that it includes. */
+        /** The file or an included file. */
         FILE,
         /** An option of {@code run}. */
         COMMAND_LINE,
@@ -41,15 +41,15 @@ public interface ConfigInspector {
     }
 
     /**
-     * A key and its value now. Immutable.
+     * A key with its present value. Immutable.
      *
-     * @param key the catalogue's entry
-     * @param value as it would be written; null when there is none, and for keys of a list's elements
-     * @param source where it comes from
-     * @param place such as {@code millrace.yaml:12:3}, empty for a default
-     * @param variables of the environment that the value, or a part of it, was taken from
-     * @param under the value that the file gives, where the source is the overlay; else null
-     * @param inUse the value that is in use until the launcher is started again, where that is another one; else null
+     * @param key entry of the catalogue
+     * @param value the value as in a file; null for none, and for keys of list elements
+     * @param source source of the value
+     * @param place place such as {@code millrace.yaml:12:3}; empty for a default
+     * @param variables environment variables in the value
+     * @param under the overridden value of the file, if the source is the overlay; else null
+     * @param inUse the value in use until a restart of the launcher, if it differs; else null
      */
     record KeyValue(
             ConfigKey<?> key,
@@ -64,11 +64,11 @@ public interface ConfigInspector {
      * A key with two values. Immutable.
      *
      * @param key full path
-     * @param before as it would be written; null for none
-     * @param after as it would be written; null for none
-     * @param source where {@code after} comes from
-     * @param place of {@code after}; empty when it has none
-     * @param variables of the environment that {@code after} was taken from
+     * @param before the earlier value as in a file; null for none
+     * @param after the later value as in a file; null for none
+     * @param source source of {@code after}
+     * @param place place of {@code after}; empty for none
+     * @param variables environment variables in {@code after}
      * @param change live, rolling or relaunch
      */
     record Difference(
@@ -81,24 +81,24 @@ public interface ConfigInspector {
             ConfigKey.Apply change) {}
 
     /**
-     * Differences, and what else there is to know. Immutable.
+     * Differences with notes. Immutable.
      *
-     * @param differences in the order of the catalogue
-     * @param pending what a reload of the file, as it is now, would change
-     * @param notes a sentence each
+     * @param differences differences in the order of the catalogue
+     * @param pending changes that a reload of the present file would make
+     * @param notes notes of one sentence each
      */
     record DiffReport(List<Difference> differences, List<Difference> pending, List<String> notes) {}
 
     /**
      * A configuration that was applied. Immutable.
      *
-     * @param number rises with each; never used again
-     * @param at ISO 8601, UTC
-     * @param by what applied it: start, reload, set, reset, rollback to N
-     * @param file the file it came from, or how else
-     * @param overlay keys that were set over it
-     * @param changed keys that it changed
-     * @param isRunning whether it runs now
+     * @param number ascending number, never used again
+     * @param at time, ISO 8601 in UTC
+     * @param by cause: start, reload, set, reset, rollback to N
+     * @param file the file, or another source
+     * @param overlay keys that override the file
+     * @param changed changed keys
+     * @param isRunning whether it is in use
      */
     record Entry(
             int number,

@@ -18,7 +18,7 @@ import tools.jackson.core.JsonGenerator;
 public final class ConfigReloadResource implements AdminResource {
     private final ConfigControl control;
 
-    /** The resource over a control. */
+    /** Creates the resource for a control. */
     public ConfigReloadResource(ConfigControl control) {
         this.control = control;
     }

@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
 
 /** {@code GET /v1/config/schema}: the JSON Schema of the configuration file. Thread-safe. */
 public final class ConfigSchemaResource implements AdminResource {
-    /** The resource; the schema is the same for every configuration. */
+    /** Creates the resource; the schema is the same for every configuration. */
     public ConfigSchemaResource() {}
 
     @Override

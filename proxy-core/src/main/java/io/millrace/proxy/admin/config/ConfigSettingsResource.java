@@ -11,11 +11,11 @@ import io.millrace.proxy.config.key.ConfigKey;
 import java.util.Locale;
 import tools.jackson.core.JsonGenerator;
 
-/** {@code GET /v1/config}: keys with all that the catalogue knows of them, and their values. Thread-safe. */
+/** {@code GET /v1/config}: keys with their descriptions and values. Thread-safe. */
 public final class ConfigSettingsResource implements AdminResource {
     private final ConfigInspector inspector;
 
-    /** The resource over an inspector. */
+    /** Creates the resource for an inspector. */
     public ConfigSettingsResource(ConfigInspector inspector) {
         this.inspector = inspector;
     }

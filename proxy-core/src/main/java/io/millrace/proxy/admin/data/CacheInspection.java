@@ -27,7 +27,7 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks into the cache as a request would, without fetching or serving anything, and says what a request would meet and why.
+ * Looks up stored responses like a request, without side effects, and explains how a request would use them.
  *
  * <p>Thread-safe.
  */
@@ -52,7 +52,7 @@ public final class CacheInspection implements LookupSource {
             this.url = url;
             this.request = request;
             this.mapped = mapped;
-            // Whose address it is nobody knows: rules that ask for one do not match.
+            // The client's address is unknown, so rules with an address do not match.
             this.ruled = mapped == null
                     ? null
                     : proxy.settings()
@@ -75,7 +75,7 @@ public final class CacheInspection implements LookupSource {
         return lookup(target, RequestHead.of("GET", target, builder.build()));
     }
 
-    /** Under each key that the URL has: more than one where the port decides on which a request arrives. */
+    /** Looks up each key of the URL; there are several if remap rules depend on the port. */
     private CompletionStage<LookupReport> lookup(TargetUri target, RequestHead request) {
         List<Mapped> found = proxy.settings().remap().matches(target);
         List<CacheKey> keys = proxy.settings().remap().keys(target);
@@ -155,7 +155,7 @@ public final class CacheInspection implements LookupSource {
         answer(inquiry, stored, reason(inquiry, head, nowMillis));
     }
 
-    /** As long as the rules that match now say, else as long as it was given when it was stored. */
+    /** Returns the lifetime by the rules that match now, else the lifetime stored with the response. */
     private static long lifetimeSeconds(Inquiry inquiry, StoredHead head) {
         RuledSettings ruled = inquiry.ruled;
         return ruled == null

@@ -31,14 +31,14 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lists the store's inventory in the words of HTTP: URLs, variants, hosts.
+ * Lists the store's inventory by URL, variant and host.
  *
  * <p>Thread-safe.
  */
 public final class CacheListing implements ListSource {
-    /** A page ends by then, wherever it is: the next one goes on from there. */
+    /** Time limit of a page; the next page continues after it. */
     private static final long PAGE_NANOS = TimeUnit.SECONDS.toNanos(10);
-    /** Hosts counted one by one; further ones are counted together. */
+    /** Limit of hosts counted separately; further hosts are counted together. */
     private static final int HOSTS_MAX = 10_000;
 
     private static final String OTHER_HOSTS = "(other hosts)";
@@ -96,7 +96,7 @@ public final class CacheListing implements ListSource {
             where = condition == null ? null : Expression.parse(condition, StoredFields.LISTED);
         }
 
-        /** Length of the URL in a key: a variant's key goes on with a NUL. */
+        /** Returns the length of the URL in a key; in a variant's key a NUL follows. */
         private static int urlLength(byte[] key) {
             int length = 0;
             while (length < key.length && key[length] != 0) {
@@ -132,7 +132,7 @@ public final class CacheListing implements ListSource {
             }
             int urlLength = urlLength(object.key());
             boolean isVariant = urlLength < object.key().length;
-            // A marker is no response, and without its marker a variant is never found again.
+            // A marker is not a response. A variant without its marker cannot be found by a lookup.
             if (summary.status() == 0 || (isVariant && !store.contains(store.key(object.key(), 0, urlLength)))) {
                 return true;
             }

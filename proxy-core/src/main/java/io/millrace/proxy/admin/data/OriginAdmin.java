@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The groups of origins of a proxy for its operators. Thread-safe. */
+/** The groups of origins of a proxy for the admin API. Thread-safe. */
 public final class OriginAdmin implements OriginControl {
     private static final Logger log = LoggerFactory.getLogger(OriginAdmin.class);
 
@@ -33,7 +33,7 @@ public final class OriginAdmin implements OriginControl {
     private final @Nullable OriginMarks marks;
     private final ReentrantLock writing = new ReentrantLock();
 
-    /** @param marks what outlives the process; null for nothing */
+    /** @param marks the file of operators' marks; null for none */
     public OriginAdmin(OriginGroups groups, WallClock clock, @Nullable OriginMarks marks) {
         this.groups = groups;
         this.clock = clock;
@@ -80,7 +80,7 @@ public final class OriginAdmin implements OriginControl {
         return write().thenApply(written -> report((group, host) -> isMeant(origin, group, host)));
     }
 
-    /** Other groups are in force: what is kept of those before goes by their names. */
+    /** Applies new groups; the state of earlier groups is kept by name. */
     public void groupsChanged() {
         write().whenComplete((written, failure) -> {
             if (failure != null) {
@@ -89,7 +89,7 @@ public final class OriginAdmin implements OriginControl {
         });
     }
 
-    /** Writes what is down when its turn comes, on a thread that may block. */
+    /** Writes the marked hosts later, on a thread that may block. */
     private CompletionStage<@Nullable Void> write() {
         OriginMarks file = marks;
         if (file == null) {
@@ -133,7 +133,7 @@ public final class OriginAdmin implements OriginControl {
                 origin + " is neither a group of origins nor a host of one, configured are " + known);
     }
 
-    /** Whether a host belongs to an answer. */
+    /** Returns whether a host belongs to an answer. */
     private interface Choice {
         boolean includes(OriginGroup group, OriginHost host);
     }

@@ -18,11 +18,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What operators have put down, in a small file, so that the next worker knows it:
+ * The hosts that operators have marked down, in a small file for the next worker:
  *
  * <pre>shop http://10.0.0.1:8080 SINCE-MILLIS UNTIL-MILLIS REASON...</pre>
  *
- * A file that is not there or cannot be read puts nothing down. Blocks; not for event loops. One thread at a time.
+ * A missing or unreadable file marks no host. Blocks; not for event loops. Confined to one thread at a time.
  */
 public final class OriginMarks {
     private static final Logger log = LoggerFactory.getLogger(OriginMarks.class);
@@ -34,7 +34,7 @@ public final class OriginMarks {
         this.file = file;
     }
 
-    /** Puts down what was down. */
+    /** Marks the hosts in the file as down. */
     public void restore(Collection<OriginGroup> groups, long nowMillis) {
         try {
             for (String line : Files.readAllLines(file)) {
@@ -54,7 +54,7 @@ public final class OriginMarks {
                     new OriginHealth.Put(fields[4], Long.parseLong(fields[2]), Long.parseLong(fields[3]));
             boolean known = groups.stream().anyMatch(group -> group.name().equals(fields[0]));
             groups.stream()
-                    // A group that is gone may have another name now; whom an operator put down stays down in doubt.
+                    // A missing group may have a new name now. In doubt, a marked host stays down.
                     .filter(group -> !known || group.name().equals(fields[0]))
                     .flatMap(group -> group.hosts().stream())
                     .filter(host -> host.toString().equals(fields[1]) && put.until() > nowMillis)
@@ -64,7 +64,7 @@ public final class OriginMarks {
         }
     }
 
-    /** Writes what is down now in place of what was. */
+    /** Replaces the file by the hosts that are marked down now. */
     void write(Collection<OriginGroup> groups, long nowMillis) throws IOException {
         StringBuilder lines = new StringBuilder();
         for (OriginGroup group : groups) {
@@ -97,7 +97,7 @@ public final class OriginMarks {
         syncDirectory();
     }
 
-    /** A rename is on disk when its directory is; where directories cannot be opened, when the system thinks fit. */
+    /** Forces the rename to disk by its directory; without effect on systems that cannot open directories. */
     private void syncDirectory() throws IOException {
         Path directory = file.toAbsolutePath().getParent();
         if (directory != null && File.separatorChar == '/') {

@@ -11,7 +11,7 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.function.ToLongFunction;
 
-/** The series of each host of each group, which come and go with the configuration. One thread at a time. */
+/** The metrics of each host of each group, which change with the configuration. Confined to one thread at a time. */
 public final class OriginMetrics {
     private final MetricsRegistry metrics;
     private final WallClock clock;
@@ -22,7 +22,7 @@ public final class OriginMetrics {
         this.clock = clock;
     }
 
-    /** Gives the hosts of these groups their series, and takes those of others away. */
+    /** Adds the metrics of the hosts of these groups, and removes those of other hosts. */
     public void follow(OriginGroups groups) {
         Set<OriginHost> now = new HashSet<>();
         for (OriginGroup group : groups.all()) {

@@ -39,7 +39,7 @@ final class PurgeCount implements ListVisitor {
     private static final long SLICE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private static final long MILLIS_PER_SECOND = 1000;
-    /** Limit of tags of an object in the inventory. */
+    /** Number of tags of an object that the inventory keeps. */
     private static final int TAGS_KEPT = 64;
 
     private final CacheStore<StoredHead> store;
@@ -157,13 +157,13 @@ final class PurgeCount implements ListVisitor {
         return end.isDone() && !cancelled && obstacle == null;
     }
 
-    /** The reason why objects cannot be counted; null for none. */
+    /** Returns the reason why objects cannot be counted; null for none. */
     @Nullable
     String obstacle() {
         return obstacle;
     }
 
-    /** Completes with the first slice, after about one second at most. */
+    /** Completes with the first slice, usually within a second. */
     CompletionStage<PurgeCount> firstSlice() {
         return firstSlice;
     }

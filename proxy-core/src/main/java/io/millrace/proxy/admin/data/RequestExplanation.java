@@ -33,7 +33,7 @@ import java.util.concurrent.CompletionStage;
  * <p>Thread-safe.
  */
 public final class RequestExplanation implements ExplainSource {
-    /** Fields that make a request of HTTP/2 malformed (RFC 9113 s8.2.2). */
+    /** Fields that make a request of HTTP/2 malformed (RFC 9113 section 8.2.2). */
     private static final FieldNames CONNECTION_SPECIFIC = FieldNames.of(
             FieldName.CONNECTION,
             FieldName.PROXY_CONNECTION,
@@ -125,7 +125,7 @@ public final class RequestExplanation implements ExplainSource {
         }
     }
 
-    /** The connection that the request would have come on: from loopback, to the first listener for its scheme, unless the question says more. */
+    /** Returns the connection of the request: by default from loopback, to the first listener of its scheme. */
     private ClientConnection client(Question question, TargetUri url) throws AdminException {
         InetSocketAddress local = new InetSocketAddress(InetAddress.getLoopbackAddress(), url.port());
         boolean found = false;

@@ -20,9 +20,9 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 
-/** The serving process and its event loops for the admin API, and the drain that an operator asks for. Thread-safe; reads {@code /proc}. */
+/** The serving process, its event loops and its drain for the admin API. Thread-safe; reads {@code /proc}. */
 public final class ServerAdmin implements ServerSource {
-    /** A bound on the answer; a worker has some dozens. */
+    /** Limit of threads in the answer; a worker has some dozens. */
     private static final int THREADS_MAX = 256;
 
     private static final double NANOS_PER_SECOND = 1e9;

@@ -19,7 +19,7 @@ import java.util.Locale;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** What {@code GET /v1/status} says of a proxy. Thread-safe. */
+/** The answer of a proxy to {@code GET /v1/status}. Thread-safe. */
 final class StatusReport implements StatusSource {
     private final ProxyView proxy;
     private final @Nullable Path configFile;

@@ -15,7 +15,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** The volumes of a proxy's store for its operators. Thread-safe. */
+/** The volumes of a proxy's store for the admin API. Thread-safe. */
 public final class StorageAdmin implements StorageControl {
     private final CacheStore<StoredHead> store;
 

@@ -22,13 +22,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** The certificates of a proxy for its operators. Thread-safe. */
+/** The certificates of a proxy for the admin API. Thread-safe. */
 public final class TlsAdmin implements CertificatesSource {
     private static final List<String> STATES = List.of("valid", "expiring", "expired", "faulty", "unusable");
 
     private static final List<String> AUTOMATIC_STATES = List.of("valid", "pending", "failing", "expired");
 
-    /** Most series of the expiry by name: there may be tens of thousands of certificates. */
+    /** Limit of expiry metrics by name, because there may be tens of thousands of certificates. */
     private static final int SERIES_MAX = 100;
 
     private final ServerTls tls;
@@ -73,7 +73,7 @@ public final class TlsAdmin implements CertificatesSource {
         }
     }
 
-    /** Those that end first. */
+    /** Returns the certificates that expire first. */
     private Map<String, Double> secondsToExpiryByName() {
         Map<String, Double> seconds = new LinkedHashMap<>();
         tls.report().lines().stream()

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
-/** {@code POST /v1/origins/down} and {@code POST /v1/origins/up}: hosts kept from requests, or given back. Thread-safe. */
+/** {@code POST /v1/origins/down} and {@code POST /v1/origins/up}: marks hosts down or up. Thread-safe. */
 public final class OriginChangeResource implements AdminResource {
     private static final int REASON_LENGTH_MAX = 200;
     private static final int SECONDS_DIGITS_MAX = 9;
@@ -25,12 +25,12 @@ public final class OriginChangeResource implements AdminResource {
         this.down = down;
     }
 
-    /** {@code POST /v1/origins/down}. */
+    /** Creates {@code POST /v1/origins/down}. */
     public static OriginChangeResource down(OriginControl control) {
         return new OriginChangeResource(control, true);
     }
 
-    /** {@code POST /v1/origins/up}. */
+    /** Creates {@code POST /v1/origins/up}. */
     public static OriginChangeResource up(OriginControl control) {
         return new OriginChangeResource(control, false);
     }

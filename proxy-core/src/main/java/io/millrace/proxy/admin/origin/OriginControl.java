@@ -5,50 +5,50 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** The groups of origins of a running proxy, and how to keep a host from requests and give it back. Thread-safe; never blocks. */
+/** The groups of origins of a running proxy; marks hosts down and up. Thread-safe; never blocks. */
 public interface OriginControl {
-    /** The proxy's time, in epoch seconds. */
+    /** Returns the proxy's time in epoch seconds. */
     long nowSeconds();
 
-    /** Every host of every group, in the order of the configuration. */
+    /** Returns all hosts of all groups in the order of the configuration. */
     List<Host> hosts();
 
     /**
-     * Keeps hosts from requests; what is under way goes on. Completes when that outlives the process, where it can.
+     * Marks hosts down, so that they get no new requests; requests in progress continue.
      *
      * @param origin the name of a group for all of its hosts, or a host as in {@link Host#host}, with or without its scheme, in
      *     every group that has it, or both with a slash between: {@code shop/10.0.0.1:8080}
-     * @param reason kept for the list
-     * @param seconds for how long; 0 for until {@link #up}
-     * @return the hosts that it is about, as they are afterwards, or an {@link AdminException}
+     * @param reason the reason, shown in the list
+     * @param seconds duration; 0 for until {@link #up}
+     * @return the changed hosts, when the mark is durable if it can be; or an {@link AdminException}
      */
     CompletionStage<List<Host>> down(String origin, String reason, long seconds);
 
-    /** Gives hosts requests again, whatever kept them from these; else as {@link #down}. */
+    /** Marks hosts up, for any cause of their being down; see {@link #down}. */
     CompletionStage<List<Host>> up(String origin);
 
     /**
      * One host. Times are epoch seconds. Immutable.
      *
-     * @param group the name of its group
-     * @param policy of the group
-     * @param host its URL
-     * @param weight of the configuration
-     * @param backup whether it is for when no other is up
-     * @param self whether it is this proxy itself, which is never asked
+     * @param group name of the group
+     * @param policy policy of the group
+     * @param host URL of the host
+     * @param weight configured weight
+     * @param backup whether it is used only while no other host is up
+     * @param self whether the host is this proxy, which gets no requests
      * @param state {@code up}, {@code down}, {@code suspect}, or {@code put_down} by an operator
-     * @param since when that began; 0 for since the start
-     * @param until when it is tried again, or the operator's word ends; 0 when that is not known
-     * @param reason why it is not up, or was not the last time; null when there is none
+     * @param since start of the state; 0 for the start of the proxy
+     * @param until time of the next try, or end of the operator's mark; 0 if not known
+     * @param reason reason why it is or was down; null for none
      * @param failuresInARow failures since the last answer
-     * @param underWay requests under way
+     * @param underWay requests in progress
      * @param requests requests sent to it since the start
-     * @param failures how many of them failed
-     * @param earlierRequests requests sent to it by the proxies before this one, as far as they are remembered
-     * @param earlierFailures how many of those failed
-     * @param httpVersion {@code 1.0}, {@code 1.1} or {@code 2.0}, that it answered in last; null when it has not answered
-     * @param lastSuccess when it answered last; 0 when it has not
-     * @param lastFailure when it failed last; 0 when it has not
+     * @param failures failed requests since the start
+     * @param earlierRequests requests sent to it by earlier processes, if recorded
+     * @param earlierFailures failed requests of earlier processes
+     * @param httpVersion version of the latest answer, {@code 1.0}, {@code 1.1} or {@code 2.0}; null before the first answer
+     * @param lastSuccess time of the latest answer; 0 for none
+     * @param lastFailure time of the latest failure; 0 for none
      * @param latencyMicros smoothed time from a request to the head of its response
      */
     record Host(

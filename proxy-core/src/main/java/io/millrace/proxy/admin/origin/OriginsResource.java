@@ -8,13 +8,13 @@ import io.millrace.proxy.admin.resource.AdminResponder;
 import java.util.List;
 import tools.jackson.core.JsonGenerator;
 
-/** {@code GET /v1/origins}: the hosts of every group of origins and how they are doing. Thread-safe. */
+/** {@code GET /v1/origins}: the hosts of all groups of origins and their state. Thread-safe. */
 public final class OriginsResource implements AdminResource {
     static final String PATH = "/v1/origins";
 
     private final OriginControl control;
 
-    /** The resource over a proxy's groups. */
+    /** Creates the resource for a proxy's groups. */
     public OriginsResource(OriginControl control) {
         this.control = control;
     }

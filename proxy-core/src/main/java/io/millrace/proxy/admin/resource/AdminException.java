@@ -1,16 +1,16 @@
 package io.millrace.proxy.admin.resource;
 
-/** A request to the admin API that gets an error for an answer: a status, a stable code, and a sentence for people. */
+/** An error answer of the admin API with a status, a stable code, and a sentence for display. */
 public final class AdminException extends Exception {
     private final int status;
     private final String code;
 
     /**
-     * An error answer.
+     * Creates an error answer.
      *
-     * @param status an HTTP status, 400 to 599
+     * @param status the HTTP status, 400 to 599
      * @param code a stable word for programs, such as {@code not-found}
-     * @param message what is wrong and what to do about it
+     * @param message the problem and its remedy
      */
     public AdminException(int status, String code, String message) {
         super(message, null, false, false);
@@ -23,7 +23,7 @@ public final class AdminException extends Exception {
         return status;
     }
 
-    /** The stable word. */
+    /** The stable code. */
     public String code() {
         return code;
     }

@@ -5,7 +5,7 @@ import java.util.function.Consumer;
 import tools.jackson.core.JsonGenerator;
 
 /**
- * The answer to one request of the admin API. Immutable; the body is not copied and nobody changes it.
+ * The answer to one request of the admin API. Immutable; the body is not copied and must not be changed.
  *
  * @param status the HTTP status
  * @param contentType the value of Content-Type
@@ -13,29 +13,29 @@ import tools.jackson.core.JsonGenerator;
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 public record AdminReply(int status, String contentType, byte[] body) {
-    /** The media type of every answer but the metrics. */
+    /** The media type of all answers except metrics. */
     public static final String JSON = "application/json";
 
-    /** A JSON object with status 200. */
+    /** Creates an answer with a JSON object and status 200. */
     public static AdminReply json(Consumer<JsonGenerator> members) {
         return json(200, members);
     }
 
     /**
-     * A JSON object.
+     * Creates an answer with a JSON object.
      *
-     * @param members writes the object's members; start and end are written here
+     * @param members writes the members of the object, without its start and end
      */
     public static AdminReply json(int status, Consumer<JsonGenerator> members) {
         return new AdminReply(status, JSON, Json.object(members));
     }
 
-    /** A text with status 200. */
+    /** Creates an answer with a text and status 200. */
     public static AdminReply text(String contentType, String text) {
         return new AdminReply(200, contentType, text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** The error answer of the API: {@code {"error":{"code":...,"message":...}}}. */
+    /** Creates the error answer of the API: {@code {"error":{"code":...,"message":...}}}. */
     public static AdminReply error(int status, String code, String message) {
         return json(status, json -> {
             json.writeObjectPropertyStart("error");

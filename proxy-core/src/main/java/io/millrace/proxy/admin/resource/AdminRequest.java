@@ -6,19 +6,19 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request to the admin API, read whole. Immutable; the body is not copied and nobody changes it.
+ * One complete request to the admin API. Immutable; the body is not copied and must not be changed.
  *
  * @param method the method
  * @param target the request target as received: path and query
  * @param path the decoded path
- * @param body the content, empty when there is none; never longer than {@code AdminServer#MAX_BODY_BYTES}
- * @param overTcp whether it came over TCP, from anywhere, and not over the Unix domain socket, from a user of this machine
+ * @param body the content, may be empty; never longer than {@code AdminServer#MAX_BODY_BYTES}
+ * @param overTcp whether the request came over TCP, and not from a user of this machine over the Unix domain socket
  * @param caller the client
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 public record AdminRequest(
         String method, String target, String path, byte[] body, boolean overTcp, AdminCaller caller) {
-    /** A bound on parameters; a lookup takes one URL and some header fields. */
+    /** Limit of parameters; a lookup has one URL and some header fields. */
     private static final int MAX_PARAMETERS = 128;
 
     /** Creates a request of an unknown client. */
@@ -27,8 +27,8 @@ public record AdminRequest(
     }
 
     /**
-     * The decoded values of a query parameter, in order; empty when it is absent. Nothing but {@code &} stands between parameters: a
-     * semicolon belongs to the URL that is asked about.
+     * Returns the decoded values of a query parameter in order; empty without the parameter. Only {@code &} separates
+     * parameters, because a URL in a value may have semicolons.
      *
      * @throws AdminException if the query cannot be decoded, or has more parameters than are read
      */
@@ -49,7 +49,7 @@ public record AdminRequest(
         }
     }
 
-    /** The value of a query parameter that must be there once. */
+    /** Returns the value of a query parameter that is required exactly once. */
     public String parameter(String name) throws AdminException {
         List<String> values = parameters(name);
         if (values.size() != 1 || values.get(0).isEmpty()) {
@@ -59,8 +59,7 @@ public record AdminRequest(
     }
 
     /**
-     * The value of a query parameter that need not be there; null when it is not. One that is there twice, or without a value, is
-     * refused: what was meant is not known.
+     * Returns the value of an optional query parameter; null without the parameter. A repeated or empty parameter is an error.
      */
     public @Nullable String optionalParameter(String name) throws AdminException {
         List<String> values = parameters(name);

@@ -2,36 +2,36 @@ package io.millrace.proxy.admin.resource;
 
 import java.time.Duration;
 
-/** One method on one path of the admin API. Implementations are thread-safe. */
+/** A resource of the admin API: one method on one path. Implementations are thread-safe. */
 public interface AdminResource {
-    /** The time in which an answer must come. */
+    /** The default time limit of an answer. */
     Duration DEFAULT_TIMEOUT = Duration.ofSeconds(30);
 
-    /** {@code GET}, which changes nothing and answers HEAD too, or {@code POST}. */
+    /** Returns the method: {@code GET}, which changes nothing and also answers HEAD, or {@code POST}. */
     String method();
 
-    /** The exact path. */
+    /** Returns the exact path. */
     String path();
 
     /**
-     * Answers one request, now or later, through {@code responder}, or throws.
+     * Answers one request with the responder, now or later, or throws.
      *
-     * <p>Called on the admin server's event loop, which it must not block, or, when {@link #isBlocking} says so, on the
+     * <p>Called on the admin server's event loop, which must not be blocked. If {@link #isBlocking} returns true, called on the
      * admin server's worker thread.
      */
     void handle(AdminRequest request, AdminResponder responder) throws AdminException;
 
-    /** Whether {@link #handle} reads files or waits. */
+    /** Returns whether {@link #handle} reads files or waits. */
     default boolean isBlocking() {
         return false;
     }
 
-    /** Whether it is answered on TCP without the token: only for what says nothing but up or down. */
+    /** Returns whether TCP requests need no token; true only for health checks. */
     default boolean isPublic() {
         return false;
     }
 
-    /** After this time without an answer the client gets a 504. */
+    /** Returns the time limit of an answer; then the client gets a 504. */
     default Duration timeout() {
         return DEFAULT_TIMEOUT;
     }

@@ -3,17 +3,17 @@ package io.millrace.proxy.admin.resource;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 
-/** Takes the one answer to a request. Thread-safe: may be called on any thread; every call after the first is ignored. */
+/** Sends the answer to a request. Thread-safe; calls after the first are ignored. */
 public interface AdminResponder {
-    /** Answers. */
+    /** Sends an answer. */
     void reply(AdminReply reply);
 
-    /** Answers with an error. */
+    /** Sends an error answer. */
     default void fail(AdminException error) {
         reply(AdminReply.error(error));
     }
 
-    /** Answers when {@code stage} completes: with what {@code render} makes of its result, or with its failure. */
+    /** Sends the rendered result of a stage when it completes, or its failure. */
     default <T> void replyWhen(CompletionStage<T> stage, Function<? super T, AdminReply> render) {
         stage.whenComplete((result, failure) -> {
             if (failure == null) {

@@ -5,7 +5,7 @@ import java.util.concurrent.ExecutionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Turns what a resource threw into an answer. Thread-safe: has no state. */
+/** Converts an exception of a resource to an error answer. Thread-safe: no state. */
 public final class FailureReply {
     private static final Logger LOGGER = LoggerFactory.getLogger(FailureReply.class);
 

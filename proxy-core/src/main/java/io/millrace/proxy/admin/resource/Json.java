@@ -17,13 +17,13 @@ import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
 
-/** The JSON that the admin API reads and writes, by streaming. Thread-safe. */
+/** Reads and writes JSON of the admin API with a streaming parser. Thread-safe: no state. */
 public final class Json {
     private static final JsonFactory FACTORY = new JsonFactory();
 
     private Json() {}
 
-    /** One object as UTF-8. */
+    /** Returns an object as UTF-8. */
     static byte[] object(Consumer<JsonGenerator> members) {
         ByteArrayOutputStream out = new ByteArrayOutputStream(512);
         try (JsonGenerator json = FACTORY.createGenerator(ObjectWriteContext.empty(), out)) {
@@ -45,7 +45,7 @@ public final class Json {
         }
     }
 
-    /** An array of strings. */
+    /** Writes an array of strings. */
     public static void strings(JsonGenerator json, String name, List<String> values) {
         json.writeArrayPropertyStart(name);
         values.forEach(json::writeString);
@@ -53,9 +53,9 @@ public final class Json {
     }
 
     /**
-     * Reads a request's body: an object whose members are strings.
+     * Reads the body of a request: an object with string members.
      *
-     * @param known the names it may have
+     * @param known the permitted names
      * @throws AdminException if it is anything else
      */
     public static Map<String, String> strings(byte[] body, Set<String> known) throws AdminException {
@@ -79,7 +79,7 @@ public final class Json {
     }
 
     /**
-     * Reads a request's body: an object of strings, numbers, truths, lists of strings and objects of strings.
+     * Reads the body of a request: an object of strings, numbers, booleans, lists of strings and objects of strings.
      *
      * @throws AdminException if it is anything else
      */
@@ -134,7 +134,7 @@ public final class Json {
         }
     }
 
-    /** A member; null when it is absent. */
+    /** Returns a member; null if it is missing. */
     public static <T> @Nullable T member(Map<String, Object> members, String name, Class<T> type)
             throws AdminException {
         Object value = members.get(name);
@@ -142,7 +142,7 @@ public final class Json {
         return value == null ? null : type.cast(value);
     }
 
-    /** A member that is an object of strings; empty when it is absent. */
+    /** Returns a member that is an object of strings; empty if it is missing. */
     public static Map<String, String> strings(Map<String, Object> members, String name) throws AdminException {
         Map<String, String> strings = new LinkedHashMap<>();
         Map<?, ?> value = member(members, name, Map.class);
@@ -152,7 +152,7 @@ public final class Json {
         return strings;
     }
 
-    /** A member that is a list of strings; empty when it is absent. */
+    /** Returns a member that is a list of strings; empty if it is missing. */
     public static List<String> list(Map<String, Object> members, String name) throws AdminException {
         List<String> words = new ArrayList<>();
         List<?> value = member(members, name, List.class);

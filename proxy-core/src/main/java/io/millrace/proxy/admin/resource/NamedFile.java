@@ -6,16 +6,16 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A file that a request names, to be read as a configuration. Who may use the Unix domain socket has users' rights on this machine; who
- * comes over TCP has a token, and is shown nothing of files that do not lie with the configuration. No state.
+ * A file that a request names as a configuration. Clients of the Unix domain socket are users of this machine. Clients over TCP
+ * may name only files below the directory of the configuration. Thread-safe: no state.
  */
 public final class NamedFile {
     private NamedFile() {}
 
     /**
-     * The file that {@code name} says. Looks at the file system where the request came over TCP.
+     * Returns the file with a name. For a request over TCP, it reads the file system.
      *
-     * @param configuration the file that runs; null where options say what runs, and nothing can be named over TCP
+     * @param configuration the configuration file in use; null without a file, and then TCP requests cannot name a file
      * @throws AdminException if it is no absolute path, or one that may not be read over TCP, whether there is such a file or not
      */
     public static Path of(AdminRequest request, @Nullable String name, @Nullable Path configuration)
@@ -47,7 +47,7 @@ public final class NamedFile {
         throw new AdminException(400, "bad-request", "the member 'file' is needed: an absolute path");
     }
 
-    /** Whether {@code file}, with all links followed, is the configuration or lies below its directory. */
+    /** Returns whether a file, after resolving links, is the configuration or is below its directory. */
     private static boolean liesWith(Path file, @Nullable Path configuration) {
         if (configuration == null) {
             return false;
@@ -62,7 +62,7 @@ public final class NamedFile {
         }
     }
 
-    /** Of a file that is not there, whose absence is for the check to say, where it would be. */
+    /** Returns the path of a missing file; the check of the configuration reports that it is missing. */
     private static Path realPath(Path file) throws IOException {
         try {
             return file.toRealPath();

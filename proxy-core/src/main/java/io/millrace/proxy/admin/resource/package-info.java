@@ -1,4 +1,4 @@
-/** Parts that all admin resources share: requests, replies, JSON, errors. */
+/** Requests, replies, JSON and errors of admin resources. */
 @NullMarked
 package io.millrace.proxy.admin.resource;
 

@@ -2,13 +2,13 @@ package io.millrace.proxy.admin.status;
 
 import org.jspecify.annotations.Nullable;
 
-/** Knows whether the proxy lives and takes requests. Thread-safe; never blocks. */
+/** Source of liveness and readiness. Thread-safe; never blocks. */
 public interface HealthSource {
-    /** Why the process should be restarted, or null while its event loops turn. */
+    /** Returns the reason why the process should be restarted; null while its event loops work. */
     @Nullable
     String notLive();
 
-    /** Why no new requests should be sent here, such as {@code draining}, or null when it is ready. */
+    /** Returns the reason why clients should send no new requests, such as {@code draining}; null if ready. */
     @Nullable
     String notReady();
 }

@@ -12,7 +12,7 @@ public final class LivezResource implements AdminResource {
 
     private final HealthSource source;
 
-    /** The resource over a source. */
+    /** Creates the resource for a source. */
     public LivezResource(HealthSource source) {
         this.source = source;
     }

@@ -9,11 +9,11 @@ import io.millrace.proxy.admin.status.MemorySource.Part;
 import java.util.List;
 import tools.jackson.core.JsonGenerator;
 
-/** {@code GET /v1/memory}: where the process's memory is. Thread-safe. */
+/** {@code GET /v1/memory}: use of the process's memory. Thread-safe. */
 public final class MemoryResource implements AdminResource {
     private final MemorySource source;
 
-    /** The resource over a source. */
+    /** Creates the resource for a source. */
     public MemoryResource(MemorySource source) {
         this.source = source;
     }

@@ -12,7 +12,7 @@ public final class MetricsResource implements AdminResource {
 
     private final MetricsSource source;
 
-    /** The resource over a source. */
+    /** Creates the resource for a source. */
     public MetricsResource(MetricsSource source) {
         this.source = source;
     }

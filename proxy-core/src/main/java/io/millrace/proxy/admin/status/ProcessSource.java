@@ -1,8 +1,8 @@
 package io.millrace.proxy.admin.status;
 
-/** Knows the launcher and its worker. Thread-safe; never blocks. */
+/** Source of the state of the launcher and its worker. Thread-safe; never blocks. */
 @FunctionalInterface
 public interface ProcessSource {
-    /** The processes now. */
+    /** Returns the present state. */
     ProcessStatus processes();
 }

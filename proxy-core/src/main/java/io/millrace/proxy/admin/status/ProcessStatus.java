@@ -7,10 +7,10 @@ import tools.jackson.core.JsonGenerator;
  * The launcher's part of {@code GET /v1/status}. Immutable.
  *
  * @param launcherPid the launcher's process id
- * @param workerPid the process id of the worker that accepts, 0 when there is none
- * @param workerRestarts how many workers were started after the first
- * @param workerState the worker as the launcher sees it, such as {@code ready} or {@code backing-off}
- * @param warmUp of the worker that is to take over; null when none warms up
+ * @param workerPid process id of the worker that accepts connections; 0 for none
+ * @param workerRestarts number of workers started after the first
+ * @param workerState state of the worker in the launcher, such as {@code ready} or {@code backing-off}
+ * @param warmUp warm-up of the next worker; null for none
  */
 public record ProcessStatus(
         long launcherPid,
@@ -21,9 +21,9 @@ public record ProcessStatus(
     /**
      * A worker that warms up before it takes over. Immutable.
      *
-     * @param workerPid its process id
-     * @param seconds for which it has done so
-     * @param limitSeconds the longest time that it takes
+     * @param workerPid process id
+     * @param seconds duration of the warm-up so far
+     * @param limitSeconds limit of the duration
      */
     public record WarmUp(long workerPid, long seconds, long limitSeconds) {}
 

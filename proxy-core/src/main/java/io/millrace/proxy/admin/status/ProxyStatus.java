@@ -8,14 +8,14 @@ import tools.jackson.core.JsonGenerator;
 /**
  * The answer to {@code GET /v1/status}. Immutable.
  *
- * @param product the product's name
- * @param version its version
- * @param state what the proxy is doing
- * @param uptimeSeconds since the start of the process that answers
+ * @param product name of the product
+ * @param version version of the product
+ * @param state state of the proxy
+ * @param uptimeSeconds seconds since the start of this process
  * @param listeners the sockets that accept clients
  * @param connections open connections
  * @param requestsTotal client requests answered
- * @param cache the cache's figures
+ * @param cache counters of the cache
  * @param config the configuration in use
  * @param java the Java runtime, as text
  * @param transport {@code epoll}, {@code io_uring} or {@code nio}
@@ -34,13 +34,13 @@ public record ProxyStatus(
         String java,
         String transport,
         String tls) {
-    /** What the proxy is doing. */
+    /** The state of the proxy. */
     public enum State {
         /** Not yet accepting. */
         STARTING,
         /** Accepting and serving. */
         RUNNING,
-        /** Asking clients to go elsewhere, or finishing requests and accepting no connection. */
+        /** Draining by an operator, or finishing requests and accepting no connection. */
         DRAINING;
 
         String word() {
@@ -54,28 +54,28 @@ public record ProxyStatus(
     /** Open connections on either side. */
     public record Connections(long client, long origin) {}
 
-    /** The cache: requests it answered or did not, its RAM tier and its volumes. */
+    /** The cache: hits, misses, the RAM tier and the volumes. */
     public record Cache(long hitsTotal, long missesTotal, Tier ram, List<Volume> volumes) {}
 
     /** The fill of the RAM tier. */
     public record Tier(long bytes, long bytesMax, long entries) {}
 
-    /** One storage path with its fill; the state is the store's word, such as {@code online}. */
+    /** One storage path with its fill and its state, such as {@code online}. */
     public record Volume(String path, String state, long bytes, long bytesMax, long entries) {}
 
     /**
      * The configuration in use.
      *
-     * @param file its path, null when there is none
-     * @param loadedAt when it was loaded, ISO 8601 in UTC
-     * @param lastReload the last attempt to load another one, null before the first
+     * @param file path of the file; null for none
+     * @param loadedAt time of loading, ISO 8601 in UTC
+     * @param lastReload the latest attempt to reload; null before the first
      */
     public record Config(
             @Nullable String file,
             String loadedAt,
             @Nullable LastReload lastReload) {}
 
-    /** An attempt to reload: whether it was taken over, when (ISO 8601 in UTC), and what was wrong. */
+    /** An attempt to reload: whether it was applied, its time (ISO 8601 in UTC), and its problems. */
     public record LastReload(boolean ok, String at, List<String> problems) {}
 
     /** Writes the members of the status object. */

@@ -6,13 +6,13 @@ import io.millrace.proxy.admin.resource.AdminRequest;
 import io.millrace.proxy.admin.resource.AdminResource;
 import io.millrace.proxy.admin.resource.AdminResponder;
 
-/** {@code GET /readyz}: 200 while new requests are welcome, 503 while starting or draining. Thread-safe. */
+/** {@code GET /readyz}: 200 while the proxy accepts new requests, 503 while starting or draining. Thread-safe. */
 public final class ReadyzResource implements AdminResource {
     public static final String PATH = "/readyz";
 
     private final HealthSource source;
 
-    /** The resource over a source. */
+    /** Creates the resource for a source. */
     public ReadyzResource(HealthSource source) {
         this.source = source;
     }

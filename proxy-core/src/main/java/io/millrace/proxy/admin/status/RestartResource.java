@@ -10,30 +10,30 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
-/** {@code POST /v1/server/restart}: a new worker in the place of the one that serves. Thread-safe. */
+/** {@code POST /v1/server/restart}: replaces the worker. Thread-safe. */
 public final class RestartResource implements AdminResource {
-    /** A worker may have a large store to open. */
+    /** Long, because a worker may open a large store. */
     private static final Duration TIMEOUT = Duration.ofMinutes(5);
 
-    /** Puts a new worker in the place of the one that serves. Thread-safe. */
+    /** Replaces the worker. Thread-safe. */
     @FunctionalInterface
     public interface Restarter {
-        /** Completes when the new one serves; an {@link AdminException} when the old one goes on. */
+        /** Completes when the new worker serves; with an {@link AdminException} if the old worker stays. */
         CompletionStage<RestartReport> restart();
     }
 
     /**
-     * What a restart came to. Immutable.
+     * The result of a restart. Immutable.
      *
-     * @param previousPid process id of the worker before, which finishes what is in flight; 0 when there was none
-     * @param pid of the one that serves now; 0 when the next start brings it
-     * @param millis until that one served
+     * @param previousPid process id of the previous worker, which finishes its requests; 0 for none
+     * @param pid process id of the new worker; 0 if it starts later
+     * @param millis time until the new worker served
      */
     public record RestartReport(long previousPid, long pid, long millis) {}
 
     private final Restarter restarter;
 
-    /** The resource over a restarter. */
+    /** Creates the resource for a restarter. */
     public RestartResource(Restarter restarter) {
         this.restarter = restarter;
     }

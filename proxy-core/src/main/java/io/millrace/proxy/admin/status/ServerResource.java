@@ -13,8 +13,8 @@ import java.util.Set;
 import tools.jackson.core.JsonGenerator;
 
 /**
- * {@code GET /v1/server}: the serving process and its event loops; {@code POST /v1/server/drain}: asks clients to go elsewhere, or
- * with {@code "undo": "true"} no longer. Thread-safe.
+ * {@code GET /v1/server}: the serving process and its event loops; {@code POST /v1/server/drain}: begins a drain, or
+ * ends it with {@code "undo": "true"}. Thread-safe.
  */
 public final class ServerResource implements AdminResource {
     private static final String PATH = "/v1/server";
@@ -27,12 +27,12 @@ public final class ServerResource implements AdminResource {
         this.drains = drains;
     }
 
-    /** {@code GET /v1/server}. */
+    /** Creates {@code GET /v1/server}. */
     public static ServerResource report(ServerSource source) {
         return new ServerResource(source, false);
     }
 
-    /** {@code POST /v1/server/drain}. */
+    /** Creates {@code POST /v1/server/drain}. */
     public static ServerResource drain(ServerSource source) {
         return new ServerResource(source, true);
     }

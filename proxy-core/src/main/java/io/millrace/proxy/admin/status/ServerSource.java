@@ -2,21 +2,21 @@ package io.millrace.proxy.admin.status;
 
 import java.util.List;
 
-/** What the serving process is doing, and its drain. Thread-safe; may read files. */
+/** The state of the serving process, and its drain. Thread-safe; may read files. */
 public interface ServerSource {
-    /** The process now. */
+    /** Returns the present state. */
     ServerReport report();
 
     /**
-     * Begins a drain, or ends one: every answer says {@code Connection: close} and {@code /readyz} says draining, while
-     * connections are accepted as before.
+     * Begins or ends a drain. During a drain, answers have {@code Connection: close} and {@code /readyz} reports draining;
+     * connections are still accepted.
      *
-     * @param undo whether to end it
+     * @param undo whether to end the drain
      */
     ServerReport drain(boolean undo);
 
     /**
-     * The threads, those that have used the CPU most first.
+     * Returns the threads with the most CPU time first.
      *
      * @param depth frames of each stack, 0 or more
      */
@@ -26,14 +26,14 @@ public interface ServerSource {
      * The serving process. Immutable.
      *
      * @param state {@code starting}, {@code running} or {@code draining}
-     * @param isDraining whether an operator drains it
+     * @param isDraining whether an operator has begun a drain
      * @param pid process id
-     * @param uptimeSeconds since the proxy began
-     * @param cpuSeconds of the process since its start
-     * @param residentBytes memory as the kernel counts it; 0 where it does not tell
-     * @param threads of the JVM
-     * @param descriptors open files and sockets; 0 where that is not told
-     * @param loops one for each event loop
+     * @param uptimeSeconds seconds since the start of the proxy
+     * @param cpuSeconds CPU time of the process since its start
+     * @param residentBytes resident memory; 0 if not known
+     * @param threads number of threads of the JVM
+     * @param descriptors open files and sockets; 0 if not known
+     * @param loops the event loops
      */
     record ServerReport(
             String state,
@@ -49,29 +49,29 @@ public interface ServerSource {
     /**
      * An event loop. Immutable.
      *
-     * @param thread its thread's name
-     * @param clientConnections open now
-     * @param originConnections open now
-     * @param requests answered since the start
-     * @param hits of them from the cache
+     * @param thread name of the thread
+     * @param clientConnections open client connections
+     * @param originConnections open origin connections
+     * @param requests requests answered since the start
+     * @param hits requests answered from the cache
      */
     record Loop(String thread, long clientConnections, long originConnections, long requests, long hits) {}
 
     /**
-     * Threads of a moment. Immutable.
+     * Threads at one time. Immutable.
      *
-     * @param threads at most this many
-     * @param left how many more there are
+     * @param threads the threads up to the limit
+     * @param left number of further threads
      */
     record ThreadReport(List<ThreadView> threads, int left) {}
 
     /**
      * A thread. Immutable.
      *
-     * @param name its name
+     * @param name name of the thread
      * @param state such as {@code runnable} or {@code waiting}
-     * @param cpuMillis of CPU since its start; -1 where that is not told
-     * @param stack the frames on top
+     * @param cpuMillis CPU time since its start; -1 if not known
+     * @param stack the top frames
      */
     record ThreadView(String name, String state, long cpuMillis, List<String> stack) {}
 }

@@ -5,13 +5,13 @@ import io.millrace.proxy.admin.resource.AdminRequest;
 import io.millrace.proxy.admin.resource.AdminResource;
 import io.millrace.proxy.admin.resource.AdminResponder;
 
-/** {@code GET /v1/status}: what the proxy is doing. Thread-safe. */
+/** {@code GET /v1/status}: the state of the proxy. Thread-safe. */
 public final class StatusResource implements AdminResource {
     public static final String PATH = "/v1/status";
 
     private final StatusSource source;
 
-    /** The resource over a source. */
+    /** Creates the resource for a source. */
     public StatusResource(StatusSource source) {
         this.source = source;
     }

@@ -1,8 +1,8 @@
 package io.millrace.proxy.admin.status;
 
-/** Knows what the proxy is doing. Thread-safe; never blocks. */
+/** Source of the state of the proxy. Thread-safe; never blocks. */
 @FunctionalInterface
 public interface StatusSource {
-    /** The status now. */
+    /** Returns the present state. */
     ProxyStatus status();
 }

@@ -10,14 +10,14 @@ import io.millrace.proxy.admin.status.ServerSource.ThreadView;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JsonGenerator;
 
-/** {@code GET /v1/server/threads[?depth=N]}: what the threads of the serving process are doing. Thread-safe. */
+/** {@code GET /v1/server/threads[?depth=N]}: the threads of the serving process with their stacks. Thread-safe. */
 public final class ThreadsResource implements AdminResource {
     private static final int DEPTH_MAX = 64;
     private static final int DEPTH_DEFAULT = 8;
 
     private final ServerSource source;
 
-    /** The resource over a source. */
+    /** Creates the resource for a source. */
     public ThreadsResource(ServerSource source) {
         this.source = source;
     }
@@ -53,7 +53,7 @@ public final class ThreadsResource implements AdminResource {
                 return depth;
             }
         } catch (NumberFormatException e) {
-            // told below
+            // Reported below.
         }
         throw new AdminException(400, "bad-request", "depth is a number from 0 to " + DEPTH_MAX);
     }

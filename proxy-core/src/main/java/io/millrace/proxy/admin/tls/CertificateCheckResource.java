@@ -8,13 +8,13 @@ import io.millrace.proxy.admin.resource.AdminResponder;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 
-/** {@code GET /v1/tls/check}: what a certificate file would be to this proxy. Thread-safe. */
+/** {@code GET /v1/tls/check}: the check of a certificate file. Thread-safe. */
 public final class CertificateCheckResource implements AdminResource {
     static final String PATH = "/v1/tls/check";
 
     private final CertificatesSource source;
 
-    /** The resource over a proxy's certificates. */
+    /** Creates the resource for a proxy's certificates. */
     public CertificateCheckResource(CertificatesSource source) {
         this.source = source;
     }

@@ -18,12 +18,12 @@ import tools.jackson.core.JsonGenerator;
 public final class CertificatesResource implements AdminResource {
     static final String PATH = "/v1/tls/certificates";
 
-    /** Most certificates in one answer. */
+    /** Limit of certificates in one answer. */
     private static final int LISTED_MAX = 1000;
 
     private final CertificatesSource source;
 
-    /** The resource over a proxy's certificates. */
+    /** Creates the resource for a proxy's certificates. */
     public CertificatesResource(CertificatesSource source) {
         this.source = source;
     }
@@ -44,7 +44,7 @@ public final class CertificatesResource implements AdminResource {
         List<Certificate> matching = source.certificates().stream()
                 .filter(each -> name == null || isFor(each, name))
                 .toList();
-        // Those that need attention first, where not all are shown.
+        // Certificates that need attention come first, because the answer may be cut.
         List<Certificate> shown = matching.size() <= LISTED_MAX
                 ? matching
                 : matching.stream()
@@ -66,7 +66,7 @@ public final class CertificatesResource implements AdminResource {
         return certificate.problem() == null ? certificate.notAfter() : 0;
     }
 
-    /** Whether a certificate has the name itself or a wildcard for it, or comes from that file. */
+    /** Returns whether a certificate has a name or a wildcard for it, or is from a file. */
     private static boolean isFor(Certificate certificate, String name) {
         String lower = name.toLowerCase(Locale.ROOT);
         int dot = lower.indexOf('.');

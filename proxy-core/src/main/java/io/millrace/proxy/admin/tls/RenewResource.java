@@ -21,7 +21,7 @@ public final class RenewResource implements AdminResource {
     /** Orders certificates. Thread-safe. */
     @FunctionalInterface
     public interface Renewer {
-        /** Completes when the issuer has decided; fails with IllegalArgumentException for a name it does not have. */
+        /** Completes with the issuer's decision; fails with IllegalArgumentException for an unknown name. */
         CompletionStage<Renewal> renew(String name);
     }
 
@@ -35,7 +35,7 @@ public final class RenewResource implements AdminResource {
 
     private final Renewer renewer;
 
-    /** The resource over what orders certificates. */
+    /** Creates the resource for a source of certificates. */
     public RenewResource(Renewer renewer) {
         this.renewer = renewer;
     }
