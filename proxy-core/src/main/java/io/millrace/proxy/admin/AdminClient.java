@@ -54,8 +54,8 @@ final class AdminClient {
      * Sends one request.
      *
      * @param socket the socket of the other server; null if it does not run
-     * @return the answer with any status, or an {@link AdminException}: 503 if no server listens on the socket, 504 after the
-     *     timeout, 502 if the connection breaks
+     * @return the answer with any status, or an {@link AdminException}: 503 if no server listens on the socket, 504
+     *     after the timeout, 502 if the connection breaks
      */
     CompletionStage<AdminReply> send(
             @Nullable Path socket, String method, String target, byte[] body, Duration timeout) {

@@ -111,7 +111,10 @@ final class AdminConnection extends SimpleChannelInboundHandler<FullHttpRequest>
         }
     }
 
-    /** Answers a wrong token after a delay, so that guessing takes time. New connections may replace this one meanwhile. */
+    /**
+     * Answers a wrong token after a delay, so that guessing takes time. New connections may replace this one
+     * meanwhile.
+     */
     private static void refuse(
             ChannelHandlerContext context,
             TcpClient tcp,

@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Initializes the connections of one listener, and refuses connections above its limit. TCP and Unix sockets have separate
- * limits, so that TCP clients cannot lock out operators. {@link TcpPlaces} has the limit of TCP.
+ * Initializes the connections of one listener, and refuses connections above its limit. TCP and Unix sockets have
+ * separate limits, so that TCP clients cannot lock out operators. {@link TcpPlaces} has the limit of TCP.
  *
  * <table>
  *   <caption>Limits</caption>

@@ -21,8 +21,8 @@ public final class AdminToken {
     /**
      * Reads the token from the first line of a file.
      *
-     * @throws IOException if the file cannot be read, if others than its owner and group can read it, or if the token is
-     *     shorter than 16 characters
+     * @throws IOException if the file cannot be read, if others than its owner and group can read it, or if the token
+     *     is shorter than 16 characters
      */
     public static AdminToken read(Path file) throws IOException {
         String fault = FilePermissionChecks.tokenFault(file);

@@ -18,7 +18,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** The pending answer to a request, with its deadline. Thread-safe: replies of any thread are written on the event loop. */
+/**
+ * The pending answer to a request, with its deadline. Thread-safe: replies of any thread are written on the event
+ * loop.
+ */
 final class PendingReply implements AdminResponder {
     private final ChannelHandlerContext context;
     private final AdminConnection connection;

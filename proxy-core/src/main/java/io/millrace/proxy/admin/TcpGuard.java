@@ -9,9 +9,9 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks admin requests on TCP. A request needs the token, and must not come from a page of another site in a browser. Such a
- * page can reach this port under its own name (DNS rebinding). So the Host must be an address, {@code localhost} or the
- * configured name of the listener, and an Origin must be that of this server. Immutable.
+ * Checks admin requests on TCP. A request needs the token, and must not come from a page of another site in a
+ * browser. Such a page can reach this port under its own name (DNS rebinding). So the Host must be an address, {@code
+ * localhost} or the configured name of the listener, and an Origin must be that of this server. Immutable.
  */
 final class TcpGuard {
     private final AdminToken token;

@@ -10,8 +10,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits the TCP connections of the admin API. If all places of connections without a valid token are taken, a new connection
- * replaces one of them. Connections with the token have separate places.
+ * Limits the TCP connections of the admin API. If all places of connections without a valid token are taken, a new
+ * connection replaces one of them. Connections with the token have separate places.
  *
  * <p>Confined to one event loop.
  */
@@ -88,7 +88,10 @@ final class TcpPlaces {
         }
     }
 
-    /** Returns the oldest connection of the address with the most connections; preferably one without a request in progress. */
+    /**
+     * Returns the oldest connection of the address with the most connections; preferably one without a request in
+     * progress.
+     */
     private Place leastWanted() {
         boolean anyUnanswered = unproven.stream().anyMatch(place -> !place.isAnswering);
         Map<@Nullable InetAddress, Integer> counts = new HashMap<>();

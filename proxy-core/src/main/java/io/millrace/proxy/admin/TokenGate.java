@@ -6,8 +6,8 @@ import io.netty.handler.codec.http.HttpRequest;
 import java.time.Duration;
 
 /**
- * Gives a TCP connection the place and the time limit of a connection with the token when a request head has it. Placed after
- * the codec.
+ * Gives a TCP connection the place and the time limit of a connection with the token when a request head has it.
+ * Placed after the codec.
  *
  * <p>Confined to one event loop.
  */

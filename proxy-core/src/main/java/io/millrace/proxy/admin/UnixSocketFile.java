@@ -16,9 +16,9 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The file of a listening Unix domain socket. The socket is bound under a temporary name, gets its mode, and is then renamed.
- * So it never has a wider mode under its final name, and it replaces the file of a dead process atomically. A socket on
- * which a process answers is never replaced. Confined to one thread at a time.
+ * The file of a listening Unix domain socket. The socket is bound under a temporary name, gets its mode, and is then
+ * renamed. So it never has a wider mode under its final name, and it replaces the file of a dead process atomically.
+ * A socket on which a process answers is never replaced. Confined to one thread at a time.
  */
 final class UnixSocketFile {
     /** Access for owner and group, because operators in one group share the admin socket. */

@@ -13,8 +13,8 @@ public enum InvalidationKind {
     /** The members of every cache group; replaces single groups if their table is full. */
     ALL_GROUPS(5, "all-groups"),
     /**
-     * Every response with a stamp. Used if the storage has content but no journal, because the journal may have been lost.
-     * Responses of versions without stamps stay valid.
+     * Every response with a stamp. Used if the storage has content but no journal, because the journal may have been
+     * lost. Responses of versions without stamps stay valid.
      */
     STAMPED(6, "journal-lost"),
     /** Responses with a tag on one site. */

@@ -20,14 +20,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The stamps of all invalidations in force. A response is outdated if a stamp that covers it is higher than its own. There
- * is one stamp for everything, one for each invalidated host, group, tag and URL, and a short list of prefixes per host.
- * Hard stamps (responses are gone) and soft stamps (responses are stale) are separate. A response with the newest stamp
- * costs one comparison. Any other response costs one probe of the hosts and one for each of its groups and tags.
+ * The stamps of all invalidations in force. A response is outdated if a stamp that covers it is higher than its own.
+ * There is one stamp for everything, one for each invalidated host, group, tag and URL, and a short list of prefixes
+ * per host. Hard stamps (responses are gone) and soft stamps (responses are stale) are separate. A response with the
+ * newest stamp costs one comparison. Any other response costs one probe of the hosts and one for each of its groups
+ * and tags.
  *
- * <p>The size is limited. A full table first forgets the stamps that a wider stamp covers. Then it raises a <em>floor</em>,
- * which is the wide stamp of everything, of all groups or of all tags, to the median of the soft stamps. If the table is
- * still full, it raises the hard floor in the same way. Responses of recent requests stay current.
+ * <p>The size is limited. A full table first forgets the stamps that a wider stamp covers. Then it raises a
+ * <em>floor</em>, which is the wide stamp of everything, of all groups or of all tags, to the median of the soft
+ * stamps. If the table is still full, it raises the hard floor in the same way. Responses of recent requests stay
+ * current.
  *
  * <p>Thread-safe: read without a lock, changed under a lock.
  */
@@ -198,7 +200,9 @@ public final class InvalidationTable implements Invalidations {
         return newestOne;
     }
 
-    /** Probes narrow stamps before wide ones, because a wide stamp is set before the narrow ones below it are removed. */
+    /**
+     * Probes narrow stamps before wide ones, because a wide stamp is set before the narrow ones below it are removed.
+     */
     private @Nullable Outdated seek(TargetUri url, long stamp, Labels labels) {
         long host = hostHash(url);
         PrefixStamps lists = prefixes;
@@ -242,7 +246,8 @@ public final class InvalidationTable implements Invalidations {
     }
 
     /**
-     * Adds an invalidation under the next stamp. When this returns, it outdates all covered responses of earlier requests.
+     * Adds an invalidation under the next stamp. When this returns, it outdates all covered responses of earlier
+     * requests.
      *
      * @param hash hash of the host or group
      * @param prefix the prefix, else null; ownership passes to the table
@@ -413,8 +418,8 @@ public final class InvalidationTable implements Invalidations {
     }
 
     /**
-     * Adds the entries of the journal, in any order. Entries may be known already, or older than known ones: in a roll, the
-     * predecessor passes its purges one by one.
+     * Adds the entries of the journal, in any order. Entries may be known already, or older than known ones: in a
+     * roll, the predecessor passes its purges one by one.
      *
      * @param undoableFrom the lowest stamp of soft purges that can be undone
      */

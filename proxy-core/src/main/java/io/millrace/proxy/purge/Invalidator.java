@@ -16,9 +16,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Invalidates hosts, prefixes, groups, tags and everything, and single URLs softly. An invalidation is added to the table,
- * where it is in force at once, and to the store's journal, which survives the process. The upper bits of a stamp are the
- * time of day in milliseconds. So a stamp after the loss of a journal is higher than all stamps in that journal.
+ * Invalidates hosts, prefixes, groups, tags and everything, and single URLs softly. An invalidation is added to the
+ * table, where it is in force at once, and to the store's journal, which survives the process. The upper bits of a
+ * stamp are the time of day in milliseconds. So a stamp after the loss of a journal is higher than all stamps in that
+ * journal.
  *
  * <p>Thread-safe.
  */

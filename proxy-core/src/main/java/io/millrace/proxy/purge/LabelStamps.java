@@ -1,8 +1,8 @@
 package io.millrace.proxy.purge;
 
 /**
- * Stamps of labels, such as cache groups or tags, and a floor, which is the stamp of every label. A full table raises the
- * floor to the median of its stamps and forgets those below.
+ * Stamps of labels, such as cache groups or tags, and a floor, which is the stamp of every label. A full table raises
+ * the floor to the median of its stamps and forgets those below.
  *
  * <p>Read on any thread without a lock; changed under the lock of its owner.
  */

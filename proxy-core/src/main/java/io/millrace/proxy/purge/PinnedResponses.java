@@ -11,8 +11,8 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Decides which pinned responses stay pinned. Responses that a hard purge has outdated do not, nor variants without their
- * marker, as after a purge of their URL.
+ * Decides which pinned responses stay pinned. Responses that a hard purge has outdated do not, nor variants without
+ * their marker, as after a purge of their URL.
  *
  * <p>Thread-safe.
  */

@@ -33,7 +33,10 @@ public sealed interface PurgeRequest {
     /** An unsupported request; {@code what} is the reason. */
     record Unsupported(String what) implements PurgeRequest {}
 
-    /** Fields with the scope: the first of Proxy Cache Purge and WP Rocket, the second of plugins derived from Varnish Caching. */
+    /**
+     * Fields with the scope: the first of Proxy Cache Purge and WP Rocket, the second of plugins derived from Varnish
+     * Caching.
+     */
     List<FieldName> METHOD_FIELDS = List.of(FieldName.of("X-Purge-Method"), FieldName.of("X-VC-Purge-Method"));
 
     /** Fields whose presence requests a pattern of URLs or of tags. */
@@ -136,8 +139,8 @@ public sealed interface PurgeRequest {
     }
 
     /**
-     * Returns the URLs that a purge of a URL covers. With the default port these are both schemes, because content management
-     * systems send plain HTTP for pages that clients load over either scheme.
+     * Returns the URLs that a purge of a URL covers. With the default port these are both schemes, because content
+     * management systems send plain HTTP for pages that clients load over either scheme.
      */
     static List<TargetUri> urls(TargetUri target) {
         return target.isDefaultPort() ? List.of(target, target.inScheme(!target.isSecure())) : List.of(target);

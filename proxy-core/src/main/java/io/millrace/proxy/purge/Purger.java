@@ -17,9 +17,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Removes the stored responses of single URLs, for purges and for invalidation by unsafe methods (RFC 9111 section 4.4). The
- * removal of the entry under a URL's primary key also removes all variants, because their keys contain its nonce. A fetch in
- * flight is not shared with later requests, and its response is not stored.
+ * Removes the stored responses of single URLs, for purges and for invalidation by unsafe methods (RFC 9111 section
+ * 4.4). The removal of the entry under a URL's primary key also removes all variants, because their keys contain its
+ * nonce. A fetch in flight is not shared with later requests, and its response is not stored.
  *
  * <p>Thread-safe.
  */
@@ -41,8 +41,8 @@ public final class Purger {
     }
 
     /**
-     * Purges a client's URL. When this returns, no response stored before is found. The reply comes when the purge is durable,
-     * and has whether a response was stored.
+     * Purges a client's URL. When this returns, no response stored before is found. The reply comes when the purge is
+     * durable, and has whether a response was stored.
      */
     public void purge(TargetUri url, Executor replyOn, RemoveCallback reply) {
         List<CacheKey> all = keys.apply(url);
@@ -88,8 +88,8 @@ public final class Purger {
     }
 
     /**
-     * Returns the latest purge that a fetch of a key must remember at its start. A response from before a later purge must not
-     * be stored.
+     * Returns the latest purge that a fetch of a key must remember at its start. A response from before a later purge
+     * must not be stored.
      *
      * @param keyHash {@link #keyHash} of a URL's primary key
      */

@@ -4,8 +4,9 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * The latest purges of single keys. A fetch finds out from them whether its key was purged since its start. If more than
- * {@value #KEPT} other keys of the same slot were purged meanwhile, the answer is yes, because not storing is safe.
+ * The latest purges of single keys. A fetch finds out from them whether its key was purged since its start. If more
+ * than {@value #KEPT} other keys of the same slot were purged meanwhile, the answer is yes, because not storing is
+ * safe.
  *
  * <pre>
  * slot (of {@value #SLOTS})   newest → … → oldest kept → FORGOTTEN

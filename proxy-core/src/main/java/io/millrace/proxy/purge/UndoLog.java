@@ -1,11 +1,13 @@
 package io.millrace.proxy.purge;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.NavigableSet;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -52,8 +54,8 @@ final class UndoLog {
     }
 
     /**
-     * Inserts an entry below a later purge of the same scope, so that an undo of that purge restores the entry. Does nothing
-     * if no such purge can be undone.
+     * Inserts an entry below a later purge of the same scope, so that an undo of that purge restores the entry. Does
+     * nothing if no such purge can be undone.
      *
      * @return the lower entries of the scope that the later purge had replaced; this entry replaces them now
      */
@@ -97,10 +99,6 @@ final class UndoLog {
         old.clear();
     }
 
-    boolean isEmpty() {
-        return purges.isEmpty();
-    }
-
     boolean has(long stamp) {
         return purges.containsKey(stamp);
     }
@@ -131,29 +129,35 @@ final class UndoLog {
         for (List<InvalidationEntry> displaced : purge.values()) {
             entries -= 1 + displaced.size();
         }
-        Map<InvalidationEntry, List<InvalidationEntry>> current = new LinkedHashMap<>();
-        purge.forEach((own, displaced) -> {
-            if (!inherit(own, displaced)) {
-                current.put(own, displaced);
-            }
-        });
-        return current;
-    }
-
-    /** Gives the stamps that an entry had replaced to the later purge that has replaced it; false for none. */
-    private boolean inherit(InvalidationEntry own, List<InvalidationEntry> displaced) {
-        boolean found = false;
+        Set<InvalidationEntry> inherited = new HashSet<>();
         for (Map<InvalidationEntry, List<InvalidationEntry>> later :
-                purges.tailMap(own.stamp(), false).values()) {
+                purges.tailMap(stamp, false).values()) {
             for (List<InvalidationEntry> list : later.values()) {
-                if (list.remove(own)) {
-                    list.addAll(displaced);
-                    entries += displaced.size() - 1;
-                    found = true;
-                }
+                inherit(list, purge, inherited);
             }
         }
-        return found;
+        inherited.forEach(purge::remove);
+        return purge;
+    }
+
+    /**
+     * Replaces the entries of an undone purge in the list of a later purge by the stamps that they had replaced.
+     *
+     * @param inherited receives the replaced entries
+     */
+    private void inherit(
+            List<InvalidationEntry> list,
+            Map<InvalidationEntry, List<InvalidationEntry>> undonePurge,
+            Set<InvalidationEntry> inherited) {
+        for (InvalidationEntry entry : List.copyOf(list)) {
+            List<InvalidationEntry> displaced = undonePurge.get(entry);
+            if (displaced != null) {
+                list.remove(entry);
+                list.addAll(displaced);
+                entries += displaced.size() - 1;
+                inherited.add(entry);
+            }
+        }
     }
 
     /** Returns the stamps that the oldest purge of everything has replaced; null without such a purge. */

@@ -49,8 +49,8 @@ public interface ExplainSource {
      * @param method the method
      * @param client the client's address for filters and rules
      * @param port the local port for filters and rules
-     * @param outcome the handling as a word: {@code deny}, {@code answer}, {@code redirect}, {@code tunnel}, {@code pass},
-     *     {@code hit}, {@code stale}, {@code validate}, {@code complete}, {@code fetch} or {@code unavailable}
+     * @param outcome the handling as a word: {@code deny}, {@code answer}, {@code redirect}, {@code tunnel}, {@code
+     *     pass}, {@code hit}, {@code stale}, {@code validate}, {@code complete}, {@code fetch} or {@code unavailable}
      * @param status status of a local answer or an answer from the cache; 0 for an answer of the origin
      * @param rule the remap rule; null for none
      * @param filter the filter that refuses the request; null for none
@@ -82,8 +82,9 @@ public interface ExplainSource {
     /**
      * One decision. Immutable.
      *
-     * @param name the subject of the decision: {@code rule}, {@code filters}, {@code methods}, {@code cache-rules}, {@code key}, {@code lookup},
-     *     {@code lifetime}, {@code age}, {@code reuse}, {@code storing}, {@code origin}, {@code answer} and others
+     * @param name the subject of the decision: {@code rule}, {@code filters}, {@code methods}, {@code cache-rules},
+     *     {@code key}, {@code lookup}, {@code lifetime}, {@code age}, {@code reuse}, {@code storing}, {@code origin},
+     *     {@code answer} and others
      * @param text the result for display
      * @param by the place in the configuration, or the header field, that decided; null for none
      */

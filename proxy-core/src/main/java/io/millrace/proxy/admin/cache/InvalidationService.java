@@ -7,7 +7,10 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** Invalidates stored responses of hosts, prefixes, groups, tags and everything, and of URLs softly. Thread-safe; never blocks. */
+/**
+ * Invalidates stored responses of hosts, prefixes, groups, tags and everything, and of URLs softly. Thread-safe;
+ * never blocks.
+ */
 @FunctionalInterface
 public interface InvalidationService {
     /**

@@ -12,7 +12,9 @@ import io.millrace.proxy.admin.resource.Json;
 import java.util.List;
 import tools.jackson.core.JsonGenerator;
 
-/** {@code GET /v1/cache/lookup?url=U[&header=Name:%20value]}: the stored response of a URL, and its use. Thread-safe. */
+/**
+ * {@code GET /v1/cache/lookup?url=U[&header=Name:%20value]}: the stored response of a URL, and its use. Thread-safe.
+ */
 public final class LookupResource implements AdminResource {
     static final String PATH = "/v1/cache/lookup";
 

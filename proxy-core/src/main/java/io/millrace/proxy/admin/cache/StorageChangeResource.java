@@ -13,7 +13,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
-/** {@code POST /v1/storage/offline} and {@code /v1/storage/online}: takes a storage path out of use or back. Thread-safe. */
+/**
+ * {@code POST /v1/storage/offline} and {@code /v1/storage/online}: takes a storage path out of use or back.
+ * Thread-safe.
+ */
 public final class StorageChangeResource implements AdminResource {
     /** Long, because queued data is written and forced first, on a disk that may be failing. */
     static final Duration TIMEOUT = Duration.ofSeconds(60);

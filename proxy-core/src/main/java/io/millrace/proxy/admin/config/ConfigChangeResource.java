@@ -38,7 +38,8 @@ public final class ConfigChangeResource implements AdminResource {
     /**
      * Creates the resource that plans the reload of a file.
      *
-     * @param configuration the configuration file in use; TCP requests may name only files below its directory. Null for none
+     * @param configuration the configuration file in use; TCP requests may name only files below its directory. Null
+     *     for none
      */
     public static AdminResource plan(ConfigChanger changer, @Nullable Path configuration) {
         return new ConfigChangeResource("plan", (request, body) -> {

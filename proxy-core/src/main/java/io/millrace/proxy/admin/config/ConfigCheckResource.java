@@ -23,7 +23,8 @@ public final class ConfigCheckResource implements AdminResource {
     /**
      * Creates the resource for a control.
      *
-     * @param configuration the configuration file in use; TCP requests may name only files below its directory. Null for none
+     * @param configuration the configuration file in use; TCP requests may name only files below its directory. Null
+     *     for none
      */
     public ConfigCheckResource(ConfigControl control, @Nullable Path configuration) {
         this.control = control;

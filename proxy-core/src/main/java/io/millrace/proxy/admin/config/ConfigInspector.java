@@ -15,7 +15,10 @@ public interface ConfigInspector {
      */
     List<KeyValue> settings(List<String> names) throws AdminException;
 
-    /** Returns the differences from the defaults, and the changes of a reload. Reads files, so the caller must permit blocking. */
+    /**
+     * Returns the differences from the defaults, and the changes of a reload. Reads files, so the caller must permit
+     * blocking.
+     */
     DiffReport diff();
 
     /**

@@ -39,8 +39,8 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The admin API of one proxy: status, metrics, memory, health, purge, lookup and storage. The launcher forwards requests to
- * it. In an embedding program it is the only admin API.
+ * The admin API of one proxy: status, metrics, memory, health, purge, lookup and storage. The launcher forwards
+ * requests to it. In an embedding program it is the only admin API.
  *
  * <p>Thread-safe.
  */

@@ -108,8 +108,8 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
     }
 
     /**
-     * Returns a record for a soft purge in force without one, so that it can be undone; null for none. A process that ends
-     * between the journal entry and the record leaves such a purge.
+     * Returns a record for a soft purge in force without one, so that it can be undone; null for none. A process that
+     * ends between the journal entry and the record leaves such a purge.
      */
     private @Nullable PurgeRecord unrecorded(String id) {
         long stamp = PurgeId.stamp(id);

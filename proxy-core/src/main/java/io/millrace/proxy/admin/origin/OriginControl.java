@@ -16,8 +16,8 @@ public interface OriginControl {
     /**
      * Marks hosts down, so that they get no new requests; requests in progress continue.
      *
-     * @param origin the name of a group for all of its hosts, or a host as in {@link Host#host}, with or without its scheme, in
-     *     every group that has it, or both with a slash between: {@code shop/10.0.0.1:8080}
+     * @param origin the name of a group for all of its hosts, or a host as in {@link Host#host}, with or without its
+     *     scheme, in every group that has it, or both with a slash between: {@code shop/10.0.0.1:8080}
      * @param reason the reason, shown in the list
      * @param seconds duration; 0 for until {@link #up}
      * @return the changed hosts, when the mark is durable if it can be; or an {@link AdminException}
@@ -46,7 +46,8 @@ public interface OriginControl {
      * @param failures failed requests since the start
      * @param earlierRequests requests sent to it by earlier processes, if recorded
      * @param earlierFailures failed requests of earlier processes
-     * @param httpVersion version of the latest answer, {@code 1.0}, {@code 1.1} or {@code 2.0}; null before the first answer
+     * @param httpVersion version of the latest answer, {@code 1.0}, {@code 1.1} or {@code 2.0}; null before the first
+     *     answer
      * @param lastSuccess time of the latest answer; 0 for none
      * @param lastFailure time of the latest failure; 0 for none
      * @param latencyMicros smoothed time from a request to the head of its response

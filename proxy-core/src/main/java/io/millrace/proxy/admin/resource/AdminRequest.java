@@ -59,7 +59,8 @@ public record AdminRequest(
     }
 
     /**
-     * Returns the value of an optional query parameter; null without the parameter. A repeated or empty parameter is an error.
+     * Returns the value of an optional query parameter; null without the parameter. A repeated or empty parameter is
+     * an error.
      */
     public @Nullable String optionalParameter(String name) throws AdminException {
         List<String> values = parameters(name);

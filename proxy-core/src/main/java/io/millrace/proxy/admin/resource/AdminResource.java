@@ -16,8 +16,8 @@ public interface AdminResource {
     /**
      * Answers one request with the responder, now or later, or throws.
      *
-     * <p>Called on the admin server's event loop, which must not be blocked. If {@link #isBlocking} returns true, called on the
-     * admin server's worker thread.
+     * <p>Called on the admin server's event loop, which must not be blocked. If {@link #isBlocking} returns true,
+     * called on the admin server's worker thread.
      */
     void handle(AdminRequest request, AdminResponder responder) throws AdminException;
 

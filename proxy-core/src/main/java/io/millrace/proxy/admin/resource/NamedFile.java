@@ -6,8 +6,8 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A file that a request names as a configuration. Clients of the Unix domain socket are users of this machine. Clients over TCP
- * may name only files below the directory of the configuration. Thread-safe: no state.
+ * A file that a request names as a configuration. Clients of the Unix domain socket are users of this machine.
+ * Clients over TCP may name only files below the directory of the configuration. Thread-safe: no state.
  */
 public final class NamedFile {
     private NamedFile() {}
@@ -16,7 +16,8 @@ public final class NamedFile {
      * Returns the file with a name. For a request over TCP, it reads the file system.
      *
      * @param configuration the configuration file in use; null without a file, and then TCP requests cannot name a file
-     * @throws AdminException if it is no absolute path, or one that may not be read over TCP, whether there is such a file or not
+     * @throws AdminException if it is no absolute path, or one that may not be read over TCP, whether there is such a
+     *     file or not
      */
     public static Path of(AdminRequest request, @Nullable String name, @Nullable Path configuration)
             throws AdminException {

@@ -8,8 +8,8 @@ public interface ServerSource {
     ServerReport report();
 
     /**
-     * Begins or ends a drain. During a drain, answers have {@code Connection: close} and {@code /readyz} reports draining;
-     * connections are still accepted.
+     * Begins or ends a drain. During a drain, answers have {@code Connection: close} and {@code /readyz} reports
+     * draining; connections are still accepted.
      *
      * @param undo whether to end the drain
      */

@@ -7,8 +7,8 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Secret key of tag hashes with SipHash-2-4 (Aumasson and Bernstein, 2012). Without the key, an attacker cannot choose two
- * tags or sites with equal hashes. Immutable.
+ * Secret key of tag hashes with SipHash-2-4 (Aumasson and Bernstein, 2012). Without the key, an attacker cannot
+ * choose two tags or sites with equal hashes. Immutable.
  */
 public final class TagKey {
     /** Length of the key in bytes. */

@@ -11,8 +11,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The response fields that contain tags, and whether responses to clients keep these fields. Cache-Groups is never removed,
- * because downstream caches use it too (RFC 9875). Immutable.
+ * The response fields that contain tags, and whether responses to clients keep these fields. Cache-Groups is never
+ * removed, because downstream caches use it too (RFC 9875). Immutable.
  */
 public final class TagRules {
     /** Field names by default. */

@@ -9,8 +9,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tags of one stored response and their site. Hashes are computed at the first lookup that needs them. A response without
- * tags, or with a newer stamp than all tag purges, needs none.
+ * The tags of one stored response and their site. Hashes are computed at the first lookup that needs them. A response
+ * without tags, or with a newer stamp than all tag purges, needs none.
  *
  * <p>Thread-safe. Immutable except for the cached hashes.
  */

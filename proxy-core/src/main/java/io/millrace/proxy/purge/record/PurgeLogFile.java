@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A log in files of a directory that the workers of a launcher share. New lines are appended to {@code purges.jsonl}.
  * When it has reached the limit of lines it is renamed like an access log, and {@value #ROTATED_KEPT} renamed files are
- * kept. Compressed files are ignored. A file lock admits one writer or reader at a time; the kernel releases it when its
- * process ends.
+ * kept. Compressed files are ignored. A file lock admits one writer or reader at a time; the kernel releases it when
+ * its process ends.
  *
  * <p>Thread-safe; blocks.
  */

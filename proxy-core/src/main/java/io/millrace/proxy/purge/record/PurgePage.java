@@ -9,8 +9,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads one page of records from the lines of a log, oldest first. It keeps no more records than the page has, so that the
- * size of the log does not matter.
+ * Reads one page of records from the lines of a log, oldest first. It keeps no more records than the page has, so
+ * that the size of the log does not matter.
  *
  * <p>Confined to one thread.
  */
