@@ -21,7 +21,14 @@ import io.millrace.proxy.purge.record.PurgeClient;
 import io.millrace.proxy.purge.record.PurgeRecord;
 import io.millrace.proxy.purge.record.PurgeState;
 import io.millrace.store.CacheStore;
+import io.netty.channel.epoll.Epoll;
 import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -401,6 +408,35 @@ class PurgeRecordsTest {
                 throw new AssertionError(e);
             }
         });
+    }
+
+    @Test
+    void aPurgeOfAUrlIsCountedAndNamesTheUserOfTheSocket() throws Exception {
+        Path socket = directory.resolve("a.sock");
+        start(config ->
+                config.storage(directory.resolve("disk"), 64 << 20).set("admin.socket", socket.toString()));
+        get("/tags/x");
+        awaitInventory(admin());
+        String answer = post(socket, "/v1/cache/purge", "{\"url\":\"http://test.example/tags/x\",\"count\":true}");
+        assertTrue(answer.contains("\"purged\":true") && answer.endsWith("\"objects\":1}"), answer);
+        PurgeRecord record = latest().get(0);
+        assertEquals(1, record.objects());
+        long uid = ((Number) Files.getAttribute(directory, "unix:uid")).longValue();
+        assertEquals(new PurgeClient("admin", Epoll.isAvailable() ? uid : -1, null, null), record.client());
+        answer = post(socket, "/v1/cache/purge", "{\"url\":\"http://test.example/none\",\"count\":true}");
+        assertTrue(answer.endsWith("\"objects\":0}"), answer);
+    }
+
+    private static String post(Path socket, String path, String body) throws IOException {
+        String head = "POST " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: " + body.length();
+        try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+            channel.connect(UnixDomainSocketAddress.of(socket));
+            ByteBuffer request = ByteBuffer.wrap((head + "\r\n\r\n" + body).getBytes(StandardCharsets.US_ASCII));
+            while (request.hasRemaining()) {
+                channel.write(request);
+            }
+            return new String(Channels.newInputStream(channel).readAllBytes(), StandardCharsets.UTF_8).strip();
+        }
     }
 
     @Test
