@@ -100,7 +100,7 @@ public final class PurgeView {
         String target = purge.text("target", "");
         String named = purge.text("site", "");
         String site = purge.has("site") && !target.endsWith(" of " + named) ? ", site " + named : "";
-        return purge.text("mode", "?") + ", " + (scope.equals("all") ? target : scope + " " + target) + site;
+        return purge.text("mode", "?") + ", " + (scope.equals("all") ? target : (scope + " " + target).strip()) + site;
     }
 
     private static String count(JsonObject purge) {

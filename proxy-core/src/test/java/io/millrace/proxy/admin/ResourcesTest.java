@@ -290,6 +290,10 @@ class ResourcesTest {
                 "{\"scope\":\"some\"}",
                 "{\"scope\":\"all\",\"host\":\"h\"}",
                 "{\"host\":\"h\",\"mode\":\"mild\"}",
+                "{\"host\":\"h\",\"group\":\"\\ud800\"}",
+                "{\"tags\":[\"a\\udc00\"]}",
+                "{\"host\":\"h\",\"\\ud800\":\"x\"}",
+                "{\"host\":\"h\",\"mode\":\"\\ud800\"}",
                 "url=http://h/"
             })
     void purgeNeedsExactlyOneThing(String body) throws IOException {

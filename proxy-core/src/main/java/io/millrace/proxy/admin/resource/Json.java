@@ -1,6 +1,7 @@
 package io.millrace.proxy.admin.resource;
 
 import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -66,10 +67,10 @@ public final class Json {
         try (JsonParser parser = parser(body)) {
             expect(parser.nextToken() == JsonToken.START_OBJECT, "the body must be a JSON object");
             while (parser.nextToken() != JsonToken.END_OBJECT) {
-                String name = String.valueOf(parser.currentName());
+                String name = unicode(String.valueOf(parser.currentName()));
                 expect(known.contains(name), "unknown member '" + name + "', known are " + known);
                 expect(parser.nextToken() == JsonToken.VALUE_STRING, "the member '" + name + "' must be a string");
-                expect(members.put(name, parser.getString()) == null, "the member '" + name + "' is given twice");
+                expect(members.put(name, unicode(parser.getString())) == null, "the member '" + name + "' is given twice");
             }
             expect(parser.nextToken() == null, "the body contains data after the JSON object");
         } catch (JacksonException e) {
@@ -91,7 +92,7 @@ public final class Json {
         try (JsonParser parser = parser(body)) {
             expect(parser.nextToken() == JsonToken.START_OBJECT, "the body must be a JSON object");
             while (parser.nextToken() != JsonToken.END_OBJECT) {
-                String name = String.valueOf(parser.currentName());
+                String name = unicode(String.valueOf(parser.currentName()));
                 parser.nextToken();
                 expect(members.put(name, value(parser, name)) == null, "the member '" + name + "' is given twice");
             }
@@ -105,7 +106,7 @@ public final class Json {
     private static Object value(JsonParser parser, String name) throws AdminException {
         JsonToken token = parser.currentToken();
         if (token == JsonToken.VALUE_STRING) {
-            return parser.getString();
+            return unicode(parser.getString());
         } else if (token == JsonToken.VALUE_TRUE || token == JsonToken.VALUE_FALSE) {
             return token == JsonToken.VALUE_TRUE;
         } else if (token == JsonToken.VALUE_NUMBER_INT) {
@@ -114,16 +115,16 @@ public final class Json {
             List<String> words = new ArrayList<>();
             while (parser.nextToken() != JsonToken.END_ARRAY) {
                 expect(parser.currentToken() == JsonToken.VALUE_STRING, "'" + name + "' must contain strings only");
-                words.add(parser.getString());
+                words.add(unicode(parser.getString()));
             }
             return words;
         }
         expect(token == JsonToken.START_OBJECT, "the member '" + name + "' has an unsupported type");
         Map<String, String> below = new LinkedHashMap<>();
         while (parser.nextToken() != JsonToken.END_OBJECT) {
-            String key = String.valueOf(parser.currentName());
+            String key = unicode(String.valueOf(parser.currentName()));
             expect(parser.nextToken() == JsonToken.VALUE_STRING, "'" + name + "." + key + "' must be a string");
-            expect(below.put(key, parser.getString()) == null, "'" + name + "." + key + "' is given twice");
+            expect(below.put(key, unicode(parser.getString())) == null, "'" + name + "." + key + "' is given twice");
         }
         return below;
     }
@@ -160,6 +161,12 @@ public final class Json {
             value.forEach(word -> words.add(String.valueOf(word)));
         }
         return words;
+    }
+
+    /** Returns a text unless it has a surrogate without its partner, which an answer or a log could not contain. */
+    private static String unicode(String text) throws AdminException {
+        expect(StandardCharsets.UTF_8.newEncoder().canEncode(text), "the body has an unpaired surrogate");
+        return text;
     }
 
     private static void expect(boolean condition, String message) throws AdminException {
