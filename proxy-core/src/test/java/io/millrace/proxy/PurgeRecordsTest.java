@@ -413,8 +413,7 @@ class PurgeRecordsTest {
     @Test
     void aPurgeOfAUrlIsCountedAndNamesTheUserOfTheSocket() throws Exception {
         Path socket = directory.resolve("a.sock");
-        start(config ->
-                config.storage(directory.resolve("disk"), 64 << 20).set("admin.socket", socket.toString()));
+        start(config -> config.storage(directory.resolve("disk"), 64 << 20).set("admin.socket", socket.toString()));
         get("/tags/x");
         awaitInventory(admin());
         String answer = post(socket, "/v1/cache/purge", "{\"url\":\"http://test.example/tags/x\",\"count\":true}");

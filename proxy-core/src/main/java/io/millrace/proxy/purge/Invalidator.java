@@ -161,7 +161,8 @@ public final class Invalidator implements Journal.Owner {
             log.error("the journal of invalidations is damaged: everything stored so far counts as invalidated");
             table.invalidate(InvalidationKind.ALL, false, 0, null, stampOfNow());
         } else if (condition != Journal.Condition.WHOLE) {
-            // Responses stored from now on have a stamp. If the journal is lost later, they differ from responses without
+            // Responses stored from now on have a stamp. If the journal is lost later, they differ from responses
+            // without
             // one.
             table.invalidate(InvalidationKind.STAMPED, false, 0, null, stampOfNow());
         } else if (log.isDebugEnabled()) {

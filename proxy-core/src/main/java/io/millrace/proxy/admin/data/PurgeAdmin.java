@@ -113,7 +113,8 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
      */
     private @Nullable PurgeRecord unrecorded(String id) {
         long stamp = PurgeId.stamp(id);
-        boolean isKnown = stamp > 0 && PurgeId.ofStamp(stamp).equals(id) && invalidator().isUndoable(stamp);
+        boolean isKnown =
+                stamp > 0 && PurgeId.ofStamp(stamp).equals(id) && invalidator().isUndoable(stamp);
         return isKnown
                 ? PurgeRecord.done(
                         id, stamp >>> PurgeId.TIME_SHIFT, PurgeClient.UNKNOWN, PurgeRecord.UNKNOWN, "", null, true)

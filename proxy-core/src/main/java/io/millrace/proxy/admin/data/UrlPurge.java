@@ -92,8 +92,7 @@ final class UrlPurge {
                 done = record.counted(0, 0);
             }
             String detail = wasPresent ? "every stored variant is gone" : "nothing was stored";
-            PurgeReport answer =
-                    new PurgeReport(target.asString(), wasPresent, detail, record.id(), done.objects());
+            PurgeReport answer = new PurgeReport(target.asString(), wasPresent, detail, record.id(), done.objects());
             history.add(done, loop.loop(), () -> report.complete(answer));
         });
         return report;

@@ -70,7 +70,9 @@ public final class Json {
                 String name = unicode(String.valueOf(parser.currentName()));
                 expect(known.contains(name), "unknown member '" + name + "', known are " + known);
                 expect(parser.nextToken() == JsonToken.VALUE_STRING, "the member '" + name + "' must be a string");
-                expect(members.put(name, unicode(parser.getString())) == null, "the member '" + name + "' is given twice");
+                expect(
+                        members.put(name, unicode(parser.getString())) == null,
+                        "the member '" + name + "' is given twice");
             }
             expect(parser.nextToken() == null, "the body contains data after the JSON object");
         } catch (JacksonException e) {

@@ -122,7 +122,14 @@ final class PurgeHistoryTest {
 
     @ParameterizedTest(name = "before {0}, limit {1}")
     @CsvSource({
-        "s10, 3, s9 s8 s7", "s3, 9, s2", "s2, 9, ''", "s1, 9, ''", "s9, 0, ''", "s12, 1, s11", "s13, 1,", "'', 1,"
+        "s10, 3, s9 s8 s7",
+        "s3, 9, s2",
+        "s2, 9, ''",
+        "s1, 9, ''",
+        "s9, 0, ''",
+        "s12, 1, s11",
+        "s13, 1,",
+        "'', 1,"
     })
     void aPageHasTheRecordsBeforeAPurge(String before, int limit, String expected) throws Exception {
         try (PurgeHistory history = open(11)) {
@@ -163,7 +170,8 @@ final class PurgeHistoryTest {
             assertEquals(List.of(isLong, hostile), history.latest(null, 10));
             assertEquals(hostile, history.find("s1"));
         }
-        assertEquals(2, Files.readAllLines(directory.resolve("purges/purges.jsonl")).size());
+        assertEquals(
+                2, Files.readAllLines(directory.resolve("purges/purges.jsonl")).size());
         boolean isEncodable = StandardCharsets.UTF_8.newEncoder().canEncode(text);
         assertEquals(isEncodable, hostile.target().equals(text), hostile.target());
         assertTrue(isLong.target().endsWith("x?..."), isLong.target());
