@@ -39,28 +39,19 @@ public final class PurgeCommand extends ApiCommand {
     @Parameters(paramLabel = "URL", arity = "0..1", description = "Absolute URL, as clients request it.")
     private @Nullable String url;
 
-    @Option(
-            names = "--host",
-            paramLabel = "HOST",
-            description = "All of a host; with its port if not the default.")
+    @Option(names = "--host", paramLabel = "HOST", description = "All of a host; with its port if not the default.")
     private @Nullable String host;
 
     @Option(names = "--prefix", paramLabel = "URL", description = "All URLs that begin with this one.")
     private @Nullable String prefix;
 
-    @Option(
-            names = "--group",
-            paramLabel = "NAME",
-            description = "With --host: a cache group (RFC 9875).")
+    @Option(names = "--group", paramLabel = "NAME", description = "With --host: a cache group (RFC 9875).")
     private @Nullable String group;
 
     @Option(names = "--tag", paramLabel = "TAG", description = "Responses with this tag; may be repeated.")
     private List<String> tags = new ArrayList<>();
 
-    @Option(
-            names = "--site",
-            paramLabel = "SITE",
-            description = "With --tag: this site only; default: every site.")
+    @Option(names = "--site", paramLabel = "SITE", description = "With --tag: this site only; default: every site.")
     private @Nullable String site;
 
     @Option(names = "--all", description = "Everything that is stored.")
