@@ -345,7 +345,8 @@ public final class Volume {
     }
 
     /**
-     * Appends one block; returns its location. Called on the volume's thread; borrows the buffer.
+     * Appends one block; returns its location. A block without content revokes the earlier one, and is not in the
+     * index. Called on the volume's thread; borrows the buffer.
      *
      * @param keyHash lower half of the hash of the object's key
      * @param pinnedUntil pin time of the object, as far as known; for statistics
