@@ -2,8 +2,8 @@ package io.millrace.proxy.http1;
 
 import io.millrace.proxy.http1.ConnectionDeadline.Waiting;
 import io.millrace.proxy.net.BadRequest;
-import io.netty.channel.ChannelHandlerContext;
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.ReferenceCountUtil;
