@@ -97,7 +97,7 @@ public final class Volume {
                 segments,
                 log,
                 health,
-                (header, key, location, told) -> listener.stored(this, header, key, location, told));
+                (header, key, location, receiver) -> listener.stored(this, header, key, location, receiver));
         carry = new SegmentReclaimer(log, parts, segments, reader, writer::settle);
         log.carry(carry);
         if (rebuild == null) {

@@ -46,7 +46,7 @@ final class VolumeWriter {
 
     /** Receives the location of an object's newest record. */
     interface OnStored {
-        void stored(RecordHeader header, DiskKey key, long location, @Nullable Appended told);
+        void stored(RecordHeader header, DiskKey key, long location, @Nullable Appended receiver);
     }
 
     VolumeWriter(VolumeParts parts, SegmentFile segments, SegmentLog log, VolumeHealth health, OnStored onStored) {

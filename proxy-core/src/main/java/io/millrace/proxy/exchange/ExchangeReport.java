@@ -370,14 +370,14 @@ final class ExchangeReport {
         if (collapsed) {
             CacheStatus.collapsed(value);
         }
-        String told = told();
-        if (told != null) {
-            CacheStatus.detail(value, told);
+        String detailAndRules = detailAndRules();
+        if (detailAndRules != null) {
+            CacheStatus.detail(value, detailAndRules);
         }
     }
 
     /** Returns the detail of the outcome and the matching cache rules; null when there are none. */
-    private @Nullable String told() {
+    private @Nullable String detailAndRules() {
         if (detail == null || cacheRules == null) {
             return detail == null ? cacheRules : detail;
         }
@@ -476,8 +476,8 @@ final class ExchangeReport {
             record.text(LogField.ORIGIN_HOST, originHost);
         }
         contentType(record);
-        String told = told();
-        record.text(LogField.DETAIL, tried == null ? told : told + "; " + tried);
+        String detailAndRules = detailAndRules();
+        record.text(LogField.DETAIL, tried == null ? detailAndRules : detailAndRules + "; " + tried);
         tls(ring, record);
         captures(ring, record);
         if (originVersion != UNKNOWN_VERSION) {

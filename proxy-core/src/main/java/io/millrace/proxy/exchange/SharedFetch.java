@@ -306,8 +306,8 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         if (!plan.request().method().isSafe() && head.status() < 400) {
             held.hold(call);
             boolean current = storage.isCurrent();
-            ResponseHead told = home.toClient(head, plan.request().target(), plan.mapped());
-            home.invalidate(plan.request(), told, () -> {
+            ResponseHead forClient = home.toClient(head, plan.request().target(), plan.mapped());
+            home.invalidate(plan.request(), forClient, () -> {
                 try {
                     goOn(head, framing);
                 } catch (RuntimeException e) {
