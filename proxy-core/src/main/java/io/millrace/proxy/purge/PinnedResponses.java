@@ -43,15 +43,15 @@ public final class PinnedResponses implements PinCheck<StoredHead> {
         return outdated == null || outdated.isSoft();
     }
 
-    /** Whether a marker leads to the variant, as far as can be hasNonce without reading one from disk. */
+    /** Whether a marker leads to the variant, as far as can be told without reading one from disk. */
     private boolean isLedTo(byte[] key, int primaryLength) {
         StoredObject<StoredHead> marker = store.get(store.key(key, 0, primaryLength));
         if (marker == null) {
             return store.contains(store.key(key, 0, primaryLength));
         }
         try {
-            boolean hasNonce = key.length >= primaryLength + 1 + Long.BYTES;
-            return hasNonce
+            boolean told = key.length >= primaryLength + 1 + Long.BYTES;
+            return told
                     && marker.head().isVaryMarker()
                     && marker.head().nonce() == ByteBuffer.wrap(key).getLong(primaryLength + 1);
         } finally {
