@@ -90,21 +90,17 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     private void send() {
         if (home.memory().admitsFetch()) {
             sendNow();
-        } else if (plan.contentLength() == 0) {
-            // Tries again after the tasks that are already queued: they may close slow clients and so free memory.
+        } else {
+            // A request without content is tried again after the tasks that are already queued: they may close slow
+            // clients and so free memory.
+            boolean again = plan.contentLength() == 0;
             home.loop().execute(() -> {
                 if (state == State.ENDED) {
                     return;
                 }
-                if (home.memory().admitsFetch()) {
+                if (again && home.memory().admitsFetch()) {
                     sendNow();
                 } else {
-                    refuse();
-                }
-            });
-        } else {
-            home.loop().execute(() -> {
-                if (state != State.ENDED) {
                     refuse();
                 }
             });
@@ -148,7 +144,9 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
                 validity.learn(content.response());
                 if (isOutdated()) {
                     followers.tell(follower, w -> w.onNotShared(this, FetchFollower.NotShared.ENDED));
-                } else if (isFresh(follower) && content.canJoin()) {
+                } else if (content.canJoin()
+                        && match.isFresh(
+                                follower.request(), content.response(), home.clock().millis())) {
                     offer(follower, true);
                 } else {
                     followers.tell(follower, w -> w.onNotShared(this, FetchFollower.NotShared.REFUSED));
@@ -156,11 +154,6 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
             }
             case ENDED -> followers.tell(follower, w -> w.onNotShared(this, FetchFollower.NotShared.ENDED));
         }
-    }
-
-    private boolean isFresh(FetchFollower follower) {
-        return match.isFresh(
-                follower.request(), content.response(), home.clock().millis());
     }
 
     /**
