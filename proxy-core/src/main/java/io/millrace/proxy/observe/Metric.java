@@ -1,5 +1,6 @@
 package io.millrace.proxy.observe;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -21,7 +22,7 @@ public interface Metric {
     /** Returns all metrics, in the order of the reference page. */
     static List<Metric> all() {
         return Stream.<Metric[]>of(MetricFamily.values(), StorageMetric.values())
-                .flatMap(Stream::of)
+                .flatMap(Arrays::stream)
                 .toList();
     }
 

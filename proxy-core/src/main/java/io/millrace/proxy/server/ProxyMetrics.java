@@ -2,9 +2,9 @@ package io.millrace.proxy.server;
 
 import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.observe.Metric;
-import io.millrace.proxy.observe.StorageMetric;
 import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;
+import io.millrace.proxy.observe.StorageMetric;
 import io.millrace.proxy.observe.log.AccessLog;
 import io.millrace.proxy.purge.InvalidationKind;
 import io.millrace.proxy.purge.Invalidator;
