@@ -122,7 +122,7 @@ class GroupTriesTest {
         markDown(2, T);
         markDown(3, T);
         assertEquals(List.of(), order(true, T));
-        assertEquals("no host is up", request(T).told());
+        assertEquals("no host is up", request(T).text());
     }
 
     @Test
