@@ -87,7 +87,7 @@ final class Supervision implements AutoCloseable {
                 TimeUnit.MILLISECONDS.toNanos(first.worker().heartbeatTimeoutMillis()),
                 this::workerIsReady);
         supervisor.onWarmUp(this::warmUpChanged);
-        server = new ControlServer(loop, transport, workplace.state().control(), supervisor);
+        server = new ControlServer(loop, transport, workplace.state().control(), supervisor.peers());
         config = new RunningConfig(reader, workplace, supervisor);
         changes = new ConfigChanges(config);
         rehearsal = new RehearsalRun(workplace.state().control().rehearsal());

@@ -143,8 +143,8 @@ final class Worker implements ControlLink.Listener {
         ServedProxy served = serving;
         if (message instanceof ControlMessage.Assignment assignment) {
             accept(assignment);
-        } else if (message instanceof ControlMessage.Serve told) {
-            serve = told;
+        } else if (message instanceof ControlMessage.Serve order) {
+            serve = order;
             serveAssigned();
         } else if (served != null && !draining && handOver.execute(message, served)) {
             LOG.debug("message of the hand-over: {}", message);
@@ -220,8 +220,8 @@ final class Worker implements ControlLink.Listener {
 
     private void serveAssigned() {
         ConfigSource source = assigned;
-        ControlMessage.Serve told = serve;
-        if (source == null || told == null || draining) {
+        ControlMessage.Serve order = serve;
+        if (source == null || order == null || draining) {
             return;
         }
         assigned = null;
@@ -241,7 +241,7 @@ final class Worker implements ControlLink.Listener {
             if (ticketKeys != null) {
                 proxy.ticketKeys(ticketKeys);
             }
-            proxy.predecessorClosed(handOver.followsPredecessor(told.overlapping()));
+            proxy.predecessorClosed(handOver.followsPredecessor(order.overlapping()));
             proxy.start();
             ready(proxy);
         } catch (IOException | RuntimeException e) {

@@ -13,13 +13,9 @@ import io.millrace.proxy.config.ConfigChange;
 import io.millrace.proxy.config.ProxyConfig;
 import io.millrace.proxy.config.access.ListenerConfig;
 import io.millrace.proxy.config.key.ConfigKey;
-import io.millrace.proxy.dns.DnsSettings;
 import io.millrace.proxy.exchange.ExchangeLoop;
 import io.millrace.proxy.exchange.decide.ExchangeSettings;
-import io.millrace.proxy.exchange.decide.ForwardSettings;
 import io.millrace.proxy.fetch.tls.OriginTlsContexts;
-import io.millrace.proxy.http1.Http1Settings;
-import io.millrace.proxy.http2.Http2Settings;
 import io.millrace.proxy.net.Listener;
 import io.millrace.proxy.net.TlsContexts;
 import io.millrace.proxy.net.Transport;
@@ -36,7 +32,6 @@ import io.millrace.proxy.purge.record.PurgeHistory;
 import io.millrace.proxy.server.BufferPool;
 import io.millrace.proxy.server.ConnectionLimit;
 import io.millrace.proxy.server.ConnectionMemory;
-import io.millrace.proxy.server.DnsSettingsFactory;
 import io.millrace.proxy.server.LogConfigs;
 import io.millrace.proxy.server.OriginRecords;
 import io.millrace.proxy.server.ProxyMetrics;
@@ -51,7 +46,6 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.EventExecutor;
-import io.netty.util.concurrent.FastThreadLocalThread;
 import io.netty.util.concurrent.Future;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -62,7 +56,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -104,16 +97,6 @@ public final class ProxyServer implements AutoCloseable {
      */
     private static final int CLOSING_ROUNDS = 3;
 
-    /** The state that a reload replaces atomically. */
-    private record Live(
-            ProxyConfig config,
-            ExchangeSettings exchange,
-            DnsSettings dns,
-            Http1Settings http1,
-            Http2Settings http2,
-            ProxyHeaderDecoder.Settings acceptedHeaders,
-            ProxyHeaderDecoder.Settings requiredHeaders) {}
-
     private final Transport transport;
     private final Map<String, List<Integer>> adopted;
     private final MetricsRegistry metrics = new MetricsRegistry();
@@ -140,13 +123,13 @@ public final class ProxyServer implements AutoCloseable {
     /** The configuration at build time, for all settings that a reload cannot change. */
     private final ProxyConfig built;
 
-    private volatile Live live;
+    private volatile LiveSettings live;
     private volatile ProxyState state = ProxyState.NEW;
 
     ProxyServer(ProxyServerBuilder builder) throws IOException {
         ProxyConfig config = builder.config();
         built = config;
-        live = live(config, null, builder.clock().millis());
+        live = LiveSettings.of(config, config, null, ownAddresses, builder.clock().millis());
         originTls.apply(config);
         serverTls = new ServerTls(config, builder.clock()::millis, builder.tlsState());
         adopted = builder.adopted();
@@ -158,7 +141,7 @@ public final class ProxyServer implements AutoCloseable {
         allocator = new BufferPool(loopCount);
         accessLog = accessLog(config);
         try {
-            store = onOwnThread(
+            store = TemporaryThread.run(
                     "millrace-open", () -> StoreEngine.open(StoreConfigs.of(config), new StoredHeadCodec()));
         } catch (IOException | RuntimeException e) {
             if (accessLog != null) {
@@ -328,7 +311,7 @@ public final class ProxyServer implements AutoCloseable {
         originTls.apply(config);
         long nowMillis = shared.clock().millis();
         // Everything that may fail is done before the first change.
-        Live next = live(config, live.exchange().forward(), nowMillis);
+        LiveSettings next = LiveSettings.of(config, built, live.exchange().forward(), ownAddresses, nowMillis);
         SelfDetection isThisProxy = SelfDetection.of(config, ownAddresses);
         shared.groups().apply(config.originGroups(), isThisProxy, nowMillis);
         shared.overload().apply(config.remap());
@@ -348,55 +331,6 @@ public final class ProxyServer implements AutoCloseable {
      */
     public void ticketKeys(byte[] keys) {
         serverTls.giveTicketKeys(TicketKeys.parse(keys));
-    }
-
-    private Live live(ProxyConfig config, @Nullable ForwardSettings forwardedBefore, long nowMillis) {
-        Http1Settings http1 = new Http1Settings(
-                config.limits().requestLineBytes(),
-                config.limits().requestHeaderBytes(),
-                config.limits().requestBodyBytes(),
-                config.limits().requestsPerConnection(),
-                config.timeouts().clientHeaderNanos(),
-                config.timeouts().clientKeepAliveNanos(),
-                config.timeouts().clientBodyNanos(),
-                config.limits().requestBodyRate(),
-                config.timeouts().clientBodyWindowNanos(),
-                config.timeouts().clientBodyNanos());
-        return new Live(
-                config,
-                ExchangeSettings.of(
-                        config, built, ForwardSettings.of(config, built, forwardedBefore, ownAddresses, nowMillis)),
-                DnsSettingsFactory.of(config.dns()),
-                http1,
-                http2(config),
-                headers(config, false),
-                headers(config, true));
-    }
-
-    private static Http2Settings http2(ProxyConfig config) {
-        return new Http2Settings(
-                config.http2().streams(),
-                config.http2().headerListBytes(),
-                config.http2().resets(),
-                config.http2().streamFaults(),
-                config.http2().controlFrames(),
-                config.limits().requestBodyBytes(),
-                config.limits().requestsPerConnection(),
-                config.http2().streamWindowBytes(),
-                config.timeouts().clientHeaderNanos(),
-                config.timeouts().clientKeepAliveNanos(),
-                config.timeouts().clientBodyNanos(),
-                config.limits().requestBodyRate(),
-                config.timeouts().clientBodyWindowNanos(),
-                config.timeouts().clientBodyNanos());
-    }
-
-    private static ProxyHeaderDecoder.Settings headers(ProxyConfig config, boolean required) {
-        return new ProxyHeaderDecoder.Settings(
-                config.access().proxyProtocolAllow()::contains,
-                required,
-                config.limits().proxyProtocolHeaderBytes(),
-                config.timeouts().clientHeaderNanos());
     }
 
     private @Nullable Supplier<ProxyHeaderDecoder.Settings> headersOf(ListenerConfig listener) {
@@ -510,40 +444,12 @@ public final class ProxyServer implements AutoCloseable {
 
     private void closeStore() {
         try {
-            onOwnThread("millrace-close", () -> {
+            TemporaryThread.run("millrace-close", () -> {
                 store.close();
                 return store;
             });
         } catch (IOException e) {
             log.warn("the store could not be closed cleanly", e);
-        }
-    }
-
-    /** A task that may fail with an I/O error. */
-    private interface Opening<T> {
-        T run() throws IOException;
-    }
-
-    /** Runs a task on a temporary thread, so that no thread keeps an arena of the pool reachable. */
-    private static <T> T onOwnThread(String name, Opening<T> opening) throws IOException {
-        CompletableFuture<T> result = new CompletableFuture<>();
-        Thread thread = new FastThreadLocalThread(
-                () -> {
-                    try {
-                        result.complete(opening.run());
-                    } catch (IOException | RuntimeException | Error e) {
-                        result.completeExceptionally(e);
-                    }
-                },
-                name);
-        thread.start();
-        try {
-            return result.join();
-        } catch (CompletionException e) {
-            if (e.getCause() instanceof IOException failure) {
-                throw failure;
-            }
-            throw e;
         }
     }
 

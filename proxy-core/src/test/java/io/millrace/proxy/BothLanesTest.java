@@ -7,6 +7,7 @@ import io.millrace.proxy.config.key.ConfigValues;
 import io.millrace.proxy.config.remap.RemapKeys;
 import io.millrace.proxy.config.value.RemapVerb;
 import io.millrace.proxy.observe.Counter;
+import io.millrace.proxy.observe.Metric;
 import io.millrace.proxy.observe.MetricFamily;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -277,7 +278,7 @@ class BothLanesTest {
     private static Map<Counter, Long> counts(ProxyExtension proxy) {
         Map<Counter, Long> counts = new TreeMap<>();
         for (Counter counter : Counter.values()) {
-            MetricFamily family = counter.family();
+            Metric family = counter.family();
             // The lanes' own; and what is carried over from time to time.
             if (family != MetricFamily.FAST_LANE_MOVES
                     && family != MetricFamily.FAST_LANE_REQUESTS

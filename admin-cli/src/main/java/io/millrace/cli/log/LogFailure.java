@@ -31,8 +31,8 @@ public final class LogFailure {
         if (failure instanceof FileSystemException named) {
             return named;
         }
-        FileSystemException told = new FileSystemException(file.toString(), null, failure.getMessage());
-        told.initCause(failure);
-        return told;
+        FileSystemException reported = new FileSystemException(file.toString(), null, failure.getMessage());
+        reported.initCause(failure);
+        return reported;
     }
 }

@@ -59,11 +59,11 @@ public final class Trace {
          * {@link Trace#UNIT_BYTES}.
          */
         public Trace build(String name) {
-            int[] told = Arrays.copyOf(sizes, numbers.size());
-            if (Arrays.stream(told).allMatch(size -> size == 1)) {
-                Arrays.fill(told, UNIT_BYTES);
+            int[] bytes = Arrays.copyOf(sizes, numbers.size());
+            if (Arrays.stream(bytes).allMatch(size -> size == 1)) {
+                Arrays.fill(bytes, UNIT_BYTES);
             }
-            return new Trace(name, Arrays.copyOf(requests, count), told);
+            return new Trace(name, Arrays.copyOf(requests, count), bytes);
         }
     }
 

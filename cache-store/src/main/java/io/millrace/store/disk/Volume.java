@@ -97,7 +97,7 @@ public final class Volume {
                 segments,
                 log,
                 health,
-                (header, key, location, told) -> listener.stored(this, header, key, location, told));
+                (header, key, location, receiver) -> listener.stored(this, header, key, location, receiver));
         carry = new SegmentReclaimer(log, parts, segments, reader, writer::settle);
         log.carry(carry);
         if (rebuild == null) {
@@ -345,7 +345,8 @@ public final class Volume {
     }
 
     /**
-     * Appends one block; returns its location. Called on the volume's thread; borrows the buffer.
+     * Appends one block; returns its location. A block without content revokes the earlier one, and is not in the
+     * index. Called on the volume's thread; borrows the buffer.
      *
      * @param keyHash lower half of the hash of the object's key
      * @param pinnedUntil pin time of the object, as far as known; for statistics

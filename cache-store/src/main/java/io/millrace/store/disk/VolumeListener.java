@@ -21,9 +21,9 @@ public interface VolumeListener {
      *
      * @param header header of the record
      * @param location location of the record
-     * @param told receives the result of the append afterwards; null if not known
+     * @param receiver receives the result of the append afterwards; null if not known
      */
-    void stored(Volume volume, RecordHeader header, DiskKey key, long location, @Nullable Appended told);
+    void stored(Volume volume, RecordHeader header, DiskKey key, long location, @Nullable Appended receiver);
 
     /**
      * Called after the last append. Reads still work, and the lease is held until this returns. Runs on the volume's

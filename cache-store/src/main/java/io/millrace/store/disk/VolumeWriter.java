@@ -46,7 +46,7 @@ final class VolumeWriter {
 
     /** Receives the location of an object's newest record. */
     interface OnStored {
-        void stored(RecordHeader header, DiskKey key, long location, @Nullable Appended told);
+        void stored(RecordHeader header, DiskKey key, long location, @Nullable Appended receiver);
     }
 
     VolumeWriter(VolumeParts parts, SegmentFile segments, SegmentLog log, VolumeHealth health, OnStored onStored) {
@@ -149,14 +149,18 @@ final class VolumeWriter {
         return BodyPlace.inRecord(place.bodyLength(), segment, Location.offset(now), table.tag(segment));
     }
 
-    /** Appends one block; returns its location. */
+    /** Appends one block; returns its location. A block without content removes the earlier one from the index. */
     long appendBlock(long keyHash, long objectId, int number, long pinnedUntil, ByteBuf content) throws IOException {
         try {
             health.checkWorking();
             RecordHeader header = RecordHeader.block(keyHash, objectId, number, content.readableBytes())
                     .pinnedUntil(pinnedUntil);
             long location = log.append(header, null, NO_KEY, Unpooled.EMPTY_BUFFER, content);
-            index.putBlock(header.hashHigh(), header.hashLow(), location);
+            if (header.isRevocation()) {
+                index.putTombstone(header.hashHigh(), header.hashLow(), location);
+            } else {
+                index.putBlock(header.hashHigh(), header.hashLow(), location);
+            }
             succeeded();
             return location;
         } catch (IOException e) {

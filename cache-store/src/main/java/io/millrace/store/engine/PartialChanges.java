@@ -102,10 +102,13 @@ final class PartialChanges<H> {
     }
 
     /**
-     * Removes blocks of a partial object from the index and from the head record. Empty blocks replace them in the log.
+     * Removes blocks of a partial object from the index and from the head record. Empty blocks revoke them in the log.
      * A later block with the same number may be lost in a power failure while a head that lists it survives. A rebuild
      * then finds the empty block and not the removed content. This holds once the volume was synced. If the blocks
      * cannot be removed, the whole object is removed.
+     *
+     * <p>The index must not contain the empty blocks. An open before the new head is written reads the old head, and
+     * would take an empty block for content.
      */
     void takeBack(FillTarget target, FillingObject<H> object, BitSet blocks) {
         boolean taken = onVolume(target, object, volume -> {

@@ -23,20 +23,14 @@ import io.millrace.store.Successor;
 import io.millrace.store.disk.Volume;
 import io.millrace.store.disk.VolumeListener;
 import io.millrace.store.disk.record.Appended;
-import io.millrace.store.disk.record.BodyPlace;
 import io.millrace.store.disk.record.DiskKey;
 import io.millrace.store.disk.record.RecordHeader;
 import io.millrace.store.engine.filling.BodyRegister;
 import io.millrace.store.engine.filling.FillRegister;
-import io.millrace.store.engine.filling.FillTarget;
-import io.millrace.store.engine.filling.FillingBody;
-import io.millrace.store.engine.filling.FillingObject;
 import io.millrace.store.engine.listing.Inventories;
-import io.millrace.store.engine.object.BlockMap;
 import io.millrace.store.engine.object.EncodedHeads;
 import io.millrace.store.engine.object.HotPieces;
 import io.millrace.store.engine.object.ObjectAppender;
-import io.millrace.store.engine.object.ObjectPlace;
 import io.millrace.store.engine.object.ReadPool;
 import io.millrace.store.engine.object.Replies;
 import io.millrace.store.engine.object.ResidentObject;
@@ -54,13 +48,11 @@ import io.millrace.store.memory.MemoryBudget;
 import io.millrace.store.memory.RamTier;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -77,24 +69,13 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 public final class StoreEngine<H> implements CacheStore<H> {
-    /** Low bits of an object id: a sequence number since the store was opened. The high bits are the open count. */
-    private static final int OBJECT_ID_BITS = 40;
-
     private static final long RAM_RESIZE_NANOS = 500_000_000;
     private static final long STORAGE_WATCH_NANOS = TimeUnit.SECONDS.toNanos(10);
     /** RAM hits per index update, once the hit counter of the object in the index is saturated; 1 before. */
     private static final int RAM_HITS_PER_INDEX_UPDATE = 8;
 
-    /**
-     * Divisor: one object takes at most half of its volume. Callers may set a lower limit:
-     * {@link ObjectWriter#bytesMax}.
-     */
-    private static final int OBJECT_VOLUME_DIVISOR = 2;
-
-    private final StoreConfig config;
     private final StoreMemory memory;
     private final StoreCounters counters = new StoreCounters();
-    private final AtomicLong objectIds;
     private final ReadPool reads;
     private final Housekeeping housekeeping;
     private final RamTier<ResidentObject<H>> ram;
@@ -102,12 +83,13 @@ public final class StoreEngine<H> implements CacheStore<H> {
     private final HotPieces pieces;
     private final StoreJournal journal;
     private final VolumeGroup volumes;
+    private final VolumeForcing forcing;
     private final VolumeSwitch volumeSwitch;
     private final Inventories<H> inventories;
-    private final BodyRegister<H> bodies;
     private final WaitingOpens waiting;
     private final ObjectChanges<H> changes;
     private final ObjectOpening<H> opening;
+    private final WriterFactory<H> writers;
     private final VolumeCommands commands;
     private final HotSet<H> hot;
     private final Scrubber scrubber;
@@ -125,7 +107,6 @@ public final class StoreEngine<H> implements CacheStore<H> {
     }
 
     StoreEngine(StoreConfig config, HeadCodec<H> codec, FileIo io) throws IOException {
-        this.config = config;
         memory = new StoreMemory(config);
         reads = new ReadPool(config.ioThreads(), counters, memory.budget());
         housekeeping = new Housekeeping();
@@ -134,10 +115,11 @@ public final class StoreEngine<H> implements CacheStore<H> {
         pieces = new HotPieces(config.ramBytes(), memory.budget(), this::runPolicyTask);
         journal = new StoreJournal(io, !config.volumes().isEmpty());
         volumes = new VolumeGroup(io, config, memory.reading(), journal, new VolumeEvents());
+        forcing = new VolumeForcing(volumes, reads, counters);
         volumeSwitch = new VolumeSwitch(volumes);
         ram.onHit(this::hitInRam);
         FillRegister fills = new FillRegister();
-        bodies = new BodyRegister<>(fills, memory.filling(), reads);
+        BodyRegister<H> bodies = new BodyRegister<>(fills, memory.filling(), reads);
         ObjectLoader<H> loader =
                 new ObjectLoader<>(codec, memory.reading(), reads, pieces, config.ramObjectBytesMax(), bodies);
         ObjectAppender<H> appender = new ObjectAppender<>(codec, memory.writing());
@@ -163,8 +145,9 @@ public final class StoreEngine<H> implements CacheStore<H> {
             }
         }
         hasher = Hashing.xxh3_128(volumes.hashSeed());
-        objectIds = new AtomicLong(volumes.openCount() << OBJECT_ID_BITS);
-        housekeeping.every(config.syncIntervalNanos(), this::forceSoon);
+        writers = new WriterFactory<>(config, changes, volumes, bodies);
+        writers.storeOpened();
+        housekeeping.every(config.syncIntervalNanos(), forcing::forceAllSoon);
         scrubber.start();
         housekeeping.every(config.syncIntervalNanos(), () -> reads.execute(volumes::shortenReaderLists));
         StorageWatch watch = new StorageWatch(io, volumes);
@@ -210,7 +193,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
     private final class VolumeEvents implements VolumeListener {
         @Override
         public void segmentSealed(Volume volume) {
-            forceSoon(volume);
+            forcing.forceSoon(volume);
         }
 
         @Override
@@ -226,8 +209,8 @@ public final class StoreEngine<H> implements CacheStore<H> {
 
         @Override
         @SuppressWarnings("unchecked") // only this store's objects are appended here
-        public void stored(Volume volume, RecordHeader header, DiskKey key, long location, @Nullable Appended told) {
-            H head = told instanceof PendingWrite.ObjectAppended<?> object ? (H) object.head() : null;
+        public void stored(Volume volume, RecordHeader header, DiskKey key, long location, @Nullable Appended receiver) {
+            H head = receiver instanceof PendingWrite.ObjectAppended<?> object ? (H) object.head() : null;
             inventories.stored(volume, header, key, location, head);
         }
 
@@ -274,36 +257,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
 
     @Override
     public ResidentReader<H> residentReader() {
-        return new Residents();
-    }
-
-    private final class Residents implements ResidentReader<H> {
-        private final RamTier<ResidentObject<H>>.Reader reader = ram.reader();
-
-        @Override
-        public void begin() {
-            reader.begin();
-        }
-
-        @Override
-        public @Nullable StoredObject<H> get(StoreKey key) {
-            ResidentObject<H> object = changes.isClosed() ? null : reader.get(key.hashLow(), key.bytes());
-            if (object != null && !heads.isDecoded(object)) {
-                object = null;
-            }
-            (object == null ? counters.ramMisses : counters.ramHits).increment();
-            return object;
-        }
-
-        @Override
-        public void end() {
-            reader.end();
-        }
-
-        @Override
-        public void close() {
-            reader.close();
-        }
+        return new RamReader<>(ram, heads, counters, changes);
     }
 
     @Override
@@ -376,53 +330,12 @@ public final class StoreEngine<H> implements CacheStore<H> {
      * volume.
      */
     ObjectWriter<H> create(StoreKey key, String volumeName, long bodyBytesMin) {
-        boolean detached = changes.isSuspended() || changes.isClosed();
-        int home = detached ? StoreObject.NO_VOLUME : volumes.home(key, volumeName);
-        Volume volume = volumes.working(home);
-        ObjectPlace place = ObjectPlace.unwritten(objectIds.incrementAndGet(), home);
-        int blockBytes;
-        long bytesMax;
-        BlockMap blocks = null;
-        if (changes.isClosed() || (changes.isSuspended() && volumes.isConfigured())) {
-            blockBytes = config.blockBytes();
-            bytesMax = -1;
-        } else if (volume == null) {
-            bytesMax = Math.min(config.ramObjectBytesMax(), config.objectBytesMax());
-            blockBytes = (int) Math.max(1, bytesMax);
-        } else {
-            blockBytes = Math.min(config.blockBytes(), Integer.highestOneBit(volume.recordLengthMax() / 2));
-            bytesMax = Math.max(bodyBytesMin, bodyBytesMax(volume, blockBytes));
-            blocks = BlockMap.ofBlocks(volume, place.objectId(), blockBytes);
-        }
-        FillingBody<H> body = bodies.create(key, place.objectId(), blocks, blockBytes);
-        FillTarget target = new FillTarget(key, body.ticket(), volume, blockBytes, bytesMax);
-        return new FillWriter<>(changes, target, new FillingObject<>(body, place, null), false);
-    }
-
-    private long bodyBytesMax(Volume volume, int blockBytes) {
-        long countable = (long) blockBytes * BodyPlace.blocksMax(volume.recordLengthMax());
-        return Math.min(countable, Math.min(config.objectBytesMax(), volume.bytesMax() / OBJECT_VOLUME_DIVISOR));
+        return writers.create(key, volumeName, bodyBytesMin);
     }
 
     @Override
     public ObjectWriter<H> extend(StoredObject<H> object) {
-        if (!(object instanceof StoreObject<H> given)) {
-            throw new IllegalArgumentException("not an object of this store: " + object);
-        }
-        if (!(given instanceof FillingObject<H> filling)) {
-            return new WholeObjectWriter<>(given);
-        }
-        FillingBody<H> body = filling.body();
-        Volume volume = body.volume();
-        long bytesMax = body.blockBytes();
-        if (changes.isSuspended() || changes.isClosed() || (volume != null && !volume.isWorking())) {
-            bytesMax = -1;
-        } else if (volume != null) {
-            bytesMax = Math.max(body.length(), bodyBytesMax(volume, body.blockBytes()));
-        }
-        FillTarget target = new FillTarget(filling.key(), body.ticket(), volume, body.blockBytes(), bytesMax);
-        filling.retain();
-        return new FillWriter<>(changes, target, filling, true);
+        return writers.extend(object);
     }
 
     @Override
@@ -438,25 +351,6 @@ public final class StoreEngine<H> implements CacheStore<H> {
     @Override
     public void discard(StoredObject<H> object) {
         changes.discard(object);
-    }
-
-    private void forceSoon() {
-        for (VolumeGroup.Slot slot : volumes.slots()) {
-            if (slot.volume() != null && slot.volume().isWorking()) {
-                forceSoon(slot.volume());
-            }
-        }
-    }
-
-    private void forceSoon(Volume volume) {
-        reads.execute(() -> {
-            try {
-                volume.force();
-            } catch (IOException e) {
-                // The volume counts its errors and goes offline after repeated ones.
-                counters.writesFailed.increment();
-            }
-        });
     }
 
     @Override
@@ -548,7 +442,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
                 ram.clear();
             }
             addInventories();
-            objectIds.accumulateAndGet(volumes.openCount() << OBJECT_ID_BITS, Math::max);
+            writers.storeOpened();
             changes.resume();
             journal.takeBack();
             hot.takeBack();
@@ -595,16 +489,7 @@ public final class StoreEngine<H> implements CacheStore<H> {
     public void sync() throws IOException {
         ram.settle();
         pieces.settle();
-        List<Volume> working = new ArrayList<>();
-        for (VolumeGroup.Slot slot : volumes.slots()) {
-            if (slot.volume() != null && slot.volume().isWorking()) {
-                working.add(slot.volume());
-            }
-        }
-        for (Volume volume : working) {
-            volume.drain();
-            volume.force();
-        }
+        forcing.drainAndForce();
     }
 
     @Override

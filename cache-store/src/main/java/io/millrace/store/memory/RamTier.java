@@ -4,7 +4,6 @@ import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.RemovalCause;
 import io.netty.util.concurrent.FastThreadLocal;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
@@ -100,46 +99,7 @@ public final class RamTier<E extends RamEntry> {
     private final Runnable drain = this::drain;
 
     private volatile HitListener<? super E> onHit = (entry, hits) -> {};
-    private final FastThreadLocal<Batch> hits;
-
-    /** Receives hits. */
-    @FunctionalInterface
-    public interface HitListener<E> {
-        /**
-         * Called for a hit.
-         *
-         * @param entry borrowed, and possibly already released
-         * @param hits number of recent hits of the entry, including this one; approximate
-         */
-        void onHit(E entry, int hits);
-    }
-
-    /**
-     * Threads keep this object permanently. It has no reference to the tier, so that an unused tier and its executor
-     * can be garbage collected.
-     */
-    private static final class Batches extends FastThreadLocal<Batch> {
-        private final int capacity;
-
-        Batches(int capacity) {
-            this.capacity = capacity;
-        }
-
-        @Override
-        protected Batch initialValue() {
-            return new Batch(capacity);
-        }
-    }
-
-    /** The hits of one thread that were not passed to the policy yet. */
-    private static final class Batch {
-        private RamEntry[] entries;
-        private int size;
-
-        Batch(int capacity) {
-            entries = new RamEntry[capacity];
-        }
-    }
+    private final FastThreadLocal<HitBatch> hits;
 
     /**
      * Creates an empty tier with a budget of its own.
@@ -179,7 +139,7 @@ public final class RamTier<E extends RamEntry> {
     private RamTier(long bytesMax, int bytesPerChain, MemoryBudget budget, Executor housekeeping) {
         this.bytesMax = bytesMax;
         this.batchSize = (int) Math.max(1, Math.min(bytesMax / BYTES_PER_BATCHED, BATCH_SIZE_MAX));
-        this.hits = new Batches(batchSize);
+        this.hits = HitBatch.ofEachThread(batchSize);
         this.bytesLimit = bytesMax;
         this.batchesPerWake = batchesPerWake();
         this.budget = budget;
@@ -284,7 +244,7 @@ public final class RamTier<E extends RamEntry> {
     }
 
     private void noteHit(RamEntry entry) {
-        Batch batch = hits.get();
+        HitBatch batch = hits.get();
         batch.entries[batch.size++] = entry;
         if (batch.size == batchSize) {
             batch.size = 0;
@@ -356,7 +316,7 @@ public final class RamTier<E extends RamEntry> {
 
     /** Passes the hits of this thread and of full batches to the policy, and performs its evictions. */
     public void settle() {
-        Batch batch = hits.get();
+        HitBatch batch = hits.get();
         if (batch.size > 0 && batches.offer(Arrays.copyOf(batch.entries, batch.size))) {
             Arrays.fill(batch.entries, 0, batch.size, null);
             batch.size = 0;
@@ -513,43 +473,7 @@ public final class RamTier<E extends RamEntry> {
     @SuppressWarnings("unchecked") // only entries of this kind are added
     public List<E> hottest(int max) {
         drain();
-        // Grouped by powers of two first, so that the number of collected entries is limited.
-        long[] sizes = new long[Integer.SIZE + 1];
-        table.forEach(entry -> sizes[magnitude(entry)]++);
-        int least = Integer.SIZE;
-        long above = sizes[least];
-        while (least > 0 && above + sizes[least - 1] <= max) {
-            least--;
-            above += sizes[least];
-        }
-        int surely = least;
-        List<RamEntry> found = new ArrayList<>();
-        List<RamEntry> others = new ArrayList<>();
-        table.forEach(entry -> {
-            if (magnitude(entry) >= surely) {
-                found.add(entry);
-            } else if (magnitude(entry) == surely - 1 && others.size() < max) {
-                others.add(entry);
-            } else {
-                entry.hits >>>= 1;
-            }
-        });
-        found.addAll(others);
-        long[] order = new long[found.size()];
-        for (int i = 0; i < order.length; i++) {
-            order[i] = (long) -found.get(i).hits << Integer.SIZE | i;
-        }
-        Arrays.sort(order);
-        List<E> hottest = new ArrayList<>();
-        for (int i = 0; i < order.length && i < max; i++) {
-            hottest.add((E) found.get((int) order[i]));
-        }
-        found.forEach(entry -> entry.hits >>>= 1);
-        return hottest;
-    }
-
-    private static int magnitude(RamEntry entry) {
-        return Integer.SIZE - Integer.numberOfLeadingZeros(entry.hits);
+        return (List<E>) HottestEntries.take(table, max);
     }
 
     /** Removes the entry of the key; returns true if there was one. */

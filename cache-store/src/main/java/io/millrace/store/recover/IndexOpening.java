@@ -120,7 +120,13 @@ final class IndexOpening {
         long location = Location.pack(segment, offset, record.recordLength(), record.tag());
         switch (record.type()) {
             case COMPLETE, HEAD -> index.put(record.hashHigh(), record.hashLow(), location, record.expiry());
-            case BLOCK -> index.putBlock(record.hashHigh(), record.hashLow(), location);
+            case BLOCK -> {
+                if (record.isRevocation()) {
+                    index.remove(record.hashHigh(), record.hashLow());
+                } else {
+                    index.putBlock(record.hashHigh(), record.hashLow(), location);
+                }
+            }
             case TOMBSTONE -> index.remove(record.hashHigh(), record.hashLow());
         }
         index.applied(record.sequence());

@@ -1,6 +1,7 @@
 package io.millrace.store.recover;
 
 import io.millrace.store.disk.VolumeUpkeep;
+import io.millrace.store.disk.record.DiskRecord;
 import io.millrace.store.disk.record.RecordHeader;
 import io.millrace.store.disk.record.RecordType;
 import io.millrace.store.disk.segment.RecordReader;
@@ -237,13 +238,35 @@ final class IndexRebuild implements VolumeUpkeep.Rebuild {
     }
 
     private boolean enter(SegmentHeader segment, SegmentSummary.Entry entry) {
+        boolean hides = entry.type() == RecordType.TOMBSTONE || isRevocation(segment, entry);
         return index.putOlder(
                 entry.hashHigh(),
                 entry.hashLow(),
                 Location.pack(segment.segment(), entry.offset(), entry.length(), segment.tag()),
                 entry.expiry(),
-                entry.type() == RecordType.BLOCK,
-                entry.type() == RecordType.TOMBSTONE);
+                entry.type() == RecordType.BLOCK && !hides,
+                hides);
+    }
+
+    /**
+     * Returns true if the record is a block without content, or may be one. Reads only records of the length of such a
+     * block, because the summary has the length of the record and not that of its content.
+     */
+    private boolean isRevocation(SegmentHeader segment, SegmentSummary.Entry entry) {
+        if (entry.type() != RecordType.BLOCK || entry.length() > RecordHeader.REVOCATION_BYTES) {
+            return false;
+        }
+        try {
+            DiskRecord record = reader.readWhole(segment.segment(), entry.offset(), segment.tag(), entry.length());
+            try {
+                return record.header().isRevocation();
+            } finally {
+                record.release();
+            }
+        } catch (IOException e) {
+            LOG.info("{}: segment {}: a record cannot be read: {}", directory, segment.segment(), e.toString());
+            return true;
+        }
     }
 
     /** Drops the segments older than one with a lost header, which may have contained tombstones for their records. */

@@ -30,7 +30,7 @@ class PartialStressTest {
     /** Reads of a range that is said to be there, of which one must succeed. */
     private static final int READ_TRIES = 5;
 
-    private final AtomicInteger told = new AtomicInteger();
+    private final AtomicInteger answered = new AtomicInteger();
     private final AtomicInteger read = new AtomicInteger();
     private final AtomicInteger seeds = new AtomicInteger();
 
@@ -61,7 +61,7 @@ class PartialStressTest {
                 throw new AssertionError(failures.size() + " failures, seed " + seed, failures.peek());
             }
             test.sync();
-            assertEquals(asked.get(), told.get(), "answers of onRange");
+            assertEquals(asked.get(), answered.get(), "answers of onRange");
             assertTrue(read.get() > STEPS, "reads " + read);
         }
     }
@@ -124,7 +124,7 @@ class PartialStressTest {
         }
         asked.incrementAndGet();
         object.onRange(wanted, count, Runnable::run, readable -> {
-            told.incrementAndGet();
+            answered.incrementAndGet();
             answer.complete(readable);
         });
         if (random.nextInt(8) == 0) {

@@ -28,18 +28,18 @@ public final class StopSignals {
     }
 
     void came() {
-        Runnable told;
+        Runnable task;
         lock.lock();
         try {
-            told = hearer;
-            if (told == null) {
+            task = hearer;
+            if (task == null) {
                 waiting++;
-                told = waiting > 1 ? giveUp : () -> {};
+                task = waiting > 1 ? giveUp : () -> {};
             }
         } finally {
             lock.unlock();
         }
-        told.run();
+        task.run();
     }
 
     /**

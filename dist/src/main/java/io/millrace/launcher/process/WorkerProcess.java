@@ -14,6 +14,9 @@ public final class WorkerProcess {
     /** Time limit of a drain that this launcher did not order: the longest drain timeout that can be configured. */
     private static final long UNASKED_DRAIN_NANOS = TimeUnit.HOURS.toNanos(24);
 
+    /** Time after the drain deadline in which the worker must close its store and exit. */
+    private static final long EXIT_GRACE_NANOS = TimeUnit.SECONDS.toNanos(5);
+
     private final long generation;
     private final ProcessHandle process;
     private final @Nullable WorkerPlan plan;
@@ -199,8 +202,13 @@ public final class WorkerProcess {
         return readyNanos;
     }
 
-    /** Records that the worker stops accepting and must exit by {@code deadlineNanos}. */
-    public void draining(long deadlineNanos) {
+    /** Orders the worker to stop accepting, and to exit after that time at the latest. */
+    public void drain(long drainNanos) {
+        send(new ControlMessage.Drain(drainNanos));
+        draining(System.nanoTime() + drainNanos + EXIT_GRACE_NANOS);
+    }
+
+    private void draining(long deadlineNanos) {
         exitDeadlineNanos = deadlineNanos;
         enter(WorkerState.DRAINING);
     }

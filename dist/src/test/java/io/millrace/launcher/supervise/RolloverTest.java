@@ -69,12 +69,12 @@ class RolloverTest {
         }
 
         Canned connect() {
-            onLoop(() -> supervisor.connected(pid(), control));
+            onLoop(() -> supervisor.peers().connected(pid(), control));
             return says(new ControlMessage.Hello(ControlMessage.PROTOCOL_VERSION, List.of()));
         }
 
         Canned says(ControlMessage message) {
-            onLoop(() -> supervisor.received(pid(), message));
+            onLoop(() -> supervisor.peers().received(pid(), message));
             return this;
         }
 
@@ -194,7 +194,7 @@ class RolloverTest {
         launched.clear();
         supervisor = new Supervisor(loop, new ControlPaths(directory), TimeUnit.SECONDS.toNanos(60), ready -> {});
         supervisor.adopt(new WorkerIdentity.Survivor(old.process.toHandle(), 1, 0));
-        onLoop(() -> supervisor.connected(old.pid(), old.control));
+        onLoop(() -> supervisor.peers().connected(old.pid(), old.control));
         old.says(new ControlMessage.Hello(4, List.of(new ListenerSockets(":0", ":8080", 1))))
                 .says(READY);
         assertEquals(new ControlMessage.GiveBack(), old.told());

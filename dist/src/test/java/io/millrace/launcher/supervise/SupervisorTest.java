@@ -69,7 +69,7 @@ class SupervisorTest {
         worker = new ProcessBuilder("sleep", "60").start();
         supervisor = new Supervisor(loop, new ControlPaths(directory), heartbeatTimeoutNanos, ready::add);
         left = supervisor.adopt(new WorkerIdentity.Survivor(worker.toHandle(), 1, 0));
-        onLoop(() -> supervisor.connected(worker.pid(), control));
+        onLoop(() -> supervisor.peers().connected(worker.pid(), control));
         says(new ControlMessage.Hello(version, words.length == 0 ? List.of(HELD) : List.of()));
         for (ControlMessage word : words.length == 0 ? new ControlMessage[] {READY} : words) {
             says(word);
@@ -77,7 +77,7 @@ class SupervisorTest {
     }
 
     private void says(ControlMessage message) {
-        onLoop(() -> supervisor.received(worker.pid(), message));
+        onLoop(() -> supervisor.peers().received(worker.pid(), message));
     }
 
     private void onLoop(Runnable task) {
@@ -154,7 +154,7 @@ class SupervisorTest {
     void aWorkerThatGivesBackTooFewSocketsIsKilled() throws Exception {
         adopt(ControlMessage.PROTOCOL_VERSION);
         FileDescriptor one = Socket.newSocketStream();
-        onLoop(() -> supervisor.took(worker.pid(), List.of(one)));
+        onLoop(() -> supervisor.peers().took(worker.pid(), List.of(one)));
 
         assertEquals(Adoption.Left.NOTHING, left.get());
         assertFalse(worker.isAlive());

@@ -35,7 +35,7 @@ public final class AccessRules {
     private final MethodPolicy[] methods;
     private final PurgeAccess purges;
     private final AddressRange[] trusted;
-    private final ForwardedField[] told;
+    private final ForwardedField[] forwardedFields;
     private final ForwardedClient named;
     private final @Nullable SubjectField subject;
 
@@ -44,14 +44,14 @@ public final class AccessRules {
             MethodPolicy[] methods,
             PurgeAccess purges,
             AddressRange[] trusted,
-            ForwardedField[] told,
+            ForwardedField[] forwardedFields,
             ForwardedClient named,
             @Nullable SubjectField subject) {
         this.filters = filters;
         this.methods = methods;
         this.purges = purges;
         this.trusted = trusted;
-        this.told = told;
+        this.forwardedFields = forwardedFields;
         this.named = named;
         this.subject = subject;
     }
@@ -158,7 +158,7 @@ public final class AccessRules {
         if (!fromTrusted) {
             return ForwardingFields.contains(fields, line);
         }
-        for (ForwardedField field : told) {
+        for (ForwardedField field : forwardedFields) {
             if (fields.isNamed(line, nameOf(field))) {
                 return true;
             }
@@ -204,7 +204,7 @@ public final class AccessRules {
             @Nullable InetAddress peer,
             TargetUri target,
             FieldSection.Builder to) {
-        for (ForwardedField field : told) {
+        for (ForwardedField field : forwardedFields) {
             FieldName name = nameOf(field);
             boolean namesHost = field == ForwardedField.X_FORWARDED_HOST || field == ForwardedField.FORWARDED;
             String before = fromTrusted && !(otherHost && namesHost) ? from.joined(name) : null;

@@ -49,8 +49,8 @@ public final class SelfDetection implements Predicate<RuleUrl> {
         try {
             return Files.readString(HOSTNAME).strip().toLowerCase(Locale.ROOT);
         } catch (IOException e) {
-            String told = System.getenv("HOSTNAME");
-            return told == null ? "" : told.toLowerCase(Locale.ROOT);
+            String hostName = System.getenv("HOSTNAME");
+            return hostName == null ? "" : hostName.toLowerCase(Locale.ROOT);
         }
     }
 

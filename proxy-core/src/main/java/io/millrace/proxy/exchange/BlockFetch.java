@@ -162,8 +162,8 @@ final class BlockFetch implements OriginResponseHandler {
         }
         if (update == null || tooLittle) {
             cancel();
-            boolean told = head.status() == 200 || head.status() == 206 || head.status() == 416;
-            end.onBlocksFailure(tooLittle || (told && !same));
+            boolean answered = head.status() == 200 || head.status() == 206 || head.status() == 416;
+            end.onBlocksFailure(tooLittle || (answered && !same));
             return;
         }
         home.store().update(object, plan.stamped(update, object.head()));

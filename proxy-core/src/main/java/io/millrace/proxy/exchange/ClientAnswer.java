@@ -8,7 +8,7 @@ import io.millrace.proxy.caching.validate.Validation;
 import io.millrace.proxy.config.tls.ServerTlsConfig;
 import io.millrace.proxy.exchange.decide.Decision;
 import io.millrace.proxy.exchange.decide.StoredParts;
-import io.millrace.proxy.exchange.forward.BodyPump;
+import io.millrace.proxy.exchange.forward.BodySender;
 import io.millrace.proxy.exchange.forward.FetchedResponse;
 import io.millrace.proxy.exchange.forward.ResponseHeads;
 import io.millrace.proxy.exchange.report.ExchangeOutcome;
@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The response to one request: a stored response or a part of it, an origin's response, or a response that this proxy
- * generates. Each method returns whether content follows the head. If so, the pump sends the content and reports its
+ * generates. Each method returns whether content follows the head. If so, the sender writes the content and reports its
  * end.
  *
  * <p>Confined to the client stream's event loop.
@@ -45,19 +45,19 @@ final class ClientAnswer {
     private final ClientStream stream;
     private final RequestHead request;
     private final ExchangeReport report;
-    private final BodyPump pump;
+    private final BodySender sender;
 
     private @Nullable Mapped mapped;
     private @Nullable CacheSettings settings;
     private @Nullable Missing whole;
     private boolean headSent;
 
-    ClientAnswer(ExchangeLoop home, ClientStream stream, RequestHead request, ExchangeReport report, BodyPump pump) {
+    ClientAnswer(ExchangeLoop home, ClientStream stream, RequestHead request, ExchangeReport report, BodySender sender) {
         this.home = home;
         this.stream = stream;
         this.request = request;
         this.report = report;
-        this.pump = pump;
+        this.sender = sender;
     }
 
     /** Notes the rule and cache settings of the decision. */
@@ -100,10 +100,10 @@ final class ClientAnswer {
             return false;
         }
         if (selection.kind() == Selection.Kind.PARTS) {
-            pump.start(new MultipartBody(selection.parts(), object, stream.eventLoop(), pump));
+            sender.start(new MultipartBody(selection.parts(), object, stream.eventLoop(), sender));
         } else {
             long first = selection.first() - offset;
-            pump.start(new StoredBody(object, stream.eventLoop(), pump, first, selection.end() - offset));
+            sender.start(new StoredBody(object, stream.eventLoop(), sender, first, selection.end() - offset));
         }
         return true;
     }
@@ -118,7 +118,7 @@ final class ClientAnswer {
             body.close();
             throw e;
         }
-        pump.start(body);
+        sender.start(body);
     }
 
     private void sendHead(Selection selection, StoredHead stored, long length) {
@@ -174,8 +174,8 @@ final class ClientAnswer {
             reader.close();
             return false;
         }
-        pump.start(reader);
-        if (pump.bytes() == 0) {
+        sender.start(reader);
+        if (sender.bytes() == 0) {
             stream.flush();
         }
         return true;
@@ -198,7 +198,7 @@ final class ClientAnswer {
         Missing all = whole;
         return all == null
                 ? null
-                : new Missing(all.keptUnder(), all.head(), all.position() + pump.bytes(), all.end(), all.length());
+                : new Missing(all.keptUnder(), all.head(), all.position() + sender.bytes(), all.end(), all.length());
     }
 
     private void remember(Selection selection, @Nullable StoreKey keptUnder, StoredHead head, long length) {

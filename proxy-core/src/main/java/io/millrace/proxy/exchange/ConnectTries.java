@@ -148,7 +148,7 @@ final class ConnectTries implements GroupTries.Key {
 
     private void noneUp() {
         fail(new OriginFailure(
-                OriginFailure.Reason.NONE_UP, "origins " + tries.group().name() + ": " + tries.told(), true));
+                OriginFailure.Reason.NONE_UP, "origins " + tries.group().name() + ": " + tries.text(), true));
     }
 
     private void fail(OriginFailure failure) {
@@ -249,7 +249,7 @@ final class ConnectTries implements GroupTries.Key {
             fail(
                     tries.isWorthTelling()
                             ? new OriginFailure(
-                                    failure.reason(), "origins " + tries.group().name() + ": " + tries.told(), true)
+                                    failure.reason(), "origins " + tries.group().name() + ": " + tries.text(), true)
                             : failure);
         }
 

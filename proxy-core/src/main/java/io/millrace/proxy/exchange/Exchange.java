@@ -10,7 +10,7 @@ import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.decide.ForwardDecider;
 import io.millrace.proxy.exchange.decide.StaleCopy;
 import io.millrace.proxy.exchange.decide.StoredParts;
-import io.millrace.proxy.exchange.forward.BodyPump;
+import io.millrace.proxy.exchange.forward.BodySender;
 import io.millrace.proxy.exchange.forward.FetchedResponse;
 import io.millrace.proxy.exchange.forward.ResponseHeads;
 import io.millrace.proxy.exchange.report.ExchangeOutcome;
@@ -48,7 +48,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Confined to the client stream's event loop.
  */
-final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, PartialAnswer.Asking, TunnelAnswer.Asking {
+final class Exchange implements RequestHandler, FetchFollower, BodySender.End, PartialAnswer.Asking, TunnelAnswer.Asking {
     /**
      * Limit of store lookups. A request repeats the lookup when the shared fetch that it tried to join has already
      * ended. Beyond the limit it fetches without sharing.
@@ -66,10 +66,10 @@ final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, Par
     private final long contentLength;
     private final ExchangeReport report;
     private final FetchPlans plans;
-    private final BodyPump pump;
+    private final BodySender sender;
     private final ClientAnswer answer;
     private final PartialAnswer partial;
-    private final OriginSide origin;
+    private final ExchangeFetch origin;
     private final TunnelAnswer tunnel;
     private final ExchangeState state = new ExchangeState();
     private final StaleCopy stale = new StaleCopy();
@@ -86,10 +86,10 @@ final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, Par
         this.report = new ExchangeReport(home, stream, request);
         this.plans = new FetchPlans(home, request, stream.connection(), contentLength);
         this.permit = new ClientPermit(home);
-        this.pump = new BodyPump(stream, this, home.memory()::took);
-        this.answer = new ClientAnswer(home, stream, request, report, pump);
-        this.partial = new PartialAnswer(home, stream, request, state, report, plans, pump, answer, this);
-        this.origin = new OriginSide(home, stream, state, plans, this, contentLength);
+        this.sender = new BodySender(stream, this, home.memory()::took);
+        this.answer = new ClientAnswer(home, stream, request, report, sender);
+        this.partial = new PartialAnswer(home, stream, request, state, report, plans, sender, answer, this);
+        this.origin = new ExchangeFetch(home, stream, state, plans, this, contentLength);
         this.tunnel = new TunnelAnswer(home, stream, request, report, this);
     }
 
@@ -286,7 +286,7 @@ final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, Par
 
     @Override
     public ContentSink sink() {
-        return pump;
+        return sender;
     }
 
     @Override
@@ -594,7 +594,7 @@ final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, Par
 
     @Override
     public void onWritable() {
-        pump.pump();
+        sender.send();
     }
 
     @Override
@@ -621,10 +621,10 @@ final class Exchange implements RequestHandler, FetchFollower, BodyPump.End, Par
     private void leave(ExchangePhase last) {
         state.enter(last);
         permit.release();
-        pump.close();
+        sender.close();
         stale.release();
         origin.forget();
         partial.close();
-        report.end(state.outcome(), pump.bytes() + tunnel.bytesToClient());
+        report.end(state.outcome(), sender.bytes() + tunnel.bytesToClient());
     }
 }

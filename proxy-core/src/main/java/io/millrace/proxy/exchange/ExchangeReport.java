@@ -377,9 +377,9 @@ final class ExchangeReport {
         if (collapsed) {
             CacheStatus.collapsed(value);
         }
-        String told = told();
-        if (told != null) {
-            CacheStatus.detail(value, told);
+        String detailAndRules = detailAndRules();
+        if (detailAndRules != null) {
+            CacheStatus.detail(value, detailAndRules);
         }
         if (purgeStamp != 0) {
             CacheStatus.purgedBy(value, PurgeId.ofStamp(purgeStamp));
@@ -387,7 +387,7 @@ final class ExchangeReport {
     }
 
     /** Returns the detail of the outcome and the matching cache rules; null when there are none. */
-    private @Nullable String told() {
+    private @Nullable String detailAndRules() {
         if (detail == null || cacheRules == null) {
             return detail == null ? cacheRules : detail;
         }
@@ -486,8 +486,8 @@ final class ExchangeReport {
             record.text(LogField.ORIGIN_HOST, originHost);
         }
         contentType(record);
-        String told = told();
-        record.text(LogField.DETAIL, tried == null ? told : told + "; " + tried);
+        String detailAndRules = detailAndRules();
+        record.text(LogField.DETAIL, tried == null ? detailAndRules : detailAndRules + "; " + tried);
         tls(ring, record);
         captures(ring, record);
         if (originVersion != UNKNOWN_VERSION) {

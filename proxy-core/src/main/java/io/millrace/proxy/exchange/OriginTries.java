@@ -50,7 +50,7 @@ final class OriginTries implements OriginCall, GroupTries.Key {
     /** True once any request content was passed to a host. */
     private boolean sent;
     /** True once the handler received an event that it may have passed on to a client. */
-    private boolean told;
+    private boolean answerBegun;
 
     private boolean ended;
 
@@ -129,12 +129,12 @@ final class OriginTries implements OriginCall, GroupTries.Key {
 
     /** Whether a retry is safe even if a host has already received the request. */
     private boolean mayRepeat() {
-        return !told && !sent && plan.request().method().isIdempotent();
+        return !answerBegun && !sent && plan.request().method().isIdempotent();
     }
 
     private boolean mayMove(OriginFailure failure) {
         return switch (failure.reason()) {
-            case DNS, CONNECT_REFUSED, CONNECT_TIMEOUT, QUEUE_FULL, QUEUE_TIMEOUT, TUNNEL_LIMIT -> !told && !sent;
+            case DNS, CONNECT_REFUSED, CONNECT_TIMEOUT, QUEUE_FULL, QUEUE_TIMEOUT, TUNNEL_LIMIT -> !answerBegun && !sent;
             case TLS, FIRST_BYTE_TIMEOUT, RESET, TRUNCATED, BAD_RESPONSE, IDLE_TIMEOUT, REQUEST_TIMEOUT -> mayRepeat();
             default -> false;
         };
@@ -144,7 +144,7 @@ final class OriginTries implements OriginCall, GroupTries.Key {
         if (!ended) {
             end();
             handler.onFailure(new OriginFailure(
-                    OriginFailure.Reason.NONE_UP, "origins " + tries.group().name() + ": " + tries.told(), true));
+                    OriginFailure.Reason.NONE_UP, "origins " + tries.group().name() + ": " + tries.text(), true));
         }
     }
 
@@ -187,7 +187,7 @@ final class OriginTries implements OriginCall, GroupTries.Key {
         @Override
         public void onContinue() {
             if (isCurrent()) {
-                told = true;
+                answerBegun = true;
                 handler.onContinue();
             }
         }
@@ -195,7 +195,7 @@ final class OriginTries implements OriginCall, GroupTries.Key {
         @Override
         public void onInterim(ResponseHead head) {
             if (isCurrent()) {
-                told = true;
+                answerBegun = true;
                 handler.onInterim(head);
             }
         }
@@ -224,7 +224,7 @@ final class OriginTries implements OriginCall, GroupTries.Key {
                 }
                 return;
             }
-            told = true;
+            answerBegun = true;
             handler.onHead(head, framing);
         }
 
@@ -275,7 +275,7 @@ final class OriginTries implements OriginCall, GroupTries.Key {
             handler.onFailure(
                     tries.isWorthTelling() && failure.beforeHead()
                             ? new OriginFailure(
-                                    failure.reason(), "origins " + tries.group().name() + ": " + tries.told(), true)
+                                    failure.reason(), "origins " + tries.group().name() + ": " + tries.text(), true)
                             : failure);
         }
     }

@@ -4,7 +4,7 @@ import io.millrace.proxy.caching.StoredHead;
 import io.millrace.proxy.caching.validate.StrongValidator;
 import io.millrace.proxy.exchange.decide.Decision;
 import io.millrace.proxy.exchange.decide.FetchPlan;
-import io.millrace.proxy.exchange.forward.BodyPump;
+import io.millrace.proxy.exchange.forward.BodySender;
 import io.millrace.proxy.exchange.report.ExchangeOutcome;
 import io.millrace.proxy.exchange.report.ExchangePhase;
 import io.millrace.proxy.exchange.report.ExchangeState;
@@ -45,7 +45,7 @@ final class PartialAnswer {
     private final ExchangeState state;
     private final ExchangeReport report;
     private final FetchPlans plans;
-    private final BodyPump pump;
+    private final BodySender sender;
     private final ClientAnswer answer;
     private final Asking asking;
 
@@ -61,7 +61,7 @@ final class PartialAnswer {
             ExchangeState state,
             ExchangeReport report,
             FetchPlans plans,
-            BodyPump pump,
+            BodySender sender,
             ClientAnswer answer,
             Asking asking) {
         this.home = home;
@@ -70,7 +70,7 @@ final class PartialAnswer {
         this.state = state;
         this.report = report;
         this.plans = plans;
-        this.pump = pump;
+        this.sender = sender;
         this.answer = answer;
         this.asking = asking;
     }
@@ -122,7 +122,7 @@ final class PartialAnswer {
 
     private PartialBody body(Decision decision, StoredObject<StoredHead> object, long position, long end) {
         return new PartialBody(
-                home, decision, stream.connection(), object, pump, report::originAnswered, position, end);
+                home, decision, stream.connection(), object, sender, report::originAnswered, position, end);
     }
 
     /**
@@ -179,7 +179,7 @@ final class PartialAnswer {
             return;
         }
         home.counters().increment(Counter.FILLS_RESUMED);
-        pump.resume(body(decision, object, missing.position(), missing.end()));
+        sender.resume(body(decision, object, missing.position(), missing.end()));
     }
 
     private boolean refetch(Decision decision, ClientAnswer.Missing missing) {
@@ -188,7 +188,7 @@ final class PartialAnswer {
         }
         refetched = true;
         home.counters().increment(Counter.FILLS_RESUMED);
-        pump.resume(new RangeContinuation(home, decision, stream.connection(), missing, pump));
+        sender.resume(new RangeContinuation(home, decision, stream.connection(), missing, sender));
         return true;
     }
 

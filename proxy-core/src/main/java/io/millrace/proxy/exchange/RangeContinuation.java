@@ -137,8 +137,8 @@ final class RangeContinuation implements ContentSource, OriginResponseHandler {
             partEnd = missing.end();
         }
         if (!matched) {
-            boolean told = head.status() == 200 || head.status() == 206 || head.status() == 416;
-            fail(told ? ContentFailure.ORIGIN_CHANGED : ContentFailure.ORIGIN_TRUNCATED);
+            boolean answered = head.status() == 200 || head.status() == 206 || head.status() == 416;
+            fail(answered ? ContentFailure.ORIGIN_CHANGED : ContentFailure.ORIGIN_TRUNCATED);
         }
     }
 

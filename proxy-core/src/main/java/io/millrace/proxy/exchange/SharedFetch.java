@@ -1,15 +1,13 @@
 package io.millrace.proxy.exchange;
 
-import io.millrace.proxy.caching.ContentRange;
-import io.millrace.proxy.caching.Outdated;
 import io.millrace.proxy.caching.StoredHead;
-import io.millrace.proxy.caching.reuse.FollowerReuse;
-import io.millrace.proxy.caching.reuse.Reuse;
-import io.millrace.proxy.caching.tags.Labels;
 import io.millrace.proxy.exchange.decide.FetchPlan;
 import io.millrace.proxy.exchange.decide.RangeRequest;
 import io.millrace.proxy.exchange.forward.DeferredOriginEvents;
+import io.millrace.proxy.exchange.forward.FetchValidity;
 import io.millrace.proxy.exchange.forward.FetchedResponse;
+import io.millrace.proxy.exchange.forward.FollowerMatch;
+import io.millrace.proxy.exchange.forward.OriginTimer;
 import io.millrace.proxy.exchange.forward.ResponseHeads;
 import io.millrace.proxy.exchange.report.FailureCounters;
 import io.millrace.proxy.fetch.OriginCall;
@@ -18,14 +16,11 @@ import io.millrace.proxy.fetch.OriginResponseHandler;
 import io.millrace.proxy.fetch.SwitchedConnection;
 import io.millrace.proxy.fetch.response.ResponseFraming;
 import io.millrace.proxy.fill.ResponseTee;
-import io.millrace.proxy.http.FieldName;
 import io.millrace.proxy.http.FieldSection;
 import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.http.forward.TrailerFields;
 import io.millrace.proxy.memory.SlowClients;
 import io.millrace.proxy.observe.Counter;
-import io.millrace.proxy.overload.OverloadGauge;
-import io.millrace.proxy.serve.Selection;
 import io.millrace.store.StoredObject;
 import io.netty.buffer.ByteBuf;
 import java.util.List;
@@ -59,6 +54,9 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     private final FetchStoring storage;
     private final DeferredOriginEvents held = new DeferredOriginEvents();
     private final FetchBody content;
+    private final FollowerMatch match;
+    private final FetchValidity validity;
+    private final OriginTimer timer;
 
     private State state = State.WAITING;
     private @Nullable OriginCall call;
@@ -66,10 +64,8 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     private @Nullable ResponseHead hints;
 
     private long requestMillis;
-    private long requestNanos;
     private volatile int originVersion;
     private boolean fetchAgain;
-    private volatile Labels labels = Labels.NONE;
 
     SharedFetch(ExchangeLoop home, FetchPlan plan) {
         this.home = home;
@@ -78,6 +74,9 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         this.followers = new FetchFollowers(home.loop());
         this.storage = new FetchStoring(home, plan, this);
         this.content = new FetchBody(home, plan, this);
+        this.match = new FollowerMatch(plan);
+        this.validity = new FetchValidity(home.invalidations(), plan);
+        this.timer = new OriginTimer(home.counters(), home.overload(), plan);
     }
 
     /** Sends the request. The first follower is the exchange that began the fetch. */
@@ -91,21 +90,17 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     private void send() {
         if (home.memory().admitsFetch()) {
             sendNow();
-        } else if (plan.contentLength() == 0) {
-            // Tries again after the tasks that are already queued: they may close slow clients and so free memory.
+        } else {
+            // A request without content is tried again after the tasks that are already queued: they may close slow
+            // clients and so free memory.
+            boolean again = plan.contentLength() == 0;
             home.loop().execute(() -> {
                 if (state == State.ENDED) {
                     return;
                 }
-                if (home.memory().admitsFetch()) {
+                if (again && home.memory().admitsFetch()) {
                     sendNow();
                 } else {
-                    refuse();
-                }
-            });
-        } else {
-            home.loop().execute(() -> {
-                if (state != State.ENDED) {
                     refuse();
                 }
             });
@@ -121,7 +116,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
 
     private void sendNow() {
         requestMillis = home.clock().millis();
-        requestNanos = System.nanoTime();
+        timer.sent();
         home.counters()
                 .increment(plan.stale() == null ? Counter.ORIGIN_REQUESTS_FETCH : Counter.ORIGIN_REQUESTS_VALIDATION);
         call = OriginTries.fetch(home, plan, this);
@@ -146,10 +141,12 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
                 }
             }
             case STREAMING -> {
-                learnLabels();
+                validity.learn(content.response());
                 if (isOutdated()) {
                     followers.tell(follower, w -> w.onNotShared(this, FetchFollower.NotShared.ENDED));
-                } else if (isFresh(follower) && content.canJoin()) {
+                } else if (content.canJoin()
+                        && match.isFresh(
+                                follower.request(), content.response(), home.clock().millis())) {
                     offer(follower, true);
                 } else {
                     followers.tell(follower, w -> w.onNotShared(this, FetchFollower.NotShared.REFUSED));
@@ -159,31 +156,17 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         }
     }
 
-    /** Whether a response that is already being received may answer a follower without validation. */
-    private boolean isFresh(FetchFollower follower) {
-        FetchedResponse response = content.response();
-        StoredHead head = response == null ? null : response.selectable();
-        return head != null
-                && Reuse.of(follower.request(), head, home.clock().millis(), plan.cacheSettings())
-                        instanceof Reuse.Fresh;
-    }
-
     /**
      * Whether an invalidation that began after this fetch outdates its response. If so, no follower may join. Callable
      * from any thread. Cache groups and tags are considered once the response head is known.
      */
     boolean isOutdated() {
-        return outdated() != null;
+        return validity.isOutdated();
     }
 
     @Override
     public boolean isGone() {
-        Outdated by = outdated();
-        return by != null && !by.isSoft();
-    }
-
-    private @Nullable Outdated outdated() {
-        return home.invalidations().of(plan.keyUrl(), plan.stamp(), labels);
+        return validity.isGone();
     }
 
     /** Removes a follower that leaves before the response head. Callable from any thread. */
@@ -197,9 +180,8 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
 
     private void leaveHere(FetchFollower follower) {
         if (followers.removeLast(follower) && state == State.WAITING) {
-            OverloadGauge gauge = gauge();
-            if (gauge != null && call != null) {
-                gauge.givenUp(System.nanoTime() - requestNanos);
+            if (call != null) {
+                timer.givenUp();
             }
             end();
             cancelCall();
@@ -250,7 +232,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
 
     @Override
     public void onSwitched(ResponseHead head, SwitchedConnection connection) {
-        home.counters().originResponded(System.nanoTime() - requestNanos);
+        timer.headArrived();
         List<FetchFollower> waiting = followers.takeAll();
         end();
         if (waiting.isEmpty()) {
@@ -290,21 +272,9 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
                 OriginFailure.Reason.INTERNAL, "internal error while processing the response's head", true));
     }
 
-    /** Records the response time of the origin in the overload gauge of its rule. */
-    private void noteAnswer(boolean failed) {
-        OverloadGauge gauge = gauge();
-        if (gauge != null) {
-            gauge.answered(System.nanoTime() - requestNanos, failed);
-        }
-    }
-
-    private @Nullable OverloadGauge gauge() {
-        return home.overload().of(plan.mapped().rule().config());
-    }
-
     private void respond(ResponseHead head, ResponseFraming framing) {
-        home.counters().originResponded(System.nanoTime() - requestNanos);
-        noteAnswer(head.status() >= 500);
+        timer.headArrived();
+        timer.answered(head.status() >= 500);
         StoredObject<StoredHead> stale = plan.stale();
         if (stale != null && head.status() == 304) {
             validated(stale, head);
@@ -329,8 +299,8 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         if (!plan.request().method().isSafe() && head.status() < 400) {
             held.hold(call);
             boolean current = storage.isCurrent();
-            ResponseHead told = home.toClient(head, plan.request().target(), plan.mapped());
-            home.invalidate(plan.request(), told, () -> {
+            ResponseHead forClient = home.toClient(head, plan.request().target(), plan.mapped());
+            home.invalidate(plan.request(), forClient, () -> {
                 try {
                     goOn(head, framing);
                 } catch (RuntimeException e) {
@@ -381,7 +351,9 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
                 confirm(follower, stale, confirmation.answer(), false);
             } else if (home.invalidations().of(plan.keyUrl(), confirmation.answer()) != null) {
                 followers.tell(follower, w -> w.onNotShared(this, FetchFollower.NotShared.ENDED));
-            } else if (shared == null || !isFor(follower, shared, notModified)) {
+            } else if (shared == null
+                    || !match.fitsValidated(
+                            follower.request(), shared, notModified, home.clock().millis())) {
                 followers.tell(follower, w -> w.onNotShared(this, FetchFollower.NotShared.REFUSED));
             } else {
                 confirm(follower, stale, shared, true);
@@ -393,17 +365,6 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     private void confirm(FetchFollower follower, StoredObject<StoredHead> stale, StoredHead head, boolean collapsed) {
         StoredObject<StoredHead> object = stale.retain();
         followers.tell(follower, w -> w.onConfirmed(this, object, head, collapsed));
-    }
-
-    /**
-     * Whether a response that was validated for another client may answer a follower. It may not if it has that
-     * client's cookie, nor if every use needs a validation of its own (RFC 9111 s4).
-     */
-    private boolean isFor(FetchFollower follower, StoredHead shared, ResponseHead notModified) {
-        boolean cookie = notModified.fields().contains(FieldName.SET_COOKIE)
-                && shared.fields().contains(FieldName.SET_COOKIE);
-        Reuse reuse = Reuse.of(follower.request(), shared, home.clock().millis(), plan.cacheSettings());
-        return !cookie && !(reuse instanceof Reuse.Validate) && !(reuse instanceof Reuse.NotUsable);
     }
 
     /**
@@ -458,23 +419,13 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         state = State.STREAMING;
         content.open(reception);
         if (reception.response().stored() || followers.hasFollowers()) {
-            learnLabels();
+            validity.learn(content.response());
         }
         while (!followers.isEmpty()) {
             FetchFollower next = followers.next();
             offer(next, !followers.isLeader(next));
         }
         content.endOffering();
-    }
-
-    /**
-     * Reads the cache groups and tags of the response. Needed only if the response is stored or shared, since purges of
-     * them outdate it.
-     */
-    private void learnLabels() {
-        FetchedResponse response = content.response();
-        StoredHead head = response == null ? null : response.selectable();
-        labels = head == null ? Labels.NONE : head.labels();
     }
 
     /** Gives a follower a reader of the body, or rejects the follower if the response does not answer its request. */
@@ -487,7 +438,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
             followers.tell(follower, w -> w.onNotShared(this, FetchFollower.NotShared.ENDED));
             return;
         }
-        if (collapsed && !isFor(follower, response)) {
+        if (collapsed && !match.fits(follower.request(), response, content.isInBlocks())) {
             followers.tell(follower, w -> w.onNotShared(this, FetchFollower.NotShared.REFUSED));
             return;
         }
@@ -498,22 +449,6 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
             ResponseTee.Reader reader = content.read(follower.followerLoop(), follower.sink());
             followers.tell(follower, w -> w.onFetched(this, response, reader, collapsed));
         }
-    }
-
-    private boolean isFor(FetchFollower follower, FetchedResponse response) {
-        boolean shared = FollowerReuse.of(
-                        follower.request(),
-                        plan.request(),
-                        response.representation(),
-                        response.responseMillis(),
-                        plan.cacheSettings())
-                instanceof FollowerReuse.Shared;
-        ContentRange range = response.part();
-        if (!shared || range == null || content.isInBlocks()) {
-            return shared;
-        }
-        return response.selectable() != null
-                && Selection.ofPart(follower.request(), response.selectable(), range) != null;
     }
 
     @Override
@@ -549,7 +484,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         }
         home.counters().increment(FailureCounters.of(failure.reason()));
         if (failure.beforeHead() && failure.reason().isOrigins()) {
-            noteAnswer(true);
+            timer.answered(true);
         }
         content.fail();
         List<FetchFollower> waiting = followers.takeAll();

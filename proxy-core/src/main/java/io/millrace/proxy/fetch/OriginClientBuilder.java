@@ -101,8 +101,8 @@ public final class OriginClientBuilder {
     /**
      * Sets a callback for calls that must wait for a connection. Run on the event loop, within the start of the call.
      */
-    public OriginClientBuilder onWaiting(Runnable told) {
-        onWaiting = told;
+    public OriginClientBuilder onWaiting(Runnable listener) {
+        onWaiting = listener;
         return this;
     }
 

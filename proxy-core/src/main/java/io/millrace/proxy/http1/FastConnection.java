@@ -99,7 +99,7 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
         return gone;
     }
 
-    /** Whether answers wait in {@link GatheredAnswers}. */
+    /** Whether answers wait in {@link ResponseBatch}. */
     boolean isWaiting() {
         return waiting;
     }

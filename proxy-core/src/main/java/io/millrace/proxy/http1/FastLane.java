@@ -85,13 +85,13 @@ public final class FastLane implements PlainReceiver {
     private final PlainRequestScanner scanner = new PlainRequestScanner(false);
     private final FastStream stream;
     private final byte[] bytes = new byte[READ_BYTES];
-    private final GatheredAnswers gathered;
+    private final ResponseBatch gathered;
     private @Nullable ByteBuf in;
 
     public FastLane(Parts parts) {
         this.parts = parts;
         this.stream = new FastStream(parts.loop(), parts.allocator());
-        this.gathered = new GatheredAnswers(parts.loop(), parts.allocator(), this::promoteUnsent);
+        this.gathered = new ResponseBatch(parts.loop(), parts.allocator(), this::promoteUnsent);
     }
 
     @Override

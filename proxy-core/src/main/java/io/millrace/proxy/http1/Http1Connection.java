@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A client's HTTP/1.1 connection in a Netty channel, from the first byte to the last, with its current exchange.
- * {@link RequestIntake} queues its requests, {@link Http1Timeouts} enforces its deadlines.
+ * {@link PipelinedRequests} queues its requests, {@link Http1Timeouts} enforces its deadlines.
  *
  * <p>A connection that was promoted from the {@link FastLane} takes over the bytes that the fast lane has read and not
  * answered. It returns there when it is idle: see {@link PromotedConnection}.
@@ -67,7 +67,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
     private boolean handshaken;
 
     @SuppressWarnings("NullAway.Init") // set by handlerAdded and channelActive, before any other use
-    private Http1Connection(
+    Http1Connection(
             Supplier<Http1Settings> settings,
             RequestReceiver receiver,
             ConnectionSet connections,
@@ -84,64 +84,17 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         this.timeouts = new Http1Timeouts(this, connections, deadline);
     }
 
-    /**
-     * Adds HTTP/1.1 at the end of a channel's pipeline. The channel may be active already.
-     *
-     * @param settings read at each use
-     * @param direct answers hits before the decoder, behind TLS; null for none
-     */
-    public static void install(
-            Channel channel,
-            Supplier<Http1Settings> settings,
-            RequestReceiver receiver,
-            ConnectionSet connections,
-            @Nullable TlsFastLane direct) {
-        new Http1Connection(settings, receiver, connections, new ConnectionDeadline(), null, direct)
-                .addTo(channel, null);
+    /** Sets the number of requests that the fast lane has answered on this connection. */
+    void answeredBefore(int count) {
+        requests = count;
     }
 
     /**
-     * Adds HTTP/1.1 to a channel whose client address is not the channel's remote address.
+     * Adds the decoder and this handler at the end of the channel's pipeline.
      *
-     * @param facts the facts about the connection
+     * @param known facts about the connection; null if the channel has them
      */
-    public static void install(
-            Channel channel,
-            ClientConnection facts,
-            Supplier<Http1Settings> settings,
-            RequestReceiver receiver,
-            ConnectionSet connections,
-            @Nullable TlsFastLane direct) {
-        new Http1Connection(settings, receiver, connections, new ConnectionDeadline(), null, direct)
-                .addTo(channel, facts);
-    }
-
-    /** Adds HTTP/1.1 to a channel whose connection moves to the fast lane when it is idle. */
-    static Http1Connection install(
-            Channel channel,
-            ClientConnection facts,
-            Supplier<Http1Settings> settings,
-            RequestReceiver receiver,
-            ConnectionSet connections,
-            PromotedConnection visit) {
-        return new Http1Connection(settings, receiver, connections, new ConnectionDeadline(), visit, null)
-                .addTo(channel, facts);
-    }
-
-    /** Adds a connection that was in the fast lane to a channel's pipeline. */
-    static Http1Connection install(
-            Channel channel,
-            FastConnection from,
-            RequestReceiver receiver,
-            ConnectionSet connections,
-            PromotedConnection visit) {
-        Http1Connection connection =
-                new Http1Connection(from.settings(), receiver, connections, from.deadline(), visit, null);
-        connection.requests = from.requests();
-        return connection.addTo(channel, from.facts());
-    }
-
-    private Http1Connection addTo(Channel channel, @Nullable ClientConnection known) {
+    Http1Connection addTo(Channel channel, @Nullable ClientConnection known) {
         if (known != null) {
             facts = known;
         }
@@ -313,39 +266,10 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
         if (event instanceof ChannelInputShutdownEvent && !inputEnded) {
             inputEnded = true;
             if (tunnel == null) {
-                onInputEnd();
+                InputShutdown.handle(this);
             }
         }
         context.fireUserEventTriggered(event);
-    }
-
-    /**
-     * Handles the client's shutdown of its output. Complete requests are answered, then the connection is closed; an
-     * incomplete request fails. Whether the client still reads is only known after a reset or a failed write.
-     */
-    private void onInputEnd() {
-        Http1Stream current = stream;
-        if (closing) {
-            ConnectionEnd.closeAfterWrites(ctx);
-        } else if (current == null) {
-            // Runs after requests that the decoder still buffers.
-            ctx.executor().execute(this::closeIfDone);
-        } else if (current.isRequestEnded()) {
-            if (intake.isEmpty() && !current.isLeavingHttp() && !current.isHeadWritten()) {
-                current.closeAfter();
-            }
-        } else if (current.isResponseEnded()) {
-            lingerAndClose();
-        } else {
-            current.failRequest(BadRequest.CONTENT_INCOMPLETE);
-        }
-    }
-
-    /** Closes the connection when all requests received before the client's end are answered. */
-    private void closeIfDone() {
-        if (stream == null && tunnel == null && intake.isEmpty()) {
-            lingerAndClose();
-        }
     }
 
     @Override
@@ -390,8 +314,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             intake.takeWaiting();
         }
         if (inputEnded) {
-            // Runs after requests that the decoder still buffers.
-            ctx.executor().execute(this::closeIfDone);
+            InputShutdown.closeWhenAnswered(this);
         }
         if (visit != null) {
             visit.onAnswered();
@@ -437,14 +360,7 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
             return;
         }
         ConnectionEnd.shutAfterWrites(ctx);
-        if (ctx.pipeline().get(Http1RequestDecoder.class) != null) {
-            ctx.executor().execute(() -> {
-                if (!ctx.isRemoved() && ctx.pipeline().get(Http1RequestDecoder.class) != null) {
-                    ctx.pipeline().remove(Http1RequestDecoder.class);
-                    intake.updateAutoRead();
-                }
-            });
-        }
+        intake.removeDecoderSoon();
     }
 
     void closeNow() {
@@ -624,10 +540,6 @@ public final class Http1Connection extends ChannelInboundHandlerAdapter implemen
 
     @Override
     public ClientConnection client() {
-        return facts;
-    }
-
-    ClientConnection facts() {
         return facts;
     }
 }

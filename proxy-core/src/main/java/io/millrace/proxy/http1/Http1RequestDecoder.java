@@ -142,7 +142,7 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
             if (isPlain(bytes)) {
                 takePlain(bytes, in, out);
             } else {
-                take(ctx, in, out, RequestReading.of(bytes, lineLength, connection.facts()));
+                take(ctx, in, out, RequestReading.of(bytes, lineLength, connection.client()));
             }
             scanner.reset();
         }

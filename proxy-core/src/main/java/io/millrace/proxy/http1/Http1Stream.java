@@ -176,7 +176,7 @@ final class Http1Stream implements ClientStream {
 
     @Override
     public ClientConnection connection() {
-        return connection.facts();
+        return connection.client();
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.millrace.proxy.http1;
 import io.millrace.proxy.http1.ConnectionDeadline.Waiting;
 import io.millrace.proxy.net.BadRequest;
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.ReferenceCountUtil;
@@ -162,6 +163,19 @@ final class PipelinedRequests {
                 || (!current.isRequestEnded() && (current.wantsContent() || current.isResponseEnded()));
         if (!wanted || !connection.output().isInRead()) {
             connection.context().channel().config().setAutoRead(wanted);
+        }
+    }
+
+    /** Removes the decoder after the current event. Later input is discarded. */
+    void removeDecoderSoon() {
+        ChannelHandlerContext ctx = connection.context();
+        if (ctx.pipeline().get(Http1RequestDecoder.class) != null) {
+            ctx.executor().execute(() -> {
+                if (!ctx.isRemoved() && ctx.pipeline().get(Http1RequestDecoder.class) != null) {
+                    ctx.pipeline().remove(Http1RequestDecoder.class);
+                    updateAutoRead();
+                }
+            });
         }
     }
 

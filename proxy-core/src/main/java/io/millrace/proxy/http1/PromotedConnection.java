@@ -35,7 +35,7 @@ final class PromotedConnection {
         returnsAtOnce = from.isAtHome();
         vainVisits = from.vainVisits();
         ticksToStay = 1 << Math.min(VAIN_VISITS_MAX, Math.max(0, vainVisits - 1));
-        connection = Http1Connection.install(channel, from, receiver, connections, this);
+        connection = Http1Pipeline.install(channel, from, receiver, connections, this);
     }
 
     private PromotedConnection(
@@ -49,7 +49,7 @@ final class PromotedConnection {
         returnsAtOnce = true;
         vainVisits = 0;
         ticksToStay = 1;
-        connection = Http1Connection.install(channel, facts, lane.settings(), receiver, connections, this);
+        connection = Http1Pipeline.install(channel, facts, lane.settings(), receiver, connections, this);
     }
 
     /**

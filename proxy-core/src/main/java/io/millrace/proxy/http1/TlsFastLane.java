@@ -86,7 +86,7 @@ public final class TlsFastLane {
             answers = out;
         }
         boolean last = connection.beginDirect(scanner.isPersistent());
-        stream.begin(out, connection.facts(), scanner.head().minorVersion(), last);
+        stream.begin(out, connection.client(), scanner.head().minorVersion(), last);
         DecidedRequest decided = receiver.onDirectRequest(stream, scanner.head());
         if (decided != null) {
             stream.takeBack();

@@ -226,7 +226,7 @@ final class FrameProcessor implements FrameReader.Receiver {
         switch (identifier) {
             case Frames.SETTING_HEADER_TABLE_SIZE -> {
                 if (value < HpackDecoder.TABLE_BYTES_MAX) {
-                    connection.giveUpTable();
+                    connection.disableHpackTable();
                 }
             }
             case Frames.SETTING_ENABLE_PUSH,

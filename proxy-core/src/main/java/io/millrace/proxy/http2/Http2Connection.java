@@ -193,7 +193,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
     /**
      * Records that the client chose a smaller dynamic table than the default. The next block then disables the table.
      */
-    void giveUpTable() {
+    void disableHpackTable() {
         tableUpdateDue = true;
     }
 

@@ -135,17 +135,17 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         }
         gone = true;
         drop();
-        RequestHandler told = receiver();
+        RequestHandler requestHandler = receiver();
         responseEnded = true;
-        if (told != null) {
-            told.onClientGone();
+        if (requestHandler != null) {
+            requestHandler.onClientGone();
         }
     }
 
     void onTooSlow(SlowReason reason) {
-        RequestHandler told = receiver();
-        if (told != null) {
-            told.onClientTooSlow(reason);
+        RequestHandler requestHandler = receiver();
+        if (requestHandler != null) {
+            requestHandler.onClientTooSlow(reason);
         }
     }
 

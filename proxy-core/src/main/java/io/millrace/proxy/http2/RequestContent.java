@@ -147,9 +147,9 @@ final class RequestContent {
     }
 
     private void tellEnd() {
-        RequestHandler told = stream.receiver();
-        if (told != null) {
-            told.onRequestEnd();
+        RequestHandler handler = stream.receiver();
+        if (handler != null) {
+            handler.onRequestEnd();
         }
     }
 
@@ -192,9 +192,9 @@ final class RequestContent {
         }
         failed = true;
         drop();
-        RequestHandler told = stream.handler();
-        if (told != null && !stream.isResponseEnded()) {
-            told.onRequestFailure(reason);
+        RequestHandler handler = stream.handler();
+        if (handler != null && !stream.isResponseEnded()) {
+            handler.onRequestFailure(reason);
         }
     }
 

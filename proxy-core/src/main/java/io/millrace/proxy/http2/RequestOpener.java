@@ -103,7 +103,7 @@ final class RequestOpener {
         if (decided != null) {
             stream.takeBack();
             if (stream.hadTableUpdate()) {
-                connection.giveUpTable();
+                connection.disableHpackTable();
             }
             return decided;
         }
@@ -170,11 +170,11 @@ final class RequestOpener {
     }
 
     private void prioritize(Http2Stream stream, RequestHead head) {
-        StreamPriority told = early;
+        StreamPriority signal = early;
         int line = head.fields().find(FieldName.PRIORITY);
-        if (told != null && earlyStream == stream.id()) {
+        if (signal != null && earlyStream == stream.id()) {
             early = null;
-            connection.sender().prioritize(stream, told);
+            connection.sender().prioritize(stream, signal);
         } else if (line >= 0) {
             StreamPriority priority = new StreamPriority();
             priority.read(

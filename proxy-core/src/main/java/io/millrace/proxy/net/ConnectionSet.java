@@ -202,10 +202,10 @@ public final class ConnectionSet {
     }
 
     private void tellWhenEmpty() {
-        Runnable told = onEmpty;
-        if (told != null && members.isEmpty()) {
+        Runnable listener = onEmpty;
+        if (listener != null && members.isEmpty()) {
             onEmpty = null;
-            told.run();
+            listener.run();
         }
     }
 

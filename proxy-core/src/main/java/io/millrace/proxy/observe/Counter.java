@@ -248,13 +248,14 @@ public enum Counter {
     };
     private static final Counter[] REQUESTS_BY_RESULT = requestsByResult();
 
-    private final MetricFamily family;
+    @SuppressWarnings("ImmutableEnumChecker") // each is a constant of an enum
+    private final Metric family;
     private final String description;
 
     @SuppressWarnings("ImmutableEnumChecker") // created by List.of
     private final List<String> labelValues;
 
-    Counter(MetricFamily family, String description, String... labelValues) {
+    Counter(Metric family, String description, String... labelValues) {
         this.family = family;
         this.description = description;
         this.labelValues = List.of(labelValues);
@@ -276,7 +277,7 @@ public enum Counter {
     }
 
     /** The metric family of this series. */
-    public MetricFamily family() {
+    public Metric family() {
         return family;
     }
 

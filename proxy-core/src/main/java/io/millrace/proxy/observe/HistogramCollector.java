@@ -20,10 +20,10 @@ final class HistogramCollector implements Collector {
     record Series(
             List<String> labelValues, List<LoopCounters> loops, Function<LoopCounters, LatencyHistogram> histogram) {}
 
-    private final MetricFamily family;
+    private final Metric family;
     private final List<Series> series;
 
-    HistogramCollector(MetricFamily family, List<Series> series) {
+    HistogramCollector(Metric family, List<Series> series) {
         this.family = family;
         this.series = series;
     }

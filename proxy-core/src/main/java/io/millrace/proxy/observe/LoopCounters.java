@@ -35,7 +35,7 @@ public final class LoopCounters {
 
     /** Subtracts one. Only for counters of a gauge family. */
     public void decrement(Counter counter) {
-        assert counter.family().kind() == MetricFamily.Kind.GAUGE : counter;
+        assert counter.family().kind() == Metric.Kind.GAUGE : counter;
         add(counter, -1);
     }
 

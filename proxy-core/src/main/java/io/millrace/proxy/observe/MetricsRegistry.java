@@ -113,7 +113,7 @@ public final class MetricsRegistry implements AutoCloseable {
     }
 
     /** Returns the sum of all series of one family over all loops. */
-    public long total(MetricFamily family) {
+    public long total(Metric family) {
         long total = 0;
         for (Counter counter : Counter.values()) {
             if (counter.family() == family) {
@@ -129,8 +129,8 @@ public final class MetricsRegistry implements AutoCloseable {
      * @param value called on the scraping thread; must not block
      * @param labelValues one for each label of the family
      */
-    public void supplyCounter(MetricFamily family, LongSupplier value, String... labelValues) {
-        requireKind(family, MetricFamily.Kind.COUNTER);
+    public void supplyCounter(Metric family, LongSupplier value, String... labelValues) {
+        requireKind(family, Metric.Kind.COUNTER);
         FunctionCounter series = FunctionCounter.builder(family.metricName(), value, LongSupplier::getAsLong)
                 .description(family.description())
                 .tags(tags(family, labelValues))
@@ -145,8 +145,8 @@ public final class MetricsRegistry implements AutoCloseable {
      * @param value called on the scraping thread; must not block
      * @param labelValues one for each label of the family
      */
-    public void supplyGauge(MetricFamily family, DoubleSupplier value, String... labelValues) {
-        requireKind(family, MetricFamily.Kind.GAUGE);
+    public void supplyGauge(Metric family, DoubleSupplier value, String... labelValues) {
+        requireKind(family, Metric.Kind.GAUGE);
         Gauge.builder(family.metricName(), value, DoubleSupplier::getAsDouble)
                 .strongReference(true)
                 .description(family.description())
@@ -155,13 +155,13 @@ public final class MetricsRegistry implements AutoCloseable {
     }
 
     /** Adds the series of a family with one label. The label values are queried at each scrape. */
-    public void supplyNamedGauges(MetricFamily family, Supplier<Map<String, Double>> values) {
-        requireKind(family, MetricFamily.Kind.GAUGE);
+    public void supplyNamedGauges(Metric family, Supplier<Map<String, Double>> values) {
+        requireKind(family, Metric.Kind.GAUGE);
         registry.getPrometheusRegistry().register(new NamedGaugesCollector(family, values));
     }
 
     /** Removes a series whose subject no longer exists. */
-    public void withdraw(MetricFamily family, String... labelValues) {
+    public void withdraw(Metric family, String... labelValues) {
         Meter meter = registry.find(family.metricName())
                 .tags(tags(family, labelValues))
                 .meter();
@@ -181,13 +181,13 @@ public final class MetricsRegistry implements AutoCloseable {
         return registry.scrape();
     }
 
-    private static void requireKind(MetricFamily family, MetricFamily.Kind kind) {
+    private static void requireKind(Metric family, Metric.Kind kind) {
         if (family.kind() != kind) {
             throw new IllegalArgumentException(family + " is a " + family.kind() + ", not a " + kind);
         }
     }
 
-    private static Tags tags(MetricFamily family, String... labelValues) {
+    private static Tags tags(Metric family, String... labelValues) {
         List<String> labels = family.labels();
         if (labels.size() != labelValues.length) {
             throw new IllegalArgumentException(

@@ -18,11 +18,11 @@ final class NamedCountsCollector implements Collector {
     /** The suffix that the Prometheus text adds to counter names. */
     private static final String SUFFIX = "_total";
 
-    private final MetricFamily family;
+    private final Metric family;
     private final List<LoopCounters> loops;
     private final Function<LoopCounters, NamedCounts> counts;
 
-    NamedCountsCollector(MetricFamily family, List<LoopCounters> loops, Function<LoopCounters, NamedCounts> counts) {
+    NamedCountsCollector(Metric family, List<LoopCounters> loops, Function<LoopCounters, NamedCounts> counts) {
         this.family = family;
         this.loops = loops;
         this.counts = counts;

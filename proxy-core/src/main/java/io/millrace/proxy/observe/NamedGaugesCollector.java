@@ -10,10 +10,10 @@ import java.util.function.Supplier;
 
 /** A collector of a Prometheus gauge whose label values are only known at a scrape. Thread-safe. */
 final class NamedGaugesCollector implements Collector {
-    private final MetricFamily family;
+    private final Metric family;
     private final Supplier<Map<String, Double>> values;
 
-    NamedGaugesCollector(MetricFamily family, Supplier<Map<String, Double>> values) {
+    NamedGaugesCollector(Metric family, Supplier<Map<String, Double>> values) {
         this.family = family;
         this.values = values;
     }

@@ -23,7 +23,7 @@ public final class GroupTries {
     /** Indexes of the hosts that have answered with a retried status. */
     private final BitSet refused = new BitSet(0);
 
-    private @Nullable StringBuilder told;
+    private @Nullable StringBuilder history;
     private int tries;
     private int last;
 
@@ -79,8 +79,8 @@ public final class GroupTries {
     }
 
     /** Returns the tries as text: {@code http://10.0.0.1:8080 (connect-refused), http://10.0.0.2:8080 (503)}. */
-    public String told() {
-        return told == null ? "no host is up" : told.toString();
+    public String text() {
+        return history == null ? "no host is up" : history.toString();
     }
 
     /**
@@ -204,10 +204,10 @@ public final class GroupTries {
         }
 
         private void note(String why) {
-            StringBuilder text = told;
+            StringBuilder text = history;
             if (text == null) {
                 text = new StringBuilder();
-                told = text;
+                history = text;
             } else {
                 text.append(", ");
             }

@@ -96,8 +96,8 @@ public final class BufferPool extends AbstractByteBufAllocator implements ByteBu
     }
 
     /** Sets the callback for allocations that fail for lack of direct memory. Called on the allocating thread. */
-    void onFailure(Runnable told) {
-        onFailure = told;
+    void onFailure(Runnable listener) {
+        onFailure = listener;
     }
 
     /** Size of the reserve for failed allocations, in bytes. */

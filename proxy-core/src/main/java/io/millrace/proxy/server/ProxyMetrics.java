@@ -1,8 +1,10 @@
 package io.millrace.proxy.server;
 
 import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.observe.Metric;
 import io.millrace.proxy.observe.MetricFamily;
 import io.millrace.proxy.observe.MetricsRegistry;
+import io.millrace.proxy.observe.StorageMetric;
 import io.millrace.proxy.observe.log.AccessLog;
 import io.millrace.proxy.purge.InvalidationKind;
 import io.millrace.proxy.purge.Invalidator;
@@ -27,22 +29,22 @@ public final class ProxyMetrics {
             BufferPool allocator,
             @Nullable AccessLog accessLog) {
         metrics.supplyGauge(
-                MetricFamily.CACHE_BYTES, () -> store.statistics().ram().bytes(), "ram", "");
+                StorageMetric.CACHE_BYTES, () -> store.statistics().ram().bytes(), "ram", "");
         metrics.supplyGauge(
-                MetricFamily.CACHE_BYTES, () -> store.statistics().ram().pieceBytes(), "ram_pieces", "");
+                StorageMetric.CACHE_BYTES, () -> store.statistics().ram().pieceBytes(), "ram_pieces", "");
         metrics.supplyGauge(
-                MetricFamily.CACHE_BYTES_MAX, () -> store.statistics().ram().bytesMax(), "ram", "");
+                StorageMetric.CACHE_BYTES_MAX, () -> store.statistics().ram().bytesMax(), "ram", "");
         metrics.supplyGauge(
-                MetricFamily.CACHE_ENTRIES, () -> store.statistics().ram().entries(), "ram", "");
+                StorageMetric.CACHE_ENTRIES, () -> store.statistics().ram().entries(), "ram", "");
         metrics.supplyCounter(
-                MetricFamily.STORE_SCRUBBED_BYTES,
+                StorageMetric.STORE_SCRUBBED_BYTES,
                 () -> store.statistics().counters().bytesScrubbed());
         metrics.supplyCounter(
-                MetricFamily.STORE_DAMAGED_RECORDS,
+                StorageMetric.STORE_DAMAGED_RECORDS,
                 () -> store.statistics().counters().recordsDamaged(),
                 "read");
         metrics.supplyCounter(
-                MetricFamily.STORE_DAMAGED_RECORDS,
+                StorageMetric.STORE_DAMAGED_RECORDS,
                 () -> store.statistics().counters().recordsDamagedByScrub(),
                 "scrub");
         refused(metrics, store, "removal", StoreStatistics.Counters::removalsRefused);
@@ -51,34 +53,34 @@ public final class ProxyMetrics {
         List<StoreStatistics.Volume> volumes = store.statistics().volumes();
         for (int i = 0; i < volumes.size(); i++) {
             String path = volumes.get(i).path().toString();
-            volume(metrics, MetricFamily.CACHE_BYTES, store, i, path, StoreStatistics.Volume::bytes);
-            volume(metrics, MetricFamily.CACHE_BYTES_MAX, store, i, path, StoreStatistics.Volume::bytesMax);
-            volume(metrics, MetricFamily.CACHE_ENTRIES, store, i, path, StoreStatistics.Volume::entries);
+            volume(metrics, StorageMetric.CACHE_BYTES, store, i, path, StoreStatistics.Volume::bytes);
+            volume(metrics, StorageMetric.CACHE_BYTES_MAX, store, i, path, StoreStatistics.Volume::bytesMax);
+            volume(metrics, StorageMetric.CACHE_ENTRIES, store, i, path, StoreStatistics.Volume::entries);
             int index = i;
-            ring(metrics, MetricFamily.VOLUME_WRITTEN, store, i, path, StoreStatistics.Ring::bytesWritten);
-            ring(metrics, MetricFamily.VOLUME_CARRIED, store, i, path, StoreStatistics.Ring::bytesCarried);
-            ring(metrics, MetricFamily.VOLUME_RECLAIMED, store, i, path, StoreStatistics.Ring::segmentsReclaimed);
-            ring(metrics, MetricFamily.VOLUME_REFUSED, store, i, path, StoreStatistics.Ring::objectsRefused);
-            ring(metrics, MetricFamily.VOLUME_PINS_BROKEN, store, i, path, StoreStatistics.Ring::pinsBroken);
+            ring(metrics, StorageMetric.VOLUME_WRITTEN, store, i, path, StoreStatistics.Ring::bytesWritten);
+            ring(metrics, StorageMetric.VOLUME_CARRIED, store, i, path, StoreStatistics.Ring::bytesCarried);
+            ring(metrics, StorageMetric.VOLUME_RECLAIMED, store, i, path, StoreStatistics.Ring::segmentsReclaimed);
+            ring(metrics, StorageMetric.VOLUME_REFUSED, store, i, path, StoreStatistics.Ring::objectsRefused);
+            ring(metrics, StorageMetric.VOLUME_PINS_BROKEN, store, i, path, StoreStatistics.Ring::pinsBroken);
             metrics.supplyGauge(
-                    MetricFamily.VOLUME_PINNED,
+                    StorageMetric.VOLUME_PINNED,
                     () -> store.statistics().volumes().get(index).ring().bytesPinned(),
                     path);
             metrics.supplyCounter(
-                    MetricFamily.VOLUME_INDEX_EVICTIONS,
+                    StorageMetric.VOLUME_INDEX_EVICTIONS,
                     () -> store.statistics().volumes().get(index).indexEvictions(),
                     path);
             metrics.supplyGauge(
-                    MetricFamily.VOLUME_ONLINE,
+                    StorageMetric.VOLUME_ONLINE,
                     () -> store.statistics().volumes().get(index).state() == StoreStatistics.State.ONLINE ? 1 : 0,
                     path);
         }
         metrics.supplyGauge(
-                MetricFamily.INVENTORY_ENTRIES, () -> store.inventory().entries());
+                StorageMetric.INVENTORY_ENTRIES, () -> store.inventory().entries());
         metrics.supplyGauge(
-                MetricFamily.INVENTORY_BYTES, () -> store.inventory().bytes());
+                StorageMetric.INVENTORY_BYTES, () -> store.inventory().bytes());
         metrics.supplyCounter(
-                MetricFamily.INVENTORY_DROPPED, () -> store.inventory().dropped());
+                StorageMetric.INVENTORY_DROPPED, () -> store.inventory().dropped());
         metrics.supplyCounter(
                 MetricFamily.CACHE_REFILLED, () -> store.statistics().counters().objectsRefilled());
         metrics.bindAllocator(allocator);
@@ -104,14 +106,14 @@ public final class ProxyMetrics {
             String what,
             ToLongFunction<StoreStatistics.Counters> value) {
         metrics.supplyCounter(
-                MetricFamily.STORE_REFUSED,
+                StorageMetric.STORE_REFUSED,
                 () -> value.applyAsLong(store.statistics().counters()),
                 what);
     }
 
     private static void ring(
             MetricsRegistry metrics,
-            MetricFamily family,
+            Metric family,
             CacheStore<StoredHead> store,
             int index,
             String path,
@@ -124,7 +126,7 @@ public final class ProxyMetrics {
 
     private static void volume(
             MetricsRegistry metrics,
-            MetricFamily family,
+            Metric family,
             CacheStore<StoredHead> store,
             int index,
             String path,

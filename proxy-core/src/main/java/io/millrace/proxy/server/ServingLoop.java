@@ -7,7 +7,7 @@ import io.millrace.proxy.fetch.OriginClient;
 import io.millrace.proxy.fetch.OriginStatistics;
 import io.millrace.proxy.fetch.tls.OriginTlsContexts;
 import io.millrace.proxy.http1.FastLane;
-import io.millrace.proxy.http1.Http1Connection;
+import io.millrace.proxy.http1.Http1Pipeline;
 import io.millrace.proxy.http1.Http1Settings;
 import io.millrace.proxy.http1.TlsFastLane;
 import io.millrace.proxy.http2.Http2Loop;
@@ -236,7 +236,7 @@ public final class ServingLoop {
                     serveAnnounced(channel, tls, withHttp2, null, false);
                     return;
                 }
-                Http1Connection.install(channel, http1, exchanges, connections, null);
+                Http1Pipeline.install(channel, http1, exchanges, connections, null);
             }
         };
     }
@@ -277,14 +277,14 @@ public final class ServingLoop {
 
     private void serveSecureHttp1(Channel channel, ClientConnection facts) {
         TlsFastLane answers = fastLaneOpen.get() ? direct : null;
-        Http1Connection.install(channel, facts, http1, exchanges, connections, answers);
+        Http1Pipeline.install(channel, facts, http1, exchanges, connections, answers);
     }
 
     private void servePlainHttp1(Channel channel, ClientConnection facts) {
         if (fastLane != null) {
             fastLane.serve(channel, facts);
         } else {
-            Http1Connection.install(channel, facts, http1, exchanges, connections, null);
+            Http1Pipeline.install(channel, facts, http1, exchanges, connections, null);
         }
     }
 

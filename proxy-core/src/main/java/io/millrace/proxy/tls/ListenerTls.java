@@ -51,22 +51,22 @@ public final class ListenerTls implements TlsNames {
     /**
      * Creates the first handler of a connection's pipeline.
      *
-     * @param told listener, called on the event loop at the end of a handshake
+     * @param handshakes listener, called on the event loop at the end of a handshake
      * @return owned by the pipeline that it is added to
      */
-    public ChannelHandler newHandler(ByteBufAllocator allocator, HandshakeListener told) {
+    public ChannelHandler newHandler(ByteBufAllocator allocator, HandshakeListener handshakes) {
         if (!choosesByName) {
             CertificateSet only = store.index().find(null);
             SslContext ready = only == null ? null : contexts.ready(only);
             if (only != null && ready != null) {
                 try {
-                    return watched(contexts.newHandler(only, ready, allocator), told, contexts.settings(), null);
+                    return watched(contexts.newHandler(only, ready, allocator), handshakes, contexts.settings(), null);
                 } finally {
                     ReferenceCountUtil.release(ready);
                 }
             }
         }
-        return new NameSelector(this, told);
+        return new NameSelector(this, handshakes);
     }
 
     /**
@@ -76,12 +76,12 @@ public final class ListenerTls implements TlsNames {
      * @param names settings of other names on the same address; null if there are none
      */
     static SslHandler watched(
-            SslHandler handler, HandshakeListener told, ServerTlsConfig settings, @Nullable TlsNames names) {
+            SslHandler handler, HandshakeListener handshakes, ServerTlsConfig settings, @Nullable TlsNames names) {
         GenericFutureListener<Future<Object>> listener = handshake -> {
             if (handshake.isSuccess()) {
-                told.succeeded(agreed(handler.engine(), settings, names));
+                handshakes.succeeded(agreed(handler.engine(), settings, names));
             } else {
-                told.failed(failure(handshake.cause()));
+                handshakes.failed(failure(handshake.cause()));
             }
         };
         handler.handshakeFuture().addListener(listener);

@@ -31,7 +31,7 @@ final class NameSelector extends SniHandler {
     private static final byte[] UNRECOGNIZED_NAME = {21, 3, 3, 0, 2, 2, 112};
 
     private final ListenerTls tls;
-    private final HandshakeListener told;
+    private final HandshakeListener handshakes;
     private @Nullable CertificateSet chosen;
     private boolean refused;
     private boolean challenged;
@@ -39,10 +39,10 @@ final class NameSelector extends SniHandler {
     /** The promise of a handshake that waits for a certificate. The decoder keeps the hello until it completes. */
     private @Nullable Promise<SslContext> waiting;
 
-    NameSelector(ListenerTls tls, HandshakeListener told) {
+    NameSelector(ListenerTls tls, HandshakeListener handshakes) {
         super((name, promise) -> promise, HELLO_BYTES_MAX, timeoutMillis(tls.automatic()));
         this.tls = tls;
-        this.told = told;
+        this.handshakes = handshakes;
     }
 
     private static long timeoutMillis(@Nullable AutomaticCertificates automatic) {
@@ -90,7 +90,7 @@ final class NameSelector extends SniHandler {
         GenericFutureListener<Future<SslContext>> listener = done -> {
             if (!done.isSuccess() && !refused) {
                 refused = true;
-                told.failed(HandshakeListener.Failure.UNKNOWN_NAME);
+                handshakes.failed(HandshakeListener.Failure.UNKNOWN_NAME);
                 ctx.close();
             }
             if (!outer.trySuccess(done.getNow())) {
@@ -123,7 +123,7 @@ final class NameSelector extends SniHandler {
     private void refuse(ChannelHandlerContext ctx) {
         if (!refused) {
             refused = true;
-            told.failed(HandshakeListener.Failure.UNKNOWN_NAME);
+            handshakes.failed(HandshakeListener.Failure.UNKNOWN_NAME);
             ctx.writeAndFlush(Unpooled.wrappedBuffer(UNRECOGNIZED_NAME)).addListener(ChannelFutureListener.CLOSE);
         }
     }
@@ -154,6 +154,6 @@ final class NameSelector extends SniHandler {
         ServerTlsConfig settings =
                 set == null ? tls.contexts().settings() : tls.contexts().settings(set);
         SslHandler handler = super.newSslHandler(context, allocator);
-        return ListenerTls.watched(set == null ? handler : tls.contexts().stapled(set, handler), told, settings, tls);
+        return ListenerTls.watched(set == null ? handler : tls.contexts().stapled(set, handler), handshakes, settings, tls);
     }
 }

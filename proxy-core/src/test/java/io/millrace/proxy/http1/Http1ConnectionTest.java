@@ -103,7 +103,7 @@ class Http1ConnectionTest {
 
     @BeforeEach
     void connect() {
-        Http1Connection.install(socket, () -> SETTINGS, receiver, connections, null);
+        Http1Pipeline.install(socket, () -> SETTINGS, receiver, connections, null);
         connection = socket.pipeline().get(Http1Connection.class);
     }
 

@@ -80,7 +80,7 @@ final class PlainRequestCheck {
         static Lane read(byte[] wire) {
             Lane lane = new Lane();
             EmbeddedChannel channel = new Loopback();
-            Http1Connection.install(
+            Http1Pipeline.install(
                     channel, () -> SETTINGS, lane, new ConnectionSet(channel.eventLoop(), 10, () -> {}), null);
             channel.writeInbound(Unpooled.wrappedBuffer(wire));
             channel.runPendingTasks();

@@ -28,7 +28,7 @@ final class RefusalChannel extends EmbeddedChannel {
                 refused.accept(reason);
             }
         };
-        Http1Connection.install(
+        Http1Pipeline.install(
                 channel, () -> settings, receiver, new ConnectionSet(channel.eventLoop(), 10, () -> {}), null);
         return channel;
     }

@@ -49,7 +49,7 @@ final class RequestTranscript implements RequestReceiver {
     static RequestTranscript of(byte[] bytes, int... cuts) {
         RequestTranscript transcript = new RequestTranscript();
         Channel channel = new Channel();
-        Http1Connection.install(
+        Http1Pipeline.install(
                 channel, () -> SETTINGS, transcript, new ConnectionSet(channel.eventLoop(), 10, () -> {}), null);
         channel.pipeline().addBefore(channel.pipeline().lastContext().name(), "faults", transcript.faults());
         int from = 0;

@@ -25,13 +25,13 @@ class MetricsReferenceTest {
 
     @Test
     void everyMetricSaysWhatItIsInOneSentence() {
-        for (MetricFamily family : MetricFamily.values()) {
+        for (Metric family : Metric.all()) {
             String sentence = family.description();
             assertTrue(sentence.length() > 20 && sentence.endsWith("."), family.name());
             assertEquals(sentence.length() - 1, sentence.lastIndexOf('.'), family.name());
             assertTrue(family.metricName().startsWith("millrace_"), family.name());
             assertEquals(
-                    family.kind() == MetricFamily.Kind.COUNTER,
+                    family.kind() == Metric.Kind.COUNTER,
                     family.metricName().endsWith("_total"),
                     family.name());
         }
@@ -45,12 +45,12 @@ class MetricsReferenceTest {
                 `application="millrace"`. Beside the metrics below there are those of the JVM and the process
                 (`jvm_*`, `process_*`, `system_*`, `netty_allocator_*`) that the common JVM dashboards read.
 
-                This page is made from the tables `MetricFamily` and `Counter`; a test holds it to them.
+                This page is made from the tables `MetricFamily`, `StorageMetric` and `Counter`; a test holds it to them.
 
                 | metric | kind | unit | labels | meaning |
                 |---|---|---|---|---|
                 """);
-        for (MetricFamily family : MetricFamily.values()) {
+        for (Metric family : Metric.all()) {
             page.append("| `").append(family.metricName()).append("` | ");
             page.append(family.kind().name().toLowerCase(Locale.ROOT)).append(" | ");
             page.append(family.unit()).append(" | ");
@@ -58,7 +58,7 @@ class MetricsReferenceTest {
             page.append(" | ").append(family.description()).append(" |\n");
         }
         page.append("\n## Label values of the counted series\n");
-        MetricFamily last = null;
+        Metric last = null;
         for (Counter counter : Counter.values()) {
             if (counter.labelValues().isEmpty()) {
                 continue;

@@ -57,9 +57,9 @@ class MetricsRegistryTest {
     void everyFamilyOfTheLoopsHasItsDescriptionAndKind() {
         String text = metrics.prometheusText();
         for (Counter counter : Counter.values()) {
-            MetricFamily family = counter.family();
+            Metric family = counter.family();
             assertTrue(text.contains("# HELP " + family.metricName() + " " + family.description()), family.name());
-            String kind = family.kind() == MetricFamily.Kind.COUNTER ? " counter" : " gauge";
+            String kind = family.kind() == Metric.Kind.COUNTER ? " counter" : " gauge";
             assertTrue(text.contains("# TYPE " + family.metricName() + kind), family.name());
         }
     }
@@ -87,7 +87,7 @@ class MetricsRegistryTest {
     @Test
     void asksSuppliersAtEachScrape() {
         AtomicLong bytes = new AtomicLong(5);
-        metrics.supplyGauge(MetricFamily.CACHE_BYTES, bytes::get, "ram", "");
+        metrics.supplyGauge(StorageMetric.CACHE_BYTES, bytes::get, "ram", "");
         metrics.supplyCounter(MetricFamily.FAULTS, () -> 3);
 
         assertSample("millrace_cache_bytes{application=\"millrace\",tier=\"ram\",volume=\"\"} 5.0");
@@ -98,7 +98,7 @@ class MetricsRegistryTest {
 
     @Test
     void acceptsASupplierOfEveryFamilyUnderItsName() {
-        for (MetricFamily family : MetricFamily.values()) {
+        for (Metric family : Metric.all()) {
             String[] labelValues = new String[family.labels().size()];
             Arrays.fill(labelValues, "x");
             switch (family.kind()) {
@@ -110,7 +110,7 @@ class MetricsRegistryTest {
             }
         }
         List<String> lines = metrics.prometheusText().lines().toList();
-        for (MetricFamily family : MetricFamily.values()) {
+        for (Metric family : Metric.all()) {
             assertTrue(
                     lines.stream()
                             .anyMatch(line -> line.startsWith(family.metricName() + "{")
@@ -122,9 +122,9 @@ class MetricsRegistryTest {
     @Test
     void rejectsSeriesThatDoNotFitTheirFamily() {
         assertThrows(IllegalArgumentException.class, () -> metrics.supplyGauge(MetricFamily.FAULTS, () -> 1));
-        assertThrows(IllegalArgumentException.class, () -> metrics.supplyCounter(MetricFamily.CACHE_BYTES, () -> 1));
+        assertThrows(IllegalArgumentException.class, () -> metrics.supplyCounter(StorageMetric.CACHE_BYTES, () -> 1));
         assertThrows(
-                IllegalArgumentException.class, () -> metrics.supplyGauge(MetricFamily.CACHE_BYTES, () -> 1, "ram"));
+                IllegalArgumentException.class, () -> metrics.supplyGauge(StorageMetric.CACHE_BYTES, () -> 1, "ram"));
     }
 
     @Test

@@ -122,7 +122,7 @@ class GroupTriesTest {
         markDown(2, T);
         markDown(3, T);
         assertEquals(List.of(), order(true, T));
-        assertEquals("no host is up", request(T).told());
+        assertEquals("no host is up", request(T).text());
     }
 
     @Test
@@ -238,7 +238,7 @@ class GroupTriesTest {
         GroupTries tries = request(T);
         tries.next(true, T).failed(Reason.CONNECT_REFUSED, T);
         tries.next(true, T).responded(503, 1, T, 1);
-        assertEquals("http://10.0.0.1 (connect-refused), http://10.0.0.2 (503)", tries.told());
+        assertEquals("http://10.0.0.1 (connect-refused), http://10.0.0.2 (503)", tries.text());
     }
 
     @Test

@@ -45,6 +45,8 @@ public final class RecordHeader {
     public static final int BYTES = 96;
     /** Content bytes per checksum: the granularity of reads. */
     public static final int CHUNK_BYTES = 64 * 1024;
+    /** Bytes of a record that is only a header, with padding: a BLOCK that revokes an earlier one. */
+    public static final int REVOCATION_BYTES = 2 * Location.UNIT_BYTES;
     /** Flag: all bytes of the body are stored. */
     public static final int FLAG_WHOLE = 1;
     /** Flag: the content is in the record that the extension refers to. */
@@ -287,6 +289,11 @@ public final class RecordHeader {
      */
     public boolean isObjectInOneRecord() {
         return type == RecordType.COMPLETE || (type == RecordType.HEAD && has(FLAG_BODY_ELSEWHERE));
+    }
+
+    /** Returns true if the record is a BLOCK without content, which revokes the earlier block of its hash. */
+    public boolean isRevocation() {
+        return type == RecordType.BLOCK && contentLength == 0;
     }
 
     /** Returns the bytes of the key. */

@@ -56,7 +56,7 @@ public final class ReaderLists {
     private volatile BitSet pinned = new BitSet();
 
     private @Nullable HeldFile own;
-    private BitSet told = new BitSet();
+    private BitSet listed = new BitSet();
 
     private ReaderLists(FileIo io, Path directory, Superblock superblock) {
         this.io = io;
@@ -170,7 +170,7 @@ public final class ReaderLists {
             if (!now.isEmpty()) {
                 long name = new SecureRandom().nextLong();
                 own = io.hold(directory.resolve(PREFIX + Long.toHexString(name)), encode(now, table));
-                told = now;
+                listed = now;
             }
         } finally {
             lock.unlock();
@@ -183,15 +183,15 @@ public final class ReaderLists {
         try {
             HeldFile list = own;
             BitSet now = pins.pinned();
-            now.and(told);
-            if (list == null || now.equals(told)) {
+            now.and(listed);
+            if (list == null || now.equals(listed)) {
                 return;
             }
             if (now.isEmpty()) {
                 untell();
             } else {
                 list.content(encode(now, table));
-                told = now;
+                listed = now;
             }
         } finally {
             lock.unlock();

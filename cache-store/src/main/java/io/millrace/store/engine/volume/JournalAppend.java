@@ -78,7 +78,7 @@ final class JournalAppend {
         if (problem == null && needed && !written) {
             problem = absence.get() == null ? new IOException("all storage paths have failed") : absence.get();
         }
-        IOException told = problem;
-        Replies.deliver(replyOn, () -> reply.onAppend(told));
+        IOException result = problem;
+        Replies.deliver(replyOn, () -> reply.onAppend(result));
     }
 }

@@ -337,12 +337,12 @@ public final class VolumeGroup {
      */
     private void tellMembers(@Nullable Volume gone, @Nullable Volume comes) {
         List<UUID> members = new ArrayList<>();
-        List<Volume> told = new ArrayList<>();
+        List<Volume> working = new ArrayList<>();
         for (Slot slot : slots) {
             Volume volume = slot.volume();
             if (volume != null && volume != gone && volume.isWorking()) {
                 members.add(volume.id());
-                told.add(volume);
+                working.add(volume);
             }
         }
         if (comes != null) {
@@ -350,7 +350,7 @@ public final class VolumeGroup {
         }
         long now = generation;
         List<UUID> all = List.copyOf(members);
-        for (Volume volume : told) {
+        for (Volume volume : working) {
             volume.execute(() -> volume.membership(now, all));
         }
     }

@@ -1,10 +1,12 @@
 package io.millrace.store.disk.segment;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.millrace.store.disk.record.BodyPlace;
 import io.millrace.store.disk.record.DamagedRecordException;
@@ -74,6 +76,15 @@ class RecordFormatTest {
             out.put(bit / 8, (byte) (out.get(bit / 8) ^ 1 << bit % 8));
         }
         assertNotNull(RecordHeader.decode(out, 0));
+    }
+
+    @Test
+    void aBlockWithoutContentIsARevocation() {
+        RecordHeader empty = RecordHeader.block(1, 2, 3, 0);
+        assertTrue(empty.isRevocation());
+        assertEquals(RecordHeader.REVOCATION_BYTES, empty.recordLength());
+        assertFalse(RecordHeader.block(1, 2, 3, 1).isRevocation());
+        assertFalse(RecordHeader.tombstone(KEY).isRevocation());
     }
 
     @Test

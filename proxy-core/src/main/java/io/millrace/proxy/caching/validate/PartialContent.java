@@ -43,8 +43,8 @@ public record PartialContent(
             long requestTimeMillis,
             long responseTimeMillis,
             CacheSettings settings) {
-        ContentRange told = ContentRange.of(head.fields());
-        if (told == null) {
+        ContentRange stated = ContentRange.of(head.fields());
+        if (stated == null) {
             return null;
         }
         FieldSection.Builder fields = FieldSection.builder().addAll(head.fields());
@@ -52,7 +52,7 @@ public record PartialContent(
         fields.remove(FieldName.CONTENT_LENGTH);
         ResponseHead representation = ResponseHead.of(200, "OK", fields.build());
         StoredHead whole = StoredHead.of(request, representation, requestTimeMillis, responseTimeMillis, settings);
-        ContentRange range = agreed(request, told, contentLength, StrongValidator.isPresent(whole));
+        ContentRange range = agreed(request, stated, contentLength, StrongValidator.isPresent(whole));
         if (range == null) {
             return null;
         }
@@ -67,7 +67,7 @@ public record PartialContent(
                 responseTimeMillis,
                 settings);
         return new PartialContent(
-                range, representation, whole.withContentLength(range.length()), part, storable, range.equals(told));
+                range, representation, whole.withContentLength(range.length()), part, storable, range.equals(stated));
     }
 
     /**
@@ -76,20 +76,20 @@ public record PartialContent(
      * with others. Then the content starts at the field's first position and ends the representation.
      */
     private static @Nullable ContentRange agreed(
-            RequestHead request, ContentRange told, long contentLength, boolean combinable) {
-        if (contentLength < 0 || contentLength == told.bytes()) {
-            return told;
+            RequestHead request, ContentRange stated, long contentLength, boolean combinable) {
+        if (contentLength < 0 || contentLength == stated.bytes()) {
+            return stated;
         }
         boolean shortEnd = contentLength > 0
-                && contentLength < told.bytes()
-                && told.first() > 0
-                && told.end() == told.length()
+                && contentLength < stated.bytes()
+                && stated.first() > 0
+                && stated.end() == stated.length()
                 && RangeSelection.lastBytes(request.fields()) == contentLength;
         if (combinable || !shortEnd) {
             return null;
         }
-        long end = told.first() + contentLength;
-        return new ContentRange(told.first(), end - 1, end);
+        long end = stated.first() + contentLength;
+        return new ContentRange(stated.first(), end - 1, end);
     }
 
     /** Returns the position of the part of a stored head with status 206. */

@@ -105,17 +105,17 @@ public final class RemapKeys {
     public static final List<ConfigKey<?>> OPTIONS =
             List.of(STATUS, REFERERS, REFERER_REDIRECT, REWRITE_SET_COOKIE, ORIGINS, SITE, FilterKeys.RULE_FILTERS);
 
-    private static final Map<RemapVerb, ConfigKey<RuleUrl>> BY_VERB = new EnumMap<>(Map.of(
-            RemapVerb.MAP, MAP,
-            RemapVerb.REGEX_MAP, REGEX_MAP,
-            RemapVerb.MAP_WITH_RECV_PORT, MAP_WITH_RECV_PORT,
-            RemapVerb.REGEX_MAP_WITH_RECV_PORT, REGEX_MAP_WITH_RECV_PORT,
-            RemapVerb.MAP_WITH_REFERER, MAP_WITH_REFERER,
-            RemapVerb.REVERSE_MAP, REVERSE_MAP,
-            RemapVerb.REDIRECT, REDIRECT,
-            RemapVerb.REDIRECT_TEMPORARY, REDIRECT_TEMPORARY,
-            RemapVerb.REGEX_REDIRECT, REGEX_REDIRECT,
-            RemapVerb.REGEX_REDIRECT_TEMPORARY, REGEX_REDIRECT_TEMPORARY));
+    private static final Map<RemapVerb, ConfigKey<RuleUrl>> BY_VERB = new EnumMap<>(Map.ofEntries(
+            Map.entry(RemapVerb.MAP, MAP),
+            Map.entry(RemapVerb.REGEX_MAP, REGEX_MAP),
+            Map.entry(RemapVerb.MAP_WITH_RECV_PORT, MAP_WITH_RECV_PORT),
+            Map.entry(RemapVerb.REGEX_MAP_WITH_RECV_PORT, REGEX_MAP_WITH_RECV_PORT),
+            Map.entry(RemapVerb.MAP_WITH_REFERER, MAP_WITH_REFERER),
+            Map.entry(RemapVerb.REVERSE_MAP, REVERSE_MAP),
+            Map.entry(RemapVerb.REDIRECT, REDIRECT),
+            Map.entry(RemapVerb.REDIRECT_TEMPORARY, REDIRECT_TEMPORARY),
+            Map.entry(RemapVerb.REGEX_REDIRECT, REGEX_REDIRECT),
+            Map.entry(RemapVerb.REGEX_REDIRECT_TEMPORARY, REGEX_REDIRECT_TEMPORARY)));
 
     private RemapKeys() {}
 

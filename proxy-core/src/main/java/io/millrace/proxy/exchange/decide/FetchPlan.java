@@ -37,7 +37,7 @@ public final class FetchPlan {
     private final @Nullable StoredHead standIn;
     private @Nullable RangeRequest range;
     private @Nullable StoredObject<StoredHead> stale;
-    private @Nullable AccessRules told;
+    private @Nullable AccessRules forwardingRules;
 
     private FetchPlan(
             Decision decision,
@@ -236,16 +236,16 @@ public final class FetchPlan {
     }
 
     /** Notes the access rules that determine which client fields the request to the origin contains. */
-    public void told(AccessRules by) {
-        told = by;
+    public void forwardingRules(AccessRules by) {
+        forwardingRules = by;
     }
 
     /** The access rules by which the request to the origin was composed, even if others are in force now. */
-    public AccessRules told() {
-        if (told == null) {
+    public AccessRules forwardingRules() {
+        if (forwardingRules == null) {
             throw new IllegalStateException("the origin was not asked");
         }
-        return told;
+        return forwardingRules;
     }
 
     /** Releases the stored object. The next request of this plan is for the whole, without conditions. */

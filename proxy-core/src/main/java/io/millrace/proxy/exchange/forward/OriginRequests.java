@@ -113,7 +113,7 @@ public final class OriginRequests {
         FieldSection.Builder fields = FieldSection.builderLike(request.fields());
         fields.add(FieldName.HOST, plan.mapped().hostField(plan.originUrl()));
         AccessRules access = settings.access();
-        plan.told(access);
+        plan.forwardingRules(access);
         InetAddress peer = plan.client().remoteAddress().getAddress();
         boolean trusted = access.isTrusted(peer);
         boolean otherUrl = plan.originUrl() != request.target();
@@ -216,7 +216,7 @@ public final class OriginRequests {
     /** Whether the client sent a selecting request field (Vary) that the request to the origin omitted. */
     public static boolean isAnySelectorWithheld(FetchPlan plan, Variance variance) {
         FieldSection from = plan.request().fields();
-        AccessRules access = plan.told();
+        AccessRules access = plan.forwardingRules();
         HopByHop hopByHop = HopByHop.of(from);
         boolean trusted = access.isTrusted(plan.client().remoteAddress().getAddress());
         boolean otherUrl = plan.originUrl() != plan.request().target();

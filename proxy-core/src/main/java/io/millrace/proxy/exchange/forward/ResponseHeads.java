@@ -96,8 +96,8 @@ public final class ResponseHeads {
         LazyStoredHead dated = response.selection();
         if (dated != null) {
             long age = dated.currentAgeSeconds(nowMillis);
-            boolean told = response.head().fields().contains(FieldName.AGE);
-            head.ageSeconds(age > 0 || told ? age : -1);
+            boolean hasAge = response.head().fields().contains(FieldName.AGE);
+            head.ageSeconds(age > 0 || hasAge ? age : -1);
         }
     }
 

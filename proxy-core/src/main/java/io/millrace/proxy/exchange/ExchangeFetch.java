@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to the exchange's event loop.
  */
-final class OriginSide {
+final class ExchangeFetch {
     /** Prefix of the media types of gRPC. */
     private static final String GRPC = "application/grpc";
 
@@ -43,7 +43,7 @@ final class OriginSide {
     private boolean requestEnded;
 
     /** @param contentLength bytes of the request's content, 0 when it has none, -1 when unknown */
-    OriginSide(
+    ExchangeFetch(
             ExchangeLoop home,
             ClientStream stream,
             ExchangeState state,

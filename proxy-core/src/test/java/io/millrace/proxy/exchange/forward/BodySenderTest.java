@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class BodyPumpTest {
-    private static final BodyPump.End NOBODY = new BodyPump.End() {
+class BodySenderTest {
+    private static final BodySender.End NOBODY = new BodySender.End() {
         @Override
         public void onBodyEnd(@Nullable FieldSection trailers) {}
 
@@ -33,14 +33,14 @@ class BodyPumpTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void onlyAConnectionWithTlsKeepsCopies(boolean secure) {
-        assertEquals(secure, new BodyPump(streamOf(secure), NOBODY).keepsCopies());
+        assertEquals(secure, new BodySender(streamOf(secure), NOBODY).keepsCopies());
     }
 
     @Test
     void aSourceHearsThatItsClientIsBehindWhenTheStreamTakesNoMore() {
         List<String> told = new ArrayList<>();
         boolean[] writable = {true};
-        BodyPump pump = new BodyPump(streamThat(writable), NOBODY);
+        BodySender sender = new BodySender(streamThat(writable), NOBODY);
         ContentSource source = new ContentSource() {
             @Override
             public void pull() {
@@ -48,7 +48,7 @@ class BodyPumpTest {
                 if (told.size() == 3) {
                     writable[0] = false;
                 }
-                pump.onContent(Unpooled.EMPTY_BUFFER);
+                sender.onContent(Unpooled.EMPTY_BUFFER);
             }
 
             @Override
@@ -61,15 +61,15 @@ class BodyPumpTest {
                 told.add("close");
             }
         };
-        pump.start(source);
+        sender.start(source);
         assertEquals(List.of("pull", "pull", "pull", "behind"), told);
-        pump.close();
+        sender.close();
         assertEquals(List.of("pull", "pull", "pull", "behind", "close"), told);
     }
 
     private static ClientStream streamThat(boolean[] isWritable) {
         return (ClientStream) Proxy.newProxyInstance(
-                BodyPumpTest.class.getClassLoader(),
+                BodySenderTest.class.getClassLoader(),
                 new Class<?>[] {ClientStream.class},
                 (proxy, method, arguments) -> method.getName().equals("isWritable") ? isWritable[0] : null);
     }
@@ -78,7 +78,7 @@ class BodyPumpTest {
         InetSocketAddress address = InetSocketAddress.createUnresolved("localhost", 80);
         ClientConnection connection = new ClientConnection(address, address, secure);
         return (ClientStream) Proxy.newProxyInstance(
-                BodyPumpTest.class.getClassLoader(),
+                BodySenderTest.class.getClassLoader(),
                 new Class<?>[] {ClientStream.class},
                 (proxy, method, arguments) -> {
                     assertEquals("connection", method.getName());

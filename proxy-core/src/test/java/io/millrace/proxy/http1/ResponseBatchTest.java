@@ -41,7 +41,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Answers to several connections that wait for one another on the event loop: whom they reach, and what ends connections meanwhile. */
-class GatheredAnswersTest {
+class ResponseBatchTest {
     private static final long SECOND = 1_000_000_000L;
     private static final Http1Settings SETTINGS =
             new Http1Settings(8192, 32768, 0, 0, 30 * SECOND, 30 * SECOND, 30 * SECOND, 30 * SECOND);

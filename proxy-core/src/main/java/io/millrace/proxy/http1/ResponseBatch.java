@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Confined to its event loop.
  */
-final class GatheredAnswers {
+final class ResponseBatch {
     /**
      * Limit of connections with waiting answers. The bytes of the first are still in the processor's second-level cache
      * then.
@@ -31,7 +31,7 @@ final class GatheredAnswers {
 
     private static final int CAPACITY = 128 * 1024;
 
-    private static final Logger log = LoggerFactory.getLogger(GatheredAnswers.class);
+    private static final Logger log = LoggerFactory.getLogger(ResponseBatch.class);
 
     /** Receives connections whose answers could not be sent completely. */
     interface Events {
@@ -54,7 +54,7 @@ final class GatheredAnswers {
     private boolean queued;
     private @Nullable ByteBuf buffer;
 
-    GatheredAnswers(EventLoop loop, ByteBufAllocator allocator, Events events) {
+    ResponseBatch(EventLoop loop, ByteBufAllocator allocator, Events events) {
         this.loop = loop;
         this.allocator = allocator;
         this.events = events;

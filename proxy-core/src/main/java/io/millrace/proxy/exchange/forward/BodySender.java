@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to the stream's event loop.
  */
-public final class BodyPump implements ContentSink {
+public final class BodySender implements ContentSink {
     /** Receives the end of the content. */
     public interface End {
         /**
@@ -40,25 +40,25 @@ public final class BodyPump implements ContentSink {
     private @Nullable ContentSource source;
     private boolean outstanding;
     private boolean over;
-    private boolean pumping;
+    private boolean sending;
     private boolean again;
     private long bytes;
 
-    BodyPump(ClientStream stream, End end) {
+    BodySender(ClientStream stream, End end) {
         this(stream, end, null);
     }
 
     /** @param copies receives the byte count of each piece that the connection copies; may be null */
-    public BodyPump(ClientStream stream, End end, @Nullable IntConsumer copies) {
+    public BodySender(ClientStream stream, End end, @Nullable IntConsumer copies) {
         this.copies = copies;
         this.stream = stream;
         this.end = end;
     }
 
-    /** Begins to send the content of a source. The pump closes the source at the end. */
+    /** Begins to send the content of a source. Closes the source at the end. */
     public void start(ContentSource contentSource) {
         source = contentSource;
-        pump();
+        send();
     }
 
     /** Continues with another source after a failure. */
@@ -69,12 +69,12 @@ public final class BodyPump implements ContentSink {
     }
 
     /** Called when the stream may have become writable. */
-    public void pump() {
-        if (pumping) {
+    public void send() {
+        if (sending) {
             again = true;
             return;
         }
-        pumping = true;
+        sending = true;
         do {
             again = false;
             ContentSource current = source;
@@ -88,10 +88,10 @@ public final class BodyPump implements ContentSink {
             outstanding = true;
             current.pull();
         } while (again);
-        pumping = false;
+        sending = false;
     }
 
-    /** Ends the pump and closes the source. */
+    /** Stops sending and closes the source. */
     public void close() {
         over = true;
         ContentSource current = source;
@@ -125,7 +125,7 @@ public final class BodyPump implements ContentSink {
         }
         try {
             stream.write(content);
-            pump();
+            send();
         } catch (RuntimeException | Error e) {
             end.onFault(e);
         }

@@ -1,0 +1,106 @@
+package io.millrace.store.engine;
+
+import io.millrace.store.ObjectWriter;
+import io.millrace.store.StoreConfig;
+import io.millrace.store.StoreKey;
+import io.millrace.store.StoredObject;
+import io.millrace.store.disk.Volume;
+import io.millrace.store.disk.record.BodyPlace;
+import io.millrace.store.engine.filling.BodyRegister;
+import io.millrace.store.engine.filling.FillTarget;
+import io.millrace.store.engine.filling.FillingBody;
+import io.millrace.store.engine.filling.FillingObject;
+import io.millrace.store.engine.object.BlockMap;
+import io.millrace.store.engine.object.ObjectPlace;
+import io.millrace.store.engine.object.StoreObject;
+import io.millrace.store.engine.volume.VolumeGroup;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Creates the writers of objects: chooses the volume, the length of a block and the longest accepted body.
+ *
+ * <p>Thread-safe.
+ */
+final class WriterFactory<H> {
+    /** Low bits of an object id: a sequence number since the store was opened. The high bits are the open count. */
+    private static final int OBJECT_ID_BITS = 40;
+
+    /**
+     * Divisor: one object takes at most half of its volume. Callers may set a lower limit:
+     * {@link ObjectWriter#bytesMax}.
+     */
+    private static final int OBJECT_VOLUME_DIVISOR = 2;
+
+    private final StoreConfig config;
+    private final ObjectChanges<H> changes;
+    private final VolumeGroup volumes;
+    private final BodyRegister<H> bodies;
+    private final AtomicLong objectIds = new AtomicLong();
+
+    WriterFactory(StoreConfig config, ObjectChanges<H> changes, VolumeGroup volumes, BodyRegister<H> bodies) {
+        this.config = config;
+        this.changes = changes;
+        this.volumes = volumes;
+        this.bodies = bodies;
+    }
+
+    /** Makes later object ids greater than those of earlier opens of the store. Call after each open of the volumes. */
+    void storeOpened() {
+        objectIds.accumulateAndGet(volumes.openCount() << OBJECT_ID_BITS, Math::max);
+    }
+
+    /**
+     * Creates a writer of a new object.
+     *
+     * @param bodyBytesMin body length that is accepted even on a small volume
+     */
+    ObjectWriter<H> create(StoreKey key, String volumeName, long bodyBytesMin) {
+        boolean detached = changes.isSuspended() || changes.isClosed();
+        int home = detached ? StoreObject.NO_VOLUME : volumes.home(key, volumeName);
+        Volume volume = volumes.working(home);
+        ObjectPlace place = ObjectPlace.unwritten(objectIds.incrementAndGet(), home);
+        int blockBytes;
+        long bytesMax;
+        BlockMap blocks = null;
+        if (changes.isClosed() || (changes.isSuspended() && volumes.isConfigured())) {
+            blockBytes = config.blockBytes();
+            bytesMax = -1;
+        } else if (volume == null) {
+            bytesMax = Math.min(config.ramObjectBytesMax(), config.objectBytesMax());
+            blockBytes = (int) Math.max(1, bytesMax);
+        } else {
+            blockBytes = Math.min(config.blockBytes(), Integer.highestOneBit(volume.recordLengthMax() / 2));
+            bytesMax = Math.max(bodyBytesMin, bodyBytesMax(volume, blockBytes));
+            blocks = BlockMap.ofBlocks(volume, place.objectId(), blockBytes);
+        }
+        FillingBody<H> body = bodies.create(key, place.objectId(), blocks, blockBytes);
+        FillTarget target = new FillTarget(key, body.ticket(), volume, blockBytes, bytesMax);
+        return new FillWriter<>(changes, target, new FillingObject<>(body, place, null), false);
+    }
+
+    private long bodyBytesMax(Volume volume, int blockBytes) {
+        long countable = (long) blockBytes * BodyPlace.blocksMax(volume.recordLengthMax());
+        return Math.min(countable, Math.min(config.objectBytesMax(), volume.bytesMax() / OBJECT_VOLUME_DIVISOR));
+    }
+
+    /** Creates a writer of the missing parts of an object. */
+    ObjectWriter<H> extend(StoredObject<H> object) {
+        if (!(object instanceof StoreObject<H> given)) {
+            throw new IllegalArgumentException("not an object of this store: " + object);
+        }
+        if (!(given instanceof FillingObject<H> filling)) {
+            return new WholeObjectWriter<>(given);
+        }
+        FillingBody<H> body = filling.body();
+        Volume volume = body.volume();
+        long bytesMax = body.blockBytes();
+        if (changes.isSuspended() || changes.isClosed() || (volume != null && !volume.isWorking())) {
+            bytesMax = -1;
+        } else if (volume != null) {
+            bytesMax = Math.max(body.length(), bodyBytesMax(volume, body.blockBytes()));
+        }
+        FillTarget target = new FillTarget(filling.key(), body.ticket(), volume, body.blockBytes(), bytesMax);
+        filling.retain();
+        return new FillWriter<>(changes, target, filling, true);
+    }
+}

@@ -1,0 +1,165 @@
+package io.millrace.launcher.supervise;
+
+import io.millrace.launcher.process.WorkerIdentity;
+import io.millrace.launcher.process.WorkerProcess;
+import io.millrace.launcher.process.WorkerState;
+import io.millrace.worker.control.ControlMessage;
+import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The hand-over of the store from the serving worker to its successor, with the changes that are passed on meanwhile.
+ *
+ * <pre>
+ * begin:     Release to the serving worker, which still answers
+ * released:  Serve to the successor, which opens the store
+ * complete:  TakenOver to the successor, when it accepts connections
+ * closed:    PredecessorClosed to the successor, when the old worker has stopped accepting
+ * takeBack:  TakeBack to the serving worker, if the successor fails before it is complete
+ * </pre>
+ *
+ * <p>Not thread-safe; confined to the event loop.
+ */
+final class HandOver {
+    /** Time limit from the release of the store until the successor accepts connections. */
+    static final long TIMEOUT_SECONDS = 10;
+
+    private static final Logger LOG = LoggerFactory.getLogger(HandOver.class);
+
+    /** First version of the control protocol in which a worker releases the store and continues to answer. */
+    private static final int VERSION_WITH_RELEASE = 5;
+
+    /** Kills a worker. */
+    interface Killer {
+        void kill(WorkerProcess worker, String reason);
+    }
+
+    private final EventLoop loop;
+    private final WorkerIdentity identity;
+    private final Killer killer;
+    private final ChangeRelay relay = new ChangeRelay();
+    /** Timeout; not null while the serving worker has released its store for the successor. */
+    private @Nullable ScheduledFuture<?> deadline;
+
+    /** The previous worker, which has stopped accepting or is about to. */
+    private @Nullable WorkerProcess predecessor;
+
+    /**
+     * Creates the state without a hand-over in progress.
+     *
+     * @param identity file that names the serving worker, and the successor during the hand-over
+     */
+    HandOver(EventLoop loop, WorkerIdentity identity, Killer killer) {
+        this.loop = loop;
+        this.identity = identity;
+        this.killer = killer;
+    }
+
+    /** Returns true if the worker can release its store and continue to answer. */
+    static boolean isPossible(WorkerProcess serving) {
+        return serving.protocolVersion() >= VERSION_WITH_RELEASE && serving.state() == WorkerState.READY;
+    }
+
+    /** Returns true while the serving worker has released its store, and the successor does not accept yet. */
+    boolean isUnderWay() {
+        return deadline != null;
+    }
+
+    /** Makes the serving worker release its store. The successor is killed if it does not accept in time. */
+    void begin(WorkerProcess serving, WorkerProcess successor) {
+        deadline = loop.schedule(
+                () -> killer.kill(successor, "did not take over from the old worker in time"),
+                TIMEOUT_SECONDS,
+                TimeUnit.SECONDS);
+        serving.send(new ControlMessage.Release());
+    }
+
+    /** Handles the release of the store: the successor opens it. */
+    void released(WorkerProcess serving, WorkerProcess successor) {
+        if (isUnderWay()) {
+            // The file names both workers: if this launcher dies now, one of the two exits by itself.
+            identity.write(serving, successor);
+            successor.serve(true);
+        }
+    }
+
+    /** Completes the hand-over: the successor accepts connections, and {@code old} stops accepting. */
+    void complete(@Nullable WorkerProcess old, WorkerProcess successor) {
+        end();
+        predecessor = old;
+        successor.send(new ControlMessage.TakenOver());
+        identity.write(successor);
+    }
+
+    /** Completes the hand-over without the old worker, which no longer accepts. */
+    void completeAlone(WorkerProcess successor) {
+        end();
+        identity.write(successor);
+        if (successor.isToldToServe()) {
+            successor.send(new ControlMessage.TakenOver());
+            successor.send(new ControlMessage.PredecessorClosed());
+        } else if (successor.isAssigned()) {
+            // Also during its warm-up. A candidate that has not connected yet gets an assignment without standby.
+            successor.serve(false);
+        }
+    }
+
+    /**
+     * Ends the hand-over, because the successor will not take over. The serving worker opens its store again.
+     *
+     * @param serving the serving worker; null if it has exited
+     */
+    void takeBack(@Nullable WorkerProcess serving) {
+        if (isUnderWay() && serving != null && serving.state() == WorkerState.READY) {
+            LOG.warn("no new worker took over; worker {} opens its store again and continues to serve", serving.pid());
+            relay.drop();
+            serving.send(new ControlMessage.TakeBack());
+            identity.write(serving);
+        }
+        end();
+    }
+
+    private void end() {
+        ScheduledFuture<?> running = deadline;
+        deadline = null;
+        if (running != null) {
+            running.cancel(false);
+        }
+    }
+
+    /** Informs the serving worker if {@code worker} is its predecessor, which has stopped accepting or has exited. */
+    void closed(WorkerProcess worker, @Nullable WorkerProcess serving) {
+        if (worker == predecessor) {
+            predecessor = null;
+            if (serving != null) {
+                serving.send(new ControlMessage.PredecessorClosed());
+            }
+        }
+    }
+
+    /** Handles the exit of a worker. */
+    void exited(WorkerProcess worker, @Nullable WorkerProcess serving) {
+        relay.gone(worker);
+        closed(worker, serving);
+    }
+
+    /** Passes a change of the store to the serving worker, or queues it until {@link #ready}. */
+    void change(WorkerProcess from, ControlMessage.Change change, @Nullable WorkerProcess serving) {
+        boolean isReady = serving != null && serving != from && serving.state() == WorkerState.READY;
+        relay.pass(from, change, isReady ? serving : null);
+    }
+
+    /** Returns the result of a change to its sender. */
+    void changeMade(ControlMessage.ChangeMade result) {
+        relay.made(result);
+    }
+
+    /** Sends the queued changes to the serving worker, which is ready. */
+    void ready(WorkerProcess serving) {
+        relay.ready(serving);
+    }
+}

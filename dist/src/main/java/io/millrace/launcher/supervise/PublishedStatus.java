@@ -1,0 +1,73 @@
+package io.millrace.launcher.supervise;
+
+import io.millrace.launcher.process.WorkerProcess;
+import io.millrace.launcher.process.WorkerState;
+import io.millrace.launcher.process.WorkerStatus;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The status of the workers as other threads see it.
+ *
+ * <p>Changed on the event loop; {@link #status} and {@link #lastRollNanos} may be called on any thread.
+ */
+final class PublishedStatus {
+    private Consumer<WorkerStatus> onWarmUp = changed -> {};
+    private long restarts;
+    private long rollBeganNanos;
+    private volatile long lastRollNanos = -1;
+    private volatile WorkerStatus status = WorkerStatus.NONE;
+
+    /** Sets the listener, which is called whenever a warm-up begins or ends. */
+    void onWarmUp(Consumer<WorkerStatus> changed) {
+        onWarmUp = changed;
+    }
+
+    WorkerStatus status() {
+        return status;
+    }
+
+    /** Returns the duration of the last roll; negative before the first. */
+    long lastRollNanos() {
+        return lastRollNanos;
+    }
+
+    /** Counts the restart of a worker that died. */
+    void restarted() {
+        restarts++;
+    }
+
+    void rollBegan(long nowNanos) {
+        rollBeganNanos = nowNanos;
+    }
+
+    void rollEnded(long nowNanos) {
+        lastRollNanos = nowNanos - rollBeganNanos;
+    }
+
+    /**
+     * Publishes the status.
+     *
+     * @param generation number of the latest worker
+     * @param handsOver whether the current worker has released its store for the candidate
+     */
+    void publish(
+            @Nullable WorkerProcess current, @Nullable WorkerProcess candidate, long generation, boolean handsOver) {
+        WorkerStatus.WarmUp warmUp = candidate == null ? null : candidate.warmUp();
+        boolean changed = !Objects.equals(warmUp, status.warmUp());
+        status = current == null
+                ? new WorkerStatus(-1, WorkerState.GONE, generation, restarts, null, warmUp, false)
+                : new WorkerStatus(
+                        current.pid(),
+                        current.state(),
+                        current.generation(),
+                        restarts,
+                        current.ready(),
+                        warmUp,
+                        handsOver);
+        if (changed) {
+            onWarmUp.accept(status);
+        }
+    }
+}

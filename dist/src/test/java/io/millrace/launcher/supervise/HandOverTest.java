@@ -1,0 +1,133 @@
+package io.millrace.launcher.supervise;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.millrace.launcher.process.HeartbeatWatch;
+import io.millrace.launcher.process.WorkerIdentity;
+import io.millrace.launcher.process.WorkerProcess;
+import io.millrace.worker.control.ControlMessage;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class HandOverTest {
+    private static final ControlMessage.Ready READY = new ControlMessage.Ready("epoll", "none", "17");
+    private static final ControlMessage.Change CHANGE = new ControlMessage.Change(7, new byte[] {1});
+
+    @TempDir
+    Path directory;
+
+    private final EmbeddedChannel oldControl = new EmbeddedChannel();
+    private final EmbeddedChannel nextControl = new EmbeddedChannel();
+    private final WorkerProcess old = worker(1, oldControl);
+    private final WorkerProcess next = worker(2, nextControl);
+    private final List<WorkerProcess> killed = new ArrayList<>();
+    private HandOver handOver;
+
+    private static WorkerProcess worker(long generation, EmbeddedChannel control) {
+        WorkerProcess worker = new WorkerProcess(
+                generation, ProcessHandle.current(), null, false, new HeartbeatWatch(1, 0), Long.MAX_VALUE);
+        worker.connected(control);
+        worker.speaks(ControlMessage.PROTOCOL_VERSION);
+        return worker;
+    }
+
+    @BeforeEach
+    void begin() {
+        oldControl.freezeTime();
+        handOver = new HandOver(
+                oldControl.eventLoop(), new WorkerIdentity(directory.resolve("worker.pid")), (worker, reason) -> {
+                    assertEquals("did not take over from the old worker in time", reason);
+                    killed.add(worker);
+                });
+        old.becameReady(READY, 0);
+        assertTrue(HandOver.isPossible(old));
+        handOver.begin(old, next);
+        assertTrue(handOver.isUnderWay());
+        assertEquals(new ControlMessage.Release(), oldControl.readOutbound());
+    }
+
+    private void passTheTimeout() {
+        oldControl.advanceTimeBy(HandOver.TIMEOUT_SECONDS, TimeUnit.SECONDS);
+        oldControl.runScheduledPendingTasks();
+    }
+
+    @Test
+    void theSuccessorOpensTheStoreAfterItsRelease() {
+        handOver.released(old, next);
+        assertEquals(new ControlMessage.Serve(true), nextControl.readOutbound());
+        handOver.complete(old, next);
+        assertFalse(handOver.isUnderWay());
+        assertEquals(new ControlMessage.TakenOver(), nextControl.readOutbound());
+        passTheTimeout();
+        assertEquals(List.of(), killed);
+        handOver.closed(next, next);
+        assertNull(nextControl.readOutbound());
+        handOver.closed(old, next);
+        assertEquals(new ControlMessage.PredecessorClosed(), nextControl.readOutbound());
+        handOver.exited(old, next);
+        assertNull(nextControl.readOutbound(), "reported before");
+    }
+
+    @Test
+    void aSuccessorThatDoesNotAcceptInTimeIsKilled() {
+        handOver.released(old, next);
+        passTheTimeout();
+        assertEquals(List.of(next), killed);
+        handOver.takeBack(old);
+        assertEquals(new ControlMessage.TakeBack(), oldControl.readOutbound());
+        assertFalse(handOver.isUnderWay());
+        handOver.released(old, next);
+        handOver.takeBack(old);
+        assertNull(oldControl.readOutbound(), "no hand-over is in progress");
+    }
+
+    @Test
+    void anOldWorkerThatHasExitedOpensNothing() {
+        handOver.takeBack(null);
+        assertFalse(handOver.isUnderWay());
+        assertNull(oldControl.readOutbound());
+    }
+
+    @Test
+    void aSuccessorServesWithoutItsPredecessor() {
+        next.wasAssigned();
+        handOver.completeAlone(next);
+        assertFalse(handOver.isUnderWay());
+        assertEquals(new ControlMessage.Serve(false), nextControl.readOutbound());
+        handOver.completeAlone(next);
+        assertEquals(new ControlMessage.TakenOver(), nextControl.readOutbound());
+        assertEquals(new ControlMessage.PredecessorClosed(), nextControl.readOutbound());
+    }
+
+    @Test
+    void aChangeWaitsForTheSuccessor() {
+        handOver.change(old, CHANGE, old);
+        handOver.change(old, new ControlMessage.Change(8, new byte[] {2}), next);
+        assertNull(nextControl.readOutbound());
+        next.becameReady(READY, 0);
+        handOver.ready(next);
+        ControlMessage.Change first = nextControl.readOutbound();
+        handOver.changeMade(new ControlMessage.ChangeMade(first.number(), ""));
+        assertEquals(new ControlMessage.ChangeMade(7, ""), oldControl.readOutbound());
+        handOver.exited(next, null);
+        ControlMessage.ChangeMade failed = oldControl.readOutbound();
+        assertEquals(8, failed.number());
+        assertFalse(failed.failure().isEmpty());
+    }
+
+    @Test
+    void aWorkerOfAnEarlierVersionCannotReleaseItsStore() {
+        old.speaks(4);
+        assertFalse(HandOver.isPossible(old));
+        assertFalse(HandOver.isPossible(next), "not ready");
+    }
+}

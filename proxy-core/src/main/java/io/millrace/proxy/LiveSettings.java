@@ -1,0 +1,90 @@
+package io.millrace.proxy;
+
+import io.millrace.proxy.access.OwnAddresses;
+import io.millrace.proxy.config.ProxyConfig;
+import io.millrace.proxy.dns.DnsSettings;
+import io.millrace.proxy.exchange.decide.ExchangeSettings;
+import io.millrace.proxy.exchange.decide.ForwardSettings;
+import io.millrace.proxy.http1.Http1Settings;
+import io.millrace.proxy.http2.Http2Settings;
+import io.millrace.proxy.net.protocol.ProxyHeaderDecoder;
+import io.millrace.proxy.server.DnsSettingsFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The settings that a reload replaces together. Immutable.
+ *
+ * @param acceptedHeaders settings of listeners that accept PROXY headers
+ * @param requiredHeaders settings of listeners that require PROXY headers
+ */
+record LiveSettings(
+        ProxyConfig config,
+        ExchangeSettings exchange,
+        DnsSettings dns,
+        Http1Settings http1,
+        Http2Settings http2,
+        ProxyHeaderDecoder.Settings acceptedHeaders,
+        ProxyHeaderDecoder.Settings requiredHeaders) {
+    /**
+     * Derives the settings from a configuration.
+     *
+     * @param built the configuration at build time, for the settings that a reload cannot change
+     * @param forwardedBefore the settings in force; null at build time
+     */
+    static LiveSettings of(
+            ProxyConfig config,
+            ProxyConfig built,
+            @Nullable ForwardSettings forwardedBefore,
+            OwnAddresses ownAddresses,
+            long nowMillis) {
+        return new LiveSettings(
+                config,
+                ExchangeSettings.of(
+                        config, built, ForwardSettings.of(config, built, forwardedBefore, ownAddresses, nowMillis)),
+                DnsSettingsFactory.of(config.dns()),
+                http1(config),
+                http2(config),
+                headers(config, false),
+                headers(config, true));
+    }
+
+    private static Http1Settings http1(ProxyConfig config) {
+        return new Http1Settings(
+                config.limits().requestLineBytes(),
+                config.limits().requestHeaderBytes(),
+                config.limits().requestBodyBytes(),
+                config.limits().requestsPerConnection(),
+                config.timeouts().clientHeaderNanos(),
+                config.timeouts().clientKeepAliveNanos(),
+                config.timeouts().clientBodyNanos(),
+                config.limits().requestBodyRate(),
+                config.timeouts().clientBodyWindowNanos(),
+                config.timeouts().clientBodyNanos());
+    }
+
+    private static Http2Settings http2(ProxyConfig config) {
+        return new Http2Settings(
+                config.http2().streams(),
+                config.http2().headerListBytes(),
+                config.http2().resets(),
+                config.http2().streamFaults(),
+                config.http2().controlFrames(),
+                config.limits().requestBodyBytes(),
+                config.limits().requestsPerConnection(),
+                config.http2().streamWindowBytes(),
+                config.timeouts().clientHeaderNanos(),
+                config.timeouts().clientKeepAliveNanos(),
+                config.timeouts().clientBodyNanos(),
+                config.limits().requestBodyRate(),
+                config.timeouts().clientBodyWindowNanos(),
+                config.timeouts().clientBodyNanos());
+    }
+
+    private static ProxyHeaderDecoder.Settings headers(ProxyConfig config, boolean required) {
+        return new ProxyHeaderDecoder.Settings(
+                config.access().proxyProtocolAllow()::contains,
+                required,
+                config.limits().proxyProtocolHeaderBytes(),
+                config.timeouts().clientHeaderNanos());
+    }
+}

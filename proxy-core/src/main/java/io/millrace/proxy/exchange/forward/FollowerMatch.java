@@ -1,0 +1,63 @@
+package io.millrace.proxy.exchange.forward;
+
+import io.millrace.proxy.caching.ContentRange;
+import io.millrace.proxy.caching.StoredHead;
+import io.millrace.proxy.caching.reuse.FollowerReuse;
+import io.millrace.proxy.caching.reuse.Reuse;
+import io.millrace.proxy.exchange.decide.FetchPlan;
+import io.millrace.proxy.http.FieldName;
+import io.millrace.proxy.http.RequestHead;
+import io.millrace.proxy.http.ResponseHead;
+import io.millrace.proxy.serve.Selection;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The decision whether the response of a shared fetch may answer the request of a follower.
+ *
+ * <p>Immutable.
+ */
+public final class FollowerMatch {
+    private final FetchPlan plan;
+
+    /** Creates the decision for the followers of this fetch. */
+    public FollowerMatch(FetchPlan plan) {
+        this.plan = plan;
+    }
+
+    /** Returns true if a response that is already being received may answer the request without validation. */
+    public boolean isFresh(RequestHead request, @Nullable FetchedResponse response, long nowMillis) {
+        StoredHead head = response == null ? null : response.selectable();
+        return head != null && Reuse.of(request, head, nowMillis, plan.cacheSettings()) instanceof Reuse.Fresh;
+    }
+
+    /**
+     * Returns true if a response that was validated for another client may answer the request. It may not if it has
+     * that client's cookie, nor if every use needs a validation of its own (RFC 9111 s4).
+     */
+    public boolean fitsValidated(RequestHead request, StoredHead shared, ResponseHead notModified, long nowMillis) {
+        boolean cookie = notModified.fields().contains(FieldName.SET_COOKIE)
+                && shared.fields().contains(FieldName.SET_COOKIE);
+        Reuse reuse = Reuse.of(request, shared, nowMillis, plan.cacheSettings());
+        return !cookie && !(reuse instanceof Reuse.Validate) && !(reuse instanceof Reuse.NotUsable);
+    }
+
+    /**
+     * Returns true if the response may answer the request.
+     *
+     * @param inBlocks whether followers read the response from the blocks of the store, and complete it themselves
+     */
+    public boolean fits(RequestHead request, FetchedResponse response, boolean inBlocks) {
+        boolean shared = FollowerReuse.of(
+                        request,
+                        plan.request(),
+                        response.representation(),
+                        response.responseMillis(),
+                        plan.cacheSettings())
+                instanceof FollowerReuse.Shared;
+        ContentRange range = response.part();
+        if (!shared || range == null || inBlocks) {
+            return shared;
+        }
+        return response.selectable() != null && Selection.ofPart(request, response.selectable(), range) != null;
+    }
+}

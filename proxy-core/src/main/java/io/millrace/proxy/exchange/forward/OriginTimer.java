@@ -1,0 +1,56 @@
+package io.millrace.proxy.exchange.forward;
+
+import io.millrace.proxy.exchange.decide.FetchPlan;
+import io.millrace.proxy.observe.LoopCounters;
+import io.millrace.proxy.overload.Overload;
+import io.millrace.proxy.overload.OverloadGauge;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The response time of the origin for one fetch, reported to the counters and to the overload gauge of the rule.
+ *
+ * <p>Confined to the event loop of the fetch.
+ */
+public final class OriginTimer {
+    private final LoopCounters counters;
+    private final Overload overload;
+    private final FetchPlan plan;
+    private long sentNanos;
+
+    /** Creates a timer that was not started. */
+    public OriginTimer(LoopCounters counters, Overload overload, FetchPlan plan) {
+        this.counters = counters;
+        this.overload = overload;
+        this.plan = plan;
+    }
+
+    /** Starts the timer, because the request is sent. */
+    public void sent() {
+        sentNanos = System.nanoTime();
+    }
+
+    /** Counts the time until the response head. */
+    public void headArrived() {
+        counters.originResponded(System.nanoTime() - sentNanos);
+    }
+
+    /** Reports the answer or the failure of the origin to the gauge. */
+    public void answered(boolean failed) {
+        OverloadGauge gauge = gauge();
+        if (gauge != null) {
+            gauge.answered(System.nanoTime() - sentNanos, failed);
+        }
+    }
+
+    /** Reports to the gauge that the last follower left before the answer. */
+    public void givenUp() {
+        OverloadGauge gauge = gauge();
+        if (gauge != null) {
+            gauge.givenUp(System.nanoTime() - sentNanos);
+        }
+    }
+
+    private @Nullable OverloadGauge gauge() {
+        return overload.of(plan.mapped().rule().config());
+    }
+}

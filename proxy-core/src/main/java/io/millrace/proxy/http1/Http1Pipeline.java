@@ -1,0 +1,70 @@
+package io.millrace.proxy.http1;
+
+import io.millrace.proxy.net.ClientConnection;
+import io.millrace.proxy.net.ConnectionSet;
+import io.millrace.proxy.net.RequestReceiver;
+import io.netty.channel.Channel;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Adds HTTP/1.1 at the end of channels' pipelines. A channel may be active already. */
+public final class Http1Pipeline {
+    private Http1Pipeline() {}
+
+    /**
+     * Adds HTTP/1.1 to a channel.
+     *
+     * @param settings read at each use
+     * @param direct answers hits before the decoder, behind TLS; null for none
+     */
+    public static void install(
+            Channel channel,
+            Supplier<Http1Settings> settings,
+            RequestReceiver receiver,
+            ConnectionSet connections,
+            @Nullable TlsFastLane direct) {
+        new Http1Connection(settings, receiver, connections, new ConnectionDeadline(), null, direct)
+                .addTo(channel, null);
+    }
+
+    /**
+     * Adds HTTP/1.1 to a channel whose client address is not the channel's remote address.
+     *
+     * @param facts the facts about the connection
+     */
+    public static void install(
+            Channel channel,
+            ClientConnection facts,
+            Supplier<Http1Settings> settings,
+            RequestReceiver receiver,
+            ConnectionSet connections,
+            @Nullable TlsFastLane direct) {
+        new Http1Connection(settings, receiver, connections, new ConnectionDeadline(), null, direct)
+                .addTo(channel, facts);
+    }
+
+    /** Adds HTTP/1.1 to a channel whose connection moves to the fast lane when it is idle. */
+    static Http1Connection install(
+            Channel channel,
+            ClientConnection facts,
+            Supplier<Http1Settings> settings,
+            RequestReceiver receiver,
+            ConnectionSet connections,
+            PromotedConnection visit) {
+        return new Http1Connection(settings, receiver, connections, new ConnectionDeadline(), visit, null)
+                .addTo(channel, facts);
+    }
+
+    /** Adds a connection that was in the fast lane to a channel. */
+    static Http1Connection install(
+            Channel channel,
+            FastConnection from,
+            RequestReceiver receiver,
+            ConnectionSet connections,
+            PromotedConnection visit) {
+        Http1Connection connection =
+                new Http1Connection(from.settings(), receiver, connections, from.deadline(), visit, null);
+        connection.answeredBefore(from.requests());
+        return connection.addTo(channel, from.facts());
+    }
+}
