@@ -98,10 +98,9 @@ class FirstRunTest {
     @Test
     void originIsServedWithoutAFile() throws Exception {
         origin.serves("/first", "from the origin", FRESH);
-        MillraceProcess proxy = product.launch().origin(origin.url()).start();
-        assertEquals("from the origin", RawClient.fetch(proxy.port(), "/first").text());
-        assertTrue(RawClient.fetch(proxy.port(), "/first").isHit());
-        assertTrue(proxy.stdout().lines().count() <= 10, proxy::stdout);
+        assertEquals("from the origin", RawClient.fetch(shared.port(), "/first").text());
+        assertTrue(RawClient.fetch(shared.port(), "/first").isHit());
+        assertTrue(shared.stdout().lines().count() <= 10, shared::stdout);
     }
 
     @Test

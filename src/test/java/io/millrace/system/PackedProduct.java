@@ -7,6 +7,7 @@ import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -22,8 +23,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
  * The product as it is shipped: unpacks {@code millrace-<version>.tar.gz} (system property {@code millrace.packed}) and
- * starts launchers from it. It is unpacked once for all classes and test JVMs, beside the packed file, and has been started
- * before, as it has been on a server: the archive of its workers' classes is there, and nothing is recorded beside a test.
+ * starts launchers from it. It is unpacked once for all classes and test JVMs, beside the packed file. The archive of its
+ * workers' classes is recorded then, as it is on a server, so that no start records one beside a test.
  * What a test starts ends with the test, what {@code @BeforeAll} starts ends with the class,
  * each by its own process id; a failed test shows the logs of all that ran. Register it as a static field.
  */
@@ -36,6 +37,8 @@ final class PackedProduct
 
     /** With leak detection and without. */
     private static final Map<Boolean, Path> UNPACKED = new ConcurrentHashMap<>();
+
+    private static final Duration RECORDED_WITHIN = Duration.ofMinutes(3);
 
     private final boolean leakDetection;
     private final boolean again;
@@ -79,7 +82,7 @@ final class PackedProduct
         }
     }
 
-    /** The first test JVM that gets the lock unpacks and starts the product. The others use the result. */
+    /** The first test JVM that gets the lock unpacks the product and records the archive. The others use the result. */
     private void unpackForAll() throws IOException {
         Path packed = packed();
         Path directory = packed.resolveSibling(leakDetection ? "unpacked-with-leak-detection" : "unpacked");
@@ -95,24 +98,23 @@ final class PackedProduct
                     delete(directory);
                 }
                 home = unpack(Files.createDirectories(directory.resolve("product")));
-                startOnce();
+                recordArchive();
                 Files.writeString(mark, version);
             }
         }
         UNPACKED.put(leakDetection, home);
     }
 
-    /** Brings the archive of the worker's classes, so that no later start records one. */
-    private void startOnce() throws IOException {
+    /** Records the archive of the worker's classes, so that no start records one. */
+    private void recordArchive() throws IOException {
         String options = System.getProperty("millrace.system.jvm", "") + "\n"
-                + (leakDetection ? "-ea\n-Dio.netty.leakDetection.level=paranoid\n" : "");
+                + (leakDetection ? "-ea\n-Dio.netty.leakDetection.level=paranoid\n-Dio.netty.leakDetection.acquireAndReleaseOnly=true\n" : "");
         if (!options.isBlank()) {
             Path directory = Files.createDirectories(home.resolve("conf/jvm.options.d"));
             Files.writeString(directory.resolve("system-tests.options"), options);
         }
-        MillraceProcess first = launch().demo().set("cache.ram_size", "32MiB").start();
-        WorkerArchive.recordedBy(first, home);
-        stop(ofClass);
+        Command.run(home, RECORDED_WITHIN, List.of(home.resolve("bin/millrace").toString(), "archive"))
+                .succeeds();
     }
 
     private static Path packed() {

@@ -73,7 +73,7 @@ final class ArchiveCommand implements Callable<Integer> {
         WorkerCommand command = new WorkerCommand(home, config.build(), state, WorkerMain.class.getName());
         PrintWriter out = spec.commandLine().getOut();
         if (command.hasArchive() && !force) {
-            out.println(command.archiveFile() + ": there already");
+            out.println(command.archiveFile() + ": already recorded");
             return ExitCode.OK;
         }
         if (!Files.isWritable(lib)) {

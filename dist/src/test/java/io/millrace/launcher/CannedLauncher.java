@@ -27,6 +27,7 @@ final class CannedLauncher implements AutoCloseable {
             -XX:+UseSerialGC
             -XX:TieredStopAtLevel=1
             -Dio.netty.leakDetection.level=paranoid
+            -Dio.netty.leakDetection.acquireAndReleaseOnly=true
             """;
 
     private final Path directory;
@@ -54,6 +55,7 @@ final class CannedLauncher implements AutoCloseable {
                     "-XX:TieredStopAtLevel=1",
                     "-ea",
                     "-Dio.netty.leakDetection.level=paranoid",
+                    "-Dio.netty.leakDetection.acquireAndReleaseOnly=true",
                     "-Dmillrace.home=" + directory.resolve("home"),
                     "-cp",
                     System.getProperty("java.class.path"),
