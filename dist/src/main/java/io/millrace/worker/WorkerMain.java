@@ -2,6 +2,7 @@ package io.millrace.worker;
 
 import io.millrace.worker.control.ProcessLog;
 import io.millrace.worker.control.ProcessSignals;
+import io.millrace.worker.warmup.ThreadPriority;
 
 /** Entry point of the worker process. Only the launcher starts it. */
 public final class WorkerMain {
@@ -10,6 +11,7 @@ public final class WorkerMain {
     public static void main(String[] arguments) {
         ProcessLog.choose(System.getenv());
         WorkerOptions options = WorkerOptions.parse(arguments);
+        ThreadPriority.lowerCompiler();
         Warming.Starter warming = new WarmUpStarter(options.control(), options.generation());
         System.exit(run(arguments, MillraceProxy::build, warming));
     }

@@ -12,6 +12,8 @@ import io.millrace.store.io.FileIo;
 import io.millrace.store.memory.RamTier;
 import io.millrace.store.recover.HotManifest;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -21,7 +23,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Saves the list of hot objects in RAM to disk, and loads the listed objects after a start. Loading is hottest first,
- * at a limited rate, only while no request waits for the I/O threads, and only until the RAM tier is filled. Next to a
+ * at a limited rate and with a limited share of the processors, only while no request waits for the I/O threads, and only until the RAM tier is filled. Next to a
  * predecessor that still reads the volumes it loads faster, because clients were answered from the predecessor's RAM
  * until now.
  *
@@ -34,9 +36,9 @@ import org.slf4j.LoggerFactory;
  */
 final class HotSet<H> {
     private static final Logger LOG = LoggerFactory.getLogger(HotSet.class);
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final long SAVE_INTERVAL_NANOS = TimeUnit.MINUTES.toNanos(1);
     private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
-    private static final long TICKS_PER_SECOND = TimeUnit.SECONDS.toNanos(1) / TICK_NANOS;
     /** Objects read by one task, so that requests are served in between. */
     private static final int OBJECTS_PER_TASK = 16;
     /** Percentage of the RAM tier that may be filled by loading; the rest remains for requests in the meantime. */
@@ -47,8 +49,6 @@ final class HotSet<H> {
     private static final int HURRY_SECONDS_FOR_ALL = 8;
     /** Limit of the faster rate: above the rate of most devices, and a higher rate would leave no CPU for requests. */
     private static final long HURRY_BYTES_PER_SECOND_MAX = 512L << 20;
-    /** Number of ticks for which unused bytes of the rate are accumulated. */
-    private static final int SAVED_TICKS = 12;
 
     private final FileIo io;
     private final StoreCounters counters;
@@ -71,8 +71,8 @@ final class HotSet<H> {
     private long hurryEndNanos;
 
     private boolean handedOver;
-    /** Bytes that may be read now. Owned by the housekeeping thread, and by the loading task while {@link #busy}. */
-    private long allowance;
+    /** Owned by the housekeeping thread, and by the loading task while {@link #busy}. */
+    private final LoadPace pace = new LoadPace(TICK_NANOS, Runtime.getRuntime().availableProcessors());
 
     /** Loads an object like a request that misses RAM. */
     interface Loader<H> {
@@ -200,10 +200,8 @@ final class HotSet<H> {
             return;
         }
         if (!busy) {
-            long rate = isHurried() ? hurriedRate() : bytesPerSecond;
-            long perTick = rate / TICKS_PER_SECOND + 1;
-            allowance = Math.min(allowance + perTick, perTick * SAVED_TICKS);
-            if (allowance > 0 && !volumes.isOpening() && mayRead()) {
+            pace.tick(isHurried() ? hurriedRate() : bytesPerSecond);
+            if (pace.allowsTask() && !volumes.isOpening() && mayRead()) {
                 busy = true;
                 if (!reads.execute(this::loadSome)) {
                     busy = false;
@@ -228,18 +226,20 @@ final class HotSet<H> {
 
     /** Loads up to one task's objects; runs on an I/O thread. */
     private void loadSome() {
+        long cpuBefore = cpuNanos();
         try {
             long[] hashes = wanted;
             int at = next;
-            for (int i = 0; i < OBJECTS_PER_TASK && at < hashes.length && allowance > 0 && !isFull(); i++) {
-                allowance -= load(hashes[at], hashes[at + 1]);
+            for (int i = 0; i < OBJECTS_PER_TASK && at < hashes.length && pace.allowsBytes() && !isFull(); i++) {
+                pace.usedBytes(load(hashes[at], hashes[at + 1]));
                 at += 2;
                 next = at;
             }
+            pace.usedCpu(cpuNanos() - cpuBefore);
             if (at >= hashes.length || isFull()) {
                 wanted = new long[0];
                 LOG.info("loading of the most requested objects ended, objects in RAM={}", ram.entries());
-            } else if (allowance > 0 && mayRead() && reads.execute(this::loadSome)) {
+            } else if (pace.allowsTask() && mayRead() && reads.execute(this::loadSome)) {
                 return;
             }
         } catch (RuntimeException | InternalError e) {
@@ -247,6 +247,11 @@ final class HotSet<H> {
             wanted = new long[0];
         }
         busy = false;
+    }
+
+    /** CPU time of the calling thread; the time of the clock if the JVM does not report it. */
+    private static long cpuNanos() {
+        return THREADS.isCurrentThreadCpuTimeSupported() ? THREADS.getCurrentThreadCpuTime() : System.nanoTime();
     }
 
     private boolean isFull() {

@@ -25,7 +25,8 @@ import org.slf4j.LoggerFactory;
  * are idle.
  *
  * <p>The proxy has real event loops, listeners with and without TLS on loopback, a small store and an access log. It
- * shares only compiled code with the proxy that later serves clients. Thread-safe.
+ * shares only compiled code with the proxy that later serves clients. Its threads have a lower priority than those of
+ * the serving worker. Thread-safe.
  */
 public final class WarmUp implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
@@ -100,6 +101,7 @@ public final class WarmUp implements AutoCloseable {
     }
 
     private void run() {
+        ThreadPriority.lowerOwn();
         try {
             CpuLimit cpuLimit = new CpuLimit(plan.cores());
             methodsBefore = CompilerWatch.methods();

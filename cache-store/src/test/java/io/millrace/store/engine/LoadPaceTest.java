@@ -1,0 +1,60 @@
+package io.millrace.store.engine;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.api.Test;
+
+/** Loading stays within its bytes and its share of the processors. */
+class LoadPaceTest {
+    private static final long TICK_NANOS = 20_000_000;
+    private static final int TICKS_PER_SECOND = 50;
+    private static final long TASK_NANOS = 1_000_000;
+
+    @ParameterizedTest
+    @CsvSource({"1, 0.25", "2, 0.5", "4, 1.0", "64, 1.0"})
+    void smallObjectsUseTheShareOfTheProcessors(int processors, double share) {
+        LoadPace pace = new LoadPace(TICK_NANOS, processors);
+        long used = 0;
+        for (int tick = 0; tick < 100 * TICKS_PER_SECOND; tick++) {
+            pace.tick(64L << 20);
+            while (pace.allowsTask()) {
+                pace.usedBytes(500);
+                pace.usedCpu(TASK_NANOS);
+                used += TASK_NANOS;
+            }
+        }
+        assertEquals(share, used / 100e9, 0.01);
+    }
+
+    @Test
+    void bigObjectsUseTheBytesOfTheRate() {
+        LoadPace pace = new LoadPace(TICK_NANOS, 1);
+        long read = 0;
+        for (int tick = 0; tick < 100 * TICKS_PER_SECOND; tick++) {
+            pace.tick(10_000_000);
+            while (pace.allowsTask()) {
+                pace.usedBytes(1_000_000);
+                pace.usedCpu(1_000);
+                read += 1_000_000;
+            }
+        }
+        assertEquals(10_000_000, read / 100.0, 100_000);
+    }
+
+    @Test
+    void aLongTaskDelaysTheNextOne() {
+        LoadPace pace = new LoadPace(TICK_NANOS, 1);
+        pace.tick(1 << 20);
+        pace.usedCpu(50_000_000);
+        for (int tick = 0; tick < 9; tick++) {
+            pace.tick(1 << 20);
+            assertFalse(pace.allowsTask(), "tick " + tick);
+        }
+        pace.tick(1 << 20);
+        assertTrue(pace.allowsTask());
+    }
+}

@@ -1,0 +1,104 @@
+package io.millrace.worker.warmup;
+
+import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Lowers the scheduling priority of threads of this process with renice(1). A thread that is created by a thread with a
+ * lower priority has the lower priority too.
+ *
+ * <p>A process without privileges cannot raise a priority again, so this is for threads that end soon or that may
+ * always have a lower priority. Failures are logged at debug level only: the priority is an optimization. Stateless.
+ */
+public final class ThreadPriority {
+    /**
+     * The nice value of the threads of a warm-up and of the C2 compiler. On a busy core a thread of an event loop then
+     * has three times the CPU time of such a thread.
+     */
+    private static final int LOW_NICE = 5;
+
+    private static final Logger LOG = LoggerFactory.getLogger(ThreadPriority.class);
+    private static final long WAIT_MILLIS = 2_000;
+
+    /** Matches the names of C2 threads; the kernel keeps 15 characters. */
+    private static final Pattern C2 = Pattern.compile("C2 Compiler.*");
+
+    private ThreadPriority() {}
+
+    /** Lowers the priority of the calling thread. Blocks for some milliseconds. */
+    static void lowerOwn() {
+        try {
+            // The link's target is PID/task/TID.
+            Path own = Files.readSymbolicLink(Path.of("/proc/thread-self"));
+            lower(List.of(String.valueOf(own.getFileName())));
+        } catch (IOException | UnsupportedOperationException e) {
+            LOG.debug("the priority of a thread cannot be lowered: {}", e.toString());
+        }
+    }
+
+    /**
+     * Lowers the priority of the C2 compiler, which otherwise has as much CPU time as an event loop while it compiles.
+     * C1 keeps its priority, because the interpreter is slower than any compiled code. Blocks for some milliseconds.
+     */
+    public static void lowerCompiler() {
+        lower(named(Path.of("/proc/self/task"), C2));
+    }
+
+    /** Returns the ids of the threads with a matching name. */
+    static List<String> named(Path tasks, Pattern name) {
+        List<String> ids = new ArrayList<>();
+        try (DirectoryStream<Path> threads = Files.newDirectoryStream(tasks)) {
+            for (Path thread : threads) {
+                if (name.matcher(nameOf(thread)).matches()) {
+                    ids.add(String.valueOf(thread.getFileName()));
+                }
+            }
+        } catch (IOException | DirectoryIteratorException e) {
+            LOG.debug("the threads of this process cannot be listed: {}", e.toString());
+        }
+        return ids;
+    }
+
+    /** Name of a thread; empty for a thread that has ended. */
+    private static String nameOf(Path thread) {
+        try {
+            return Files.readString(thread.resolve("comm"), StandardCharsets.ISO_8859_1)
+                    .strip();
+        } catch (IOException e) {
+            return "";
+        }
+    }
+
+    private static void lower(List<String> ids) {
+        if (ids.isEmpty()) {
+            return;
+        }
+        List<String> line = new ArrayList<>(List.of("renice", "-n", Integer.toString(LOW_NICE), "-p"));
+        line.addAll(ids);
+        try {
+            Process renice = new ProcessBuilder(line)
+                    .redirectInput(Redirect.from(Path.of("/dev/null").toFile()))
+                    .redirectOutput(Redirect.DISCARD)
+                    .redirectError(Redirect.DISCARD)
+                    .start();
+            if (!renice.waitFor(WAIT_MILLIS, TimeUnit.MILLISECONDS)) {
+                renice.destroyForcibly();
+            }
+        } catch (IOException e) {
+            LOG.debug("the priority of threads cannot be lowered: {}", e.toString());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
