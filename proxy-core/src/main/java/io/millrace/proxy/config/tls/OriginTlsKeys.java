@@ -41,7 +41,7 @@ public final class OriginTlsKeys {
                     .perRule()
                     .atsName("proxy.config.ssl.client.cert.filename")
                     .description(
-                            "PEM file with the client certificate that origins are shown, and its issuers; it may hold the"
+                            "PEM file with the client certificate for origins, and its issuers; it may contain the"
                                     + " key too."),
             ConfigKey.builder("origin.tls.key", ValueType.PATH)
                     .perRule()
