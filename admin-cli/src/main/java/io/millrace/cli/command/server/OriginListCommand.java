@@ -13,9 +13,7 @@ import picocli.CommandLine.Command;
 @Command(
         name = "list",
         abbreviateSynopsis = true,
-        description = {
-            "Show every host of every group of origins.",
-            "State, reason, begin of the state, and requests."
+        description = {"Show every host of every group of origins.", "State, reason, begin of the state, and requests."
         },
         footer = {"", "Example: millctl origin list"})
 public final class OriginListCommand extends ApiCommand {

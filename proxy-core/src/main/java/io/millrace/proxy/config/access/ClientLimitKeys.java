@@ -19,10 +19,9 @@ public final class ClientLimitKeys {
                     "limits.request_body_rate", ValueType.SIZE)
             .within(0L, 16 * MIB)
             .defaultsTo(500L)
-            .description(
-                    "Bytes per second of request content that a client must send, on average over"
-                            + " timeouts.client_body_window. A slower client is answered with 408. Time in which the"
-                            + " proxy does not read is not counted. 0 sets no limit.");
+            .description("Bytes per second of request content that a client must send, on average over"
+                    + " timeouts.client_body_window. A slower client is answered with 408. Time in which the"
+                    + " proxy does not read is not counted. 0 sets no limit.");
     public static final ConfigKey<Integer> REQUESTS = ConfigKey.builder("limits.per_client.requests", ValueType.INTEGER)
             .within(0, 10_000_000)
             .defaultsTo(1000)

@@ -13,10 +13,9 @@ public final class FilterKeys {
     public static final ConfigKey<List<ConfigValues>> RULE_FILTERS = ConfigKey.builder(
                     "remap[].filters", ValueType.LIST)
             .atsName("@action, .activatefilter")
-            .description(
-                    "Filters of this rule, by name or in full as in access.filters. The first matching filter"
-                            + " decides. If no filter matches, the request is denied if the list has an allow;"
-                            + " otherwise access.filters decide.");
+            .description("Filters of this rule, by name or in full as in access.filters. The first matching filter"
+                    + " decides. If no filter matches, the request is denied if the list has an allow;"
+                    + " otherwise access.filters decide.");
 
     /** Filters that are named once and used in several places. */
     public static final ConfigKey<List<ConfigValues>> FILTERS = ConfigKey.builder("filters", ValueType.LIST)

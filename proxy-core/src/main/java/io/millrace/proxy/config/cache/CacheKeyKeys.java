@@ -47,10 +47,9 @@ public final class CacheKeyKeys {
     public static final ConfigKey<String> HOST = ConfigKey.builder("cache.key.host", ValueType.HOST)
             .perRule()
             .atsName("cachekey.so --static-prefix")
-            .description(
-                    "Host that replaces the client's host in cache keys, so that several hosts share stored"
-                            + " responses: the hosts of one rule, or of rules with the same to and path. Origins get"
-                            + " only this host.");
+            .description("Host that replaces the client's host in cache keys, so that several hosts share stored"
+                    + " responses: the hosts of one rule, or of rules with the same to and path. Origins get"
+                    + " only this host.");
     public static final ConfigKey<List<String>> FIELDS = ConfigKey.builder("cache.key.fields", ValueType.FIELD_NAMES)
             .defaultsTo(List.of())
             .perRule()

@@ -37,10 +37,9 @@ public final class CacheRuleKeys {
             .defaultsTo(LifetimeRules.WhenToRevalidate.DIRECTIVES)
             .perRule()
             .atsName("proxy.config.http.cache.when_to_revalidate")
-            .description(
-                    "Responses that count as fresh. directives: those within their lifetime. heuristic: of these,"
-                            + " only those with an explicit lifetime. always: none. never: all. if_modified_since:"
-                            + " none for requests with If-Modified-Since.");
+            .description("Responses that count as fresh. directives: those within their lifetime. heuristic: of these,"
+                    + " only those with an explicit lifetime. always: none. never: all. if_modified_since:"
+                    + " none for requests with If-Modified-Since.");
     public static final ConfigKey<Duration> GUARANTEED_MIN_LIFETIME = seconds("cache.guaranteed_min_lifetime")
             .atsName("proxy.config.http.cache.guaranteed_min_lifetime")
             .description("Shortest freshness lifetime of any stored response, whatever its fields say.");
@@ -72,10 +71,9 @@ public final class CacheRuleKeys {
             .defaultsTo(RequestRules.AuthorizedReuse.ALWAYS)
             .perRule()
             .atsName("proxy.config.http.cache.ignore_authentication")
-            .description(
-                    "Stored responses that answer a request with Authorization. if_allowed: those with public or"
-                            + " s-maxage; those with must-revalidate or proxy-revalidate are validated each time, and"
-                            + " all others are not used. always: all, as RFC 9111 s3.5 allows.");
+            .description("Stored responses that answer a request with Authorization. if_allowed: those with public or"
+                    + " s-maxage; those with must-revalidate or proxy-revalidate are validated each time, and"
+                    + " all others are not used. always: all, as RFC 9111 s3.5 allows.");
     public static final ConfigKey<LifetimeRules.GuessedWithCookies> GUESSED_LIFETIME_WITH_COOKIES = ConfigKey.builder(
                     "cache.guessed_lifetime_with_cookies",
                     ValueType.word(LifetimeRules.GuessedWithCookies.class, false))
@@ -95,10 +93,9 @@ public final class CacheRuleKeys {
             .defaultsTo(StoringRules.CookiePolicy.ALL)
             .perRule()
             .atsName("proxy.config.http.cache.cache_responses_to_cookies")
-            .description(
-                    "Content types that are stored and reused if the request has Cookie or the response has"
-                            + " Set-Cookie: none; all; images; all but text (not_text); or all but text that has"
-                            + " Set-Cookie and not public (not_text_unless_public).");
+            .description("Content types that are stored and reused if the request has Cookie or the response has"
+                    + " Set-Cookie: none; all; images; all but text (not_text); or all but text that has"
+                    + " Set-Cookie and not public (not_text_unless_public).");
     public static final ConfigKey<Boolean> DYNAMIC_URLS = ConfigKey.builder(
                     "cache.cache_urls_that_look_dynamic", ValueType.BOOLEAN)
             .defaultsTo(true)

@@ -83,9 +83,8 @@ public final class ConfigKeys {
     public static final ConfigKey<String> VIA_NAME = ConfigKey.builder("via.name", ValueType.STRING)
             .defaultsTo("millrace")
             .atsName("proxy.config.proxy_name")
-            .description(
-                    "Name of this proxy in Via and Cache-Status. Proxies that send requests to each other need"
-                            + " different names: a request whose Via has this name is refused as a loop.");
+            .description("Name of this proxy in Via and Cache-Status. Proxies that send requests to each other need"
+                    + " different names: a request whose Via has this name is refused as a loop.");
     public static final ConfigKey<ViaConfig.Level> VIA_RESPONSE = ConfigKey.builder(
                     "via.response", ValueType.word(ViaConfig.Level.class, true))
             .defaultsTo(ViaConfig.Level.NAME)
@@ -200,9 +199,8 @@ public final class ConfigKeys {
                     "store.disk_admission", ValueType.word(StoreSettings.DiskAdmission.class, false))
             .defaultsTo(StoreSettings.DiskAdmission.FREQUENCY)
             .rolling()
-            .description(
-                    "New responses that a full volume stores. always: all. second_hit: those requested before."
-                            + " frequency: those requested so often that another request is likely.");
+            .description("New responses that a full volume stores. always: all. second_hit: those requested before."
+                    + " frequency: those requested so often that another request is likely.");
 
     // cache
     public static final ConfigKey<Boolean> CACHE_ENABLED = ConfigKey.builder("cache.enabled", ValueType.BOOLEAN)
@@ -285,9 +283,8 @@ public final class ConfigKeys {
             .defaultsTo(StoringRules.RequiredHeaders.NONE)
             .perRule()
             .atsName("proxy.config.http.cache.required_headers")
-            .description(
-                    "Fields that a 200 response needs to be stored. none: no field. last_modified: Last-Modified,"
-                            + " Expires or max-age. lifetime: Expires or max-age.");
+            .description("Fields that a 200 response needs to be stored. none: no field. last_modified: Last-Modified,"
+                    + " Expires or max-age. lifetime: Expires or max-age.");
     public static final ConfigKey<Boolean> CACHE_IGNORE_CLIENT_NO_CACHE = ConfigKey.builder(
                     "cache.ignore_client_no_cache", ValueType.BOOLEAN)
             .defaultsTo(false)
@@ -314,9 +311,8 @@ public final class ConfigKeys {
             .defaultsTo(FillConfig.ReadWhileWriting.ALWAYS)
             .perRule()
             .atsName("proxy.config.cache.enable_read_while_writer")
-            .description(
-                    "Requests that may share the fetch of another request: never (none), always (all), or"
-                            + " not_for_ranges (those without Range).");
+            .description("Requests that may share the fetch of another request: never (none), always (all), or"
+                    + " not_for_ranges (those without Range).");
     public static final ConfigKey<Duration> CACHE_UNCACHEABLE_TTL = ConfigKey.builder(
                     "cache.uncacheable_ttl", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofHours(1))
@@ -363,9 +359,8 @@ public final class ConfigKeys {
     public static final ConfigKey<Long> CACHE_FILL_WINDOW = ConfigKey.builder("cache.fill_window", ValueType.SIZE)
             .within(64 * KIB, GIB)
             .defaultsTo(MIB)
-            .description(
-                    "Bytes of a response that may be read from the origin before the slowest of its clients has"
-                            + " received them.");
+            .description("Bytes of a response that may be read from the origin before the slowest of its clients has"
+                    + " received them.");
 
     // log
     public static final ConfigKey<Boolean> LOG_ACCESS_ENABLED = ConfigKey.builder(
@@ -486,10 +481,9 @@ public final class ConfigKeys {
             .within(4 * MIB, TIB)
             .orZero()
             .defaultsTo(0L)
-            .description(
-                    "Limit of all bytes in buffers between clients, origins and the store. As they grow, windows"
-                            + " shrink, then slow clients are closed, then new fetches get 503. 0 means three"
-                            + " quarters of the direct memory that the cache does not use.");
+            .description("Limit of all bytes in buffers between clients, origins and the store. As they grow, windows"
+                    + " shrink, then slow clients are closed, then new fetches get 503. 0 means three"
+                    + " quarters of the direct memory that the cache does not use.");
     public static final ConfigKey<Long> LIMITS_RESPONSE_RATE_MIN = ConfigKey.builder(
                     "limits.response_rate_min", ValueType.SIZE)
             .within(16L, MIB)

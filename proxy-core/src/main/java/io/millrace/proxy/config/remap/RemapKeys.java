@@ -13,11 +13,10 @@ import java.util.Map;
 public final class RemapKeys {
     public static final ConfigKey<RuleUrl> MAP = ConfigKey.builder("remap[].map", ValueType.RULE_FROM)
             .atsName("map")
-            .description(
-                    "Client URLs that begin with this are mapped. A URL without a port matches all ports that no"
-                            + " other rule for the host names. A path alone matches every host. The schemes ws and"
-                            + " wss match requests for WebSocket. A rule has exactly one of the keys from map to"
-                            + " regex_redirect_temporary, which determines its kind.");
+            .description("Client URLs that begin with this are mapped. A URL without a port matches all ports that no"
+                    + " other rule for the host names. A path alone matches every host. The schemes ws and"
+                    + " wss match requests for WebSocket. A rule has exactly one of the keys from map to"
+                    + " regex_redirect_temporary, which determines its kind.");
     public static final ConfigKey<RuleUrl> REGEX_MAP = ConfigKey.builder("remap[].regex_map", ValueType.RULE_REGEX)
             .atsName("regex_map")
             .description(
@@ -55,9 +54,8 @@ public final class RemapKeys {
     public static final ConfigKey<RuleUrl> REGEX_REDIRECT = ConfigKey.builder(
                     "remap[].regex_redirect", ValueType.RULE_REGEX)
             .atsName("regex_redirect")
-            .description(
-                    "As redirect, but the host is an expression as in regex_map. These rules are tried after all"
-                            + " other kinds.");
+            .description("As redirect, but the host is an expression as in regex_map. These rules are tried after all"
+                    + " other kinds.");
     public static final ConfigKey<RuleUrl> REGEX_REDIRECT_TEMPORARY = ConfigKey.builder(
                     "remap[].regex_redirect_temporary", ValueType.RULE_REGEX)
             .atsName("regex_redirect_temporary")

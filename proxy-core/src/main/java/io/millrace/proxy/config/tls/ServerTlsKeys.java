@@ -106,9 +106,8 @@ public final class ServerTlsKeys {
                     .defaultsTo(true)
                     .rolling()
                     .atsName("proxy.config.ssl.ocsp.enabled")
-                    .description(
-                            "Whether handshakes contain an OCSP answer, which confirms that the certificate is not"
-                                    + " revoked. The proxy requests it from the responder that the certificate names."));
+                    .description("Whether handshakes contain an OCSP answer, which confirms that the certificate is not"
+                            + " revoked. The proxy requests it from the responder that the certificate names."));
 
     public static final Section LISTEN = new Section(
             ConfigKey.builder("listen[].tls.min_version", ValueType.TLS_VERSION)

@@ -31,10 +31,9 @@ public final class TlsKeys {
             .description(
                     "PEM file with the unencrypted private key; without it the key is in the file of the certificate.");
     public static final ConfigKey<Path> DIRECTORY = ConfigKey.builder("tls.certificates[].directory", ValueType.PATH)
-            .description(
-                    "Directory with certificates, as lego, certbot and dehydrated write them: NAME.pem or NAME.crt"
-                            + " with NAME.key, *.pem with both in one file, or NAME/fullchain.pem with"
-                            + " NAME/privkey.pem.");
+            .description("Directory with certificates, as lego, certbot and dehydrated write them: NAME.pem or NAME.crt"
+                    + " with NAME.key, *.pem with both in one file, or NAME/fullchain.pem with"
+                    + " NAME/privkey.pem.");
     public static final ConfigKey<List<String>> NAMES = ConfigKey.builder("tls.certificates[].names", ValueType.NAMES)
             .atsName("dest_fqdn")
             .description("Names that these certificates are used for, such as www.example.com and *.example.com; the"
