@@ -48,21 +48,22 @@ public enum StorageMetric implements Metric {
             "millrace_store_damaged_records_total",
             Kind.COUNTER,
             "records",
-            "Stored records with a failed check, which were dropped, by the finder; a few after a power failure are"
-                    + " normal, more mean that a disk needs replacing.",
+            "Damaged records that were removed from the cache, by the part of the program that found them. A few"
+                    + " after a power failure are normal; more mean that a disk needs to be replaced.",
             "found_by"),
     STORE_REFUSED(
             "millrace_store_refused_total",
             Kind.COUNTER,
             "requests",
-            "Operations that the store refused because a list was full: removals during a hand-over of the volumes,"
-                    + " fetches of a missing block, waits for a block. If a removal was refused, repeat the purge.",
+            "Operations that the store refused because a list was full: removals while one worker replaces another,"
+                    + " fetches of a missing block, and waits for a block. If a removal was refused, repeat the"
+                    + " purge.",
             "what"),
     VOLUME_ONLINE(
             "millrace_volume_online",
             Kind.GAUGE,
             "boolean",
-            "1 while the volume is in use, 0 when it is offline after errors; see the kernel's log.",
+            "1 while the volume is in use, 0 while it is offline; millctl storage status shows the reason.",
             "volume"),
     VOLUME_WRITTEN(
             "millrace_volume_written_bytes_total",
@@ -74,7 +75,7 @@ public enum StorageMetric implements Metric {
             "millrace_volume_carried_bytes_total",
             Kind.COUNTER,
             "bytes",
-            "Part of the written bytes: records copied from a segment before it was reclaimed.",
+            "Part of the written bytes: records of stored responses copied from a segment before it was overwritten.",
             "volume"),
     VOLUME_RECLAIMED(
             "millrace_volume_reclaimed_segments_total",
@@ -120,7 +121,7 @@ public enum StorageMetric implements Metric {
             "millrace_inventory_dropped_total",
             Kind.COUNTER,
             "entries",
-            "Entries that the inventory could not add at once; it reads them from the segments later.");
+            "Entries that the inventory could not add at once; they are read from the segments later.");
 
     private final String metricName;
     private final Kind kind;

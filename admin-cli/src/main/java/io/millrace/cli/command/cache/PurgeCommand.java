@@ -54,7 +54,7 @@ public final class PurgeCommand extends ApiCommand {
     @Option(names = "--site", paramLabel = "SITE", description = "With --tag: this site only; default: every site.")
     private @Nullable String site;
 
-    @Option(names = "--all", description = "Everything that is stored.")
+    @Option(names = "--all", description = "All stored responses.")
     private boolean all;
 
     @Option(names = "--soft", description = "Validate responses instead of removing them.")

@@ -26,7 +26,7 @@ import picocli.CommandLine.Option;
         name = "top",
         abbreviateSynopsis = true,
         description = {
-            "Show on one screen what the proxy is doing.",
+            "Show the activity of the proxy on one screen.",
             "Rates, hits, bytes, connections, RAM and disk, origins. Without a terminal",
             "it prints one frame and ends."
         },
@@ -42,7 +42,7 @@ public final class TopCommand extends ApiCommand {
             names = {"-i", "--interval"},
             paramLabel = "SECONDS",
             converter = WatchInterval.class,
-            description = "Time between two looks. Default: 2.")
+            description = "Time between two updates. Default: 2.")
     private Duration interval = Duration.ofSeconds(2);
 
     /** The action of a key. */
