@@ -44,7 +44,7 @@ public final class ConfigCheckCommand implements Callable<Integer> {
     public Integer call() throws CommandFailure {
         String absolute = absolute();
         AdminAddress address = launcher();
-        String why = "no running millrace to ask";
+        String why = "no running millrace was found";
         if (address != null) {
             try {
                 AdminResponse response = invocation

@@ -44,7 +44,7 @@ public final class LogCommands {
         @Option(
                 names = "--since",
                 paramLabel = "TIME",
-                description = "Only what arrived since 10m, 2h, 7d ago, or 2026-11-22T10:00:00Z.")
+                description = "Only requests since 10m, 2h, 7d ago, or 2026-11-22T10:00:00Z.")
         @Nullable
         private String since;
 
@@ -97,12 +97,12 @@ public final class LogCommands {
 
     /** Base class of the commands that read whole files. */
     abstract static class Whole extends Reading {
-        private static final int LINES_PER_LOOK = 1024;
+        private static final int LINES_PER_FLUSH = 1024;
 
         @Parameters(
                 paramLabel = "FILE",
                 arity = "0..*",
-                description = "Logs, also .gz; - is standard input. Default: that of this machine's millrace.")
+                description = "Logs, also .gz; - is standard input. Default: the log of this machine's millrace.")
         private List<String> files = List.of();
 
         Whole(Invocation invocation) {
@@ -138,7 +138,7 @@ public final class LogCommands {
             for (String line = lines.next(in); line != null; line = lines.next(in)) {
                 take(line);
                 count++;
-                if (count % LINES_PER_LOOK == 0 && !invocation().console().flush()) {
+                if (count % LINES_PER_FLUSH == 0 && !invocation().console().flush()) {
                     return; // the reader of the output has closed it
                 }
             }
@@ -183,7 +183,7 @@ public final class LogCommands {
                 "         millctl log stats -o json --state /var/lib/stats/edge.state"
             })
     public static final class Stats extends Whole {
-        @Option(names = "--hosts", paramLabel = "N", description = "How many hosts, most requests first. Default: 10.")
+        @Option(names = "--hosts", paramLabel = "N", description = "Number of hosts, most requests first. Default: 10.")
         private int hosts = 10;
 
         @Option(names = "--urls", paramLabel = "N", description = "The N most requested URLs, up to 1000.")
@@ -192,7 +192,7 @@ public final class LogCommands {
         @Option(
                 names = "--state",
                 paramLabel = "FILE",
-                description = "Count only what came since the last run with this file, across rotations.")
+                description = "Count only lines written since the last run with this file, across rotations.")
         private @Nullable Path state;
 
         private @Nullable LogStats stats;
@@ -202,12 +202,12 @@ public final class LogCommands {
         }
 
         private LogStats stats() {
-            LogStats made = stats;
-            if (made == null) {
-                made = new LogStats(Math.max(0, Math.min(1000, urls)));
-                stats = made;
+            LogStats created = stats;
+            if (created == null) {
+                created = new LogStats(Math.max(0, Math.min(1000, urls)));
+                stats = created;
             }
-            return made;
+            return created;
         }
 
         @Override
@@ -261,8 +261,8 @@ public final class LogCommands {
             name = "tail",
             abbreviateSynopsis = true,
             description = {
-                "Print the last lines of an access log, then new lines as they come.",
-                "Across rotations, until it is interrupted."
+                "Print the last lines of an access log, then new lines as they are written.",
+                "Continues across rotations, until it is interrupted."
             },
             footer = {"", "Example: millctl log tail -F cache=miss -F url='[.]js$'"})
     public static final class Tail extends Reading {
@@ -271,24 +271,24 @@ public final class LogCommands {
         @Parameters(
                 paramLabel = "FILE",
                 arity = "0..1",
-                description = "The log. Default: that of this machine's millrace.")
+                description = "The log. Default: the log of this machine's millrace.")
         @Nullable
         private String file;
 
         @Option(
                 names = {"-n", "--lines"},
                 paramLabel = "N",
-                description = "How many of the last lines first. Default: 10.")
+                description = "Number of last lines to print first. Default: 10.")
         private int count = 10;
 
         @Option(
                 names = {"-f", "--follow"},
-                description = "Follow what is written, as it does anyway.")
+                description = "Print new lines as they are written; the default.")
         @SuppressWarnings("UnusedVariable") // accepted for users of tail -f
         private boolean follows;
 
         @Option(names = "--no-follow", description = "End after the last lines.")
-        private boolean ends;
+        private boolean noFollow;
 
         public Tail(Invocation invocation) {
             super(invocation);
@@ -303,7 +303,7 @@ public final class LogCommands {
             try (LogFollower follower = new LogFollower(path)) {
                 follower.last(Math.max(0, count), line -> filter().isEmpty() || filter().takes(LogParser.parse(line)))
                         .forEach(this::show);
-                while (!ends
+                while (!noFollow
                         && invocation().console().flush()
                         && invocation().pause().pass(PERIOD)) {
                     follower.poll(this::show);
