@@ -186,7 +186,7 @@ public final class ParentImport {
     private void write(Entry entry, Map<String, String> fields, List<RemapRule> rules, boolean forwards) {
         groups++;
         boolean proxies = !fields.getOrDefault("parent_is_proxy", "true").equals("false");
-        String group = writer.give(
+        String group = writer.assign(
                 "parent-" + groups,
                 proxies,
                 rules,
