@@ -20,8 +20,9 @@ public final class ClientLimitKeys {
             .within(0L, 16 * MIB)
             .defaultsTo(500L)
             .description(
-                    "Bytes a second that a client has to send of its request content, on average over timeouts.client_body_window;"
-                            + " a slower one is answered with 408. Time in which the proxy does not read is not counted; 0 sets no limit.");
+                    "Minimum rate of request content from a client, in bytes per second over"
+                            + " timeouts.client_body_window; a slower client is answered with 408. Time in which the proxy"
+                            + " does not read is not counted; 0 sets no limit.");
     public static final ConfigKey<Integer> REQUESTS = ConfigKey.builder("limits.per_client.requests", ValueType.INTEGER)
             .within(0, 10_000_000)
             .defaultsTo(1000)
@@ -33,21 +34,22 @@ public final class ClientLimitKeys {
             .within(0, 10_000_000)
             .defaultsTo(2000)
             .description(
-                    "Tunnels of one client, requests for one included; a further one is answered with 429; 0 sets no limit.");
+                    "Tunnels of one client, with requests for tunnels; further ones are answered with 429; 0 sets"
+                            + " no limit.");
     public static final ConfigKey<Integer> CONNECTIONS = ConfigKey.builder(
                     "limits.per_client.connections", ValueType.INTEGER)
             .within(0, 10_000_000)
             .defaultsTo(0)
             .atsName("proxy.config.net.per_client.max_connections_in")
             .description(
-                    "Connections of one client; further ones are closed at once; 0 sets no limit, as many users may share one"
-                            + " address.");
+                    "Connections of one client; further ones are closed at once. 0 sets no limit, because many"
+                            + " users may share one address.");
     public static final ConfigKey<AddressSet> EXEMPT = ConfigKey.builder(
                     "limits.per_client.exempt", ValueType.ADDRESSES)
             .defaultsTo(AddressSet.parse("127.0.0.0/8", "::1"))
             .description(
-                    "Addresses without per-client limits; access.trusted_proxies never have these limits. ~all exempts"
-                            + " only access.trusted_proxies.");
+                    "Addresses without per-client limits; access.trusted_proxies never have these limits. With ~all (no"
+                            + " address) only access.trusted_proxies are exempt.");
     public static final ConfigKey<Long> REQUEST_BUFFER = ConfigKey.builder("origin.request_buffer", ValueType.SIZE)
             .within(0L, 512 * KIB)
             .defaultsTo(64 * KIB)
