@@ -380,9 +380,9 @@ public final class ConfigCatalog {
                 throw new IllegalStateException("two entries for " + key.path());
             }
         }
-        SECTIONS.put("include", "Rules in files of their own.");
-        SECTIONS.put("limits.per_client", "What one client may take at the same time; see docs/guide/access.md.");
-        SECTIONS.put("listen", "Where clients connect.");
+        SECTIONS.put("include", "Files with further rules, groups of origins and filters.");
+        SECTIONS.put("limits.per_client", "Limits of one client; see docs/guide/access.md.");
+        SECTIONS.put("listen", "Addresses to which clients connect.");
         SECTIONS.put("http2", "Limits of clients' HTTP/2 connections, see [https.md](../guide/https.md#http2).");
         SECTIONS.put(
                 "listen[].tls",
@@ -392,13 +392,13 @@ public final class ConfigCatalog {
         SECTIONS.put("tls.certificates[].hsts", "As tls.hsts, for these names.");
         SECTIONS.put("listen[].tls.hsts", "As tls.hsts, for this address.");
         SECTIONS.put("tls.acme", "Certificates that issuers sign automatically, see [https.md](../guide/https.md).");
-        SECTIONS.put("tls.acme.on_demand", "Certificates for names that only the handshake tells.");
-        SECTIONS.put("remap", "Which origin answers for which URLs.");
+        SECTIONS.put("tls.acme.on_demand", "Certificates that are ordered when a handshake first names a host.");
+        SECTIONS.put("remap", "Rules that map URLs of clients to origins.");
         SECTIONS.put(
                 "origins", "Groups of hosts that answer for the same URLs, see [origins.md](../guide/origins.md).");
-        SECTIONS.put("origins[].retry", "When a request that one host did not answer goes to another.");
-        SECTIONS.put("origins[].markdown", "When a host gets no requests for a while, since it does not answer them.");
-        SECTIONS.put("origins[].health_check", "Asking hosts how they are.");
+        SECTIONS.put("origins[].retry", "Attempts at other hosts for a request that one host did not answer.");
+        SECTIONS.put("origins[].markdown", "Mark-down: a host that fails gets no requests for a while.");
+        SECTIONS.put("origins[].health_check", "Requests that check whether a host works.");
         SECTIONS.put("origins[].tls", "TLS to the hosts of the group, see [https.md](https.md#tls-to-origins).");
         SECTIONS.put("filters", "Named filters for requests.");
         SECTIONS.put("forward_proxy", "Forwarding of requests to hosts that no rule maps; off by default.");
@@ -407,18 +407,18 @@ public final class ConfigCatalog {
         SECTIONS.put("purge", "The request method PURGE.");
         SECTIONS.put("storage", "The cache on disk.");
         SECTIONS.put("volumes", "Shares of the cache on disk.");
-        SECTIONS.put("store", "How the cache on disk is written and opened.");
-        SECTIONS.put("cache", "What is cached, for how long, and how much of it in RAM.");
+        SECTIONS.put("store", "Writing and opening of the cache on disk.");
+        SECTIONS.put("cache", "Rules for storing and reusing responses, and the size of the RAM tier.");
         SECTIONS.put(
-                "cache.key", "What cache keys hold; what they leave out of a URL is not sent to the origin either.");
+                "cache.key", "Content of cache keys. Query parameters that a key omits are not sent to the origin.");
         SECTIONS.put(
                 "cache.overload",
-                "Serving what is stored for longer while an origin, or this proxy, has more to do than it can; it needs a limit.");
-        SECTIONS.put("cache.range", "What becomes of requests for parts.");
+                "Longer use of stored responses while an origin or this proxy is overloaded; off without a limit.");
+        SECTIONS.put("cache.range", "Requests for ranges.");
         SECTIONS.put("cache.tags", "Tags of responses, see [purging.md](../guide/purging.md#tags).");
         SECTIONS.put(
-                "cache.negative_caching", "Storing answers, errors above all, that say nothing of their lifetime.");
-        SECTIONS.put("cache.negative_revalidating", "Which answers count as a failure of the origin.");
+                "cache.negative_caching", "Storing of responses, mainly errors, without an explicit lifetime.");
+        SECTIONS.put("cache.negative_revalidating", "Responses that count as a failure of the origin.");
         SECTIONS.put(
                 "cache_rules",
                 "Settings for single sites, paths, clients and times of day. An element has at least one condition"
@@ -427,12 +427,12 @@ public final class ConfigCatalog {
         SECTIONS.put("log.access", "The access log: one line for each request.");
         SECTIONS.put("admin", "The admin API, which millctl uses.");
         SECTIONS.put("file_mode", "Permissions of cache, logs and state.");
-        SECTIONS.put("timeouts", "How long each step may take.");
+        SECTIONS.put("timeouts", "Time limits of the steps of a request.");
         SECTIONS.put("limits", "Limits for requests, responses, clients and memory.");
         SECTIONS.put("origin", "Connections to origins.");
         SECTIONS.put("origin.tls", "TLS to origins, see [https.md](https.md#tls-to-origins).");
-        SECTIONS.put("dns", "How names of origins become addresses.");
-        SECTIONS.put("worker", "The process that serves, as the launcher starts it.");
+        SECTIONS.put("dns", "Lookup of the addresses of origins.");
+        SECTIONS.put("worker", "The process that serves requests; the launcher starts it.");
     }
 
     private ConfigCatalog() {}

@@ -21,8 +21,8 @@ public final class CacheRulesKeys {
     public static final ConfigKey<List<ConfigValues>> CACHE_RULES = ConfigKey.builder("cache_rules", ValueType.LIST)
             .atsName("cache.config")
             .description(
-                    "Settings for the requests that they match. All matching rules apply; later ones override earlier"
-                            + " ones, and all override cache.");
+                    "Settings for the requests that a rule matches. All matching rules apply: later rules override"
+                            + " earlier ones, and all override section cache.");
     public static final ConfigKey<String> DEST_DOMAIN = ConfigKey.builder("cache_rules[].dest_domain", ValueType.DOMAIN)
             .atsName("dest_domain")
             .description("The client's host is this one or one below it; a dot alone means every host.");
@@ -35,8 +35,8 @@ public final class CacheRulesKeys {
     public static final ConfigKey<String> URL_REGEX = ConfigKey.builder("cache_rules[].url_regex", ValueType.REGEX)
             .atsName("url_regex")
             .description(
-                    "The expression is found in the URL that the cache key has, http://host/path?query: without what"
-                            + " cache.key leaves out, and in its normal form.");
+                    "The expression is found in the URL of the cache key, http://host/path?query. That URL is"
+                            + " normalized, without the parameters that cache.key omits.");
     public static final ConfigKey<String> PREFIX = ConfigKey.builder("cache_rules[].prefix", ValueType.PATH_PREFIX)
             .atsName("prefix")
             .description("The path begins with this, after unnecessary percent-encodings are decoded.");
@@ -53,13 +53,13 @@ public final class CacheRulesKeys {
     public static final ConfigKey<Integer> PORT = ConfigKey.builder("cache_rules[].port", ValueType.INTEGER)
             .within(1, 65535)
             .atsName("port")
-            .description("The port of the client's URL is this one, written or the scheme's own.");
+            .description("The port of the client's URL is this one, explicitly or as the scheme's default.");
     public static final ConfigKey<List<String>> SRC_IP = ConfigKey.builder("cache_rules[].src_ip", ValueType.NAMES)
             .atsName("src_ip")
             .description("The client's address is among these addresses and ranges, such as 10.0.0.0/8.");
     public static final ConfigKey<DayTime> TIME = ConfigKey.builder("cache_rules[].time", ValueType.DAY_TIME)
             .atsName("time")
-            .description("The time of day, where this machine is, lies in this part of the day.");
+            .description("The local time of this machine is in this part of the day.");
     public static final ConfigKey<CacheRuleConfig.Action> ACTION = ConfigKey.builder(
                     "cache_rules[].action", ValueType.word(CacheRuleConfig.Action.class, false))
             .atsName("action")
@@ -88,7 +88,7 @@ public final class CacheRulesKeys {
             .wholeSeconds()
             .atsName("ttl-in-cache")
             .description("Responses are stored, and are fresh for this time after their receipt, whatever their"
-                    + " Cache-Control says except private; the key overrides never_cache and revalidate.");
+                    + " Cache-Control is, except for private; the key overrides never_cache and revalidate.");
 
     /** Keys of a rule that are conditions on the request. */
     public static final List<ConfigKey<?>> CONDITIONS =

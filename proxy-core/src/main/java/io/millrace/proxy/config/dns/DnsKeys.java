@@ -13,20 +13,20 @@ public final class DnsKeys {
             .atsName("proxy.config.dns.nameservers")
             .description(
                     "Name servers, such as 192.0.2.53 or [2001:db8::53]:5353; the next one is used when one does not"
-                            + " answer. The default is those of /etc/resolv.conf.");
+                            + " answer. By default, the name servers in /etc/resolv.conf.");
     public static final ConfigKey<List<ConfigValues>> SPLIT = ConfigKey.builder("dns.split", ValueType.LIST)
             .atsName("splitdns.config, proxy.config.dns.splitDNS.enabled")
-            .description("Domains that have name servers of their own; the longest domain that a name is in decides.");
+            .description("Domains with their own name servers; for a name in several, the longest domain applies.");
     public static final ConfigKey<List<String>> SPLIT_DOMAINS = ConfigKey.builder(
                     "dns.split[].domains", ValueType.NAMES)
             .required()
             .atsName("dest_domain")
-            .description("The domains; names below them are in them.");
+            .description("The domains, each with all names below it.");
     public static final ConfigKey<List<String>> SPLIT_NAME_SERVERS = ConfigKey.builder(
                     "dns.split[].name_servers", ValueType.NAMES)
             .required()
             .atsName("named")
-            .description("Their name servers, as in dns.name_servers.");
+            .description("Name servers of the domains, as in dns.name_servers.");
     public static final ConfigKey<Boolean> SRV = ConfigKey.builder("dns.srv", ValueType.BOOLEAN)
             .defaultsTo(false)
             .atsName("proxy.config.srv_enabled")
@@ -42,39 +42,39 @@ public final class DnsKeys {
                     "dns.prefer", ValueType.word(DnsConfig.Prefer.class, false))
             .defaultsTo(DnsConfig.Prefer.IPV4)
             .atsName("proxy.config.hostdb.ip_resolve")
-            .description("Which addresses of a host are tried first; those of the other kind follow, in turn.");
+            .description("Address family that is tried first; then addresses of both families alternate.");
     public static final ConfigKey<Duration> QUERY_TIMEOUT = ConfigKey.builder("dns.query_timeout", ValueType.DURATION)
             .within(Duration.ofMillis(50), Duration.ofMinutes(1))
             .defaultsTo(Duration.ofSeconds(2))
             .atsName("proxy.config.dns.lookup_timeout")
-            .description("How long one name server has for its answer before the next one is asked.");
+            .description("Time after which a query without an answer is sent to the next name server.");
     public static final ConfigKey<Duration> TTL_MIN = ConfigKey.builder("dns.ttl_min", ValueType.DURATION)
             .within(Duration.ofSeconds(1), Duration.ofHours(1))
             .defaultsTo(Duration.ofSeconds(1))
             .atsName("proxy.config.hostdb.ttl_mode")
-            .description("Shortest time that an answer is good for, whatever it says itself.");
+            .description("Shortest time for which an answer is used, even if its TTL is shorter.");
     public static final ConfigKey<Duration> TTL_MAX = ConfigKey.builder("dns.ttl_max", ValueType.DURATION)
             .within(Duration.ofSeconds(1), Duration.ofDays(30))
             .defaultsTo(Duration.ofDays(1))
             .atsName("proxy.config.hostdb.ttl_mode, proxy.config.hostdb.timeout")
-            .description("Longest time that an answer is good for, whatever it says itself.");
+            .description("Longest time for which an answer is used, even if its TTL is longer.");
     public static final ConfigKey<Duration> NEGATIVE_TTL = ConfigKey.builder("dns.negative_ttl", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofHours(1))
             .defaultsTo(Duration.ofSeconds(5))
             .atsName("proxy.config.hostdb.fail.timeout")
-            .description("How long the answer is cached that a name does not exist or has no address.");
+            .description("Time for which a negative answer (no such name, or no address) is cached.");
     public static final ConfigKey<Duration> SERVE_STALE_FOR = ConfigKey.builder(
                     "dns.serve_stale_for", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofDays(30))
             .defaultsTo(Duration.ofDays(1))
             .atsName("proxy.config.hostdb.serve_stale_for")
-            .description("How long an expired answer is used while no name server answers; 0 turns this off.");
+            .description("Time for which an expired answer is used if no name server answers; 0 turns this off.");
     public static final ConfigKey<Duration> DOWN_TIME = ConfigKey.builder("dns.down_time", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofHours(1))
             .defaultsTo(Duration.ofSeconds(60))
             .atsName("proxy.config.http.down_server.cache_time")
-            .description(
-                    "How long an address of a host that could not be connected to, or was slower than another, is tried last.");
+            .description("Time for which an address is tried after all others of its host, because a connection to it"
+                    + " failed or was slower.");
     public static final ConfigKey<Integer> HOSTS_MAX = ConfigKey.builder("dns.hosts_max", ValueType.INTEGER)
             .within(16, 10_000_000)
             .defaultsTo(10_000)
