@@ -112,7 +112,7 @@ final class LogCommandsTest {
                   type
                     text/html                            2   66.7%       4.0     3.4 KiB
 
-                URLs asked for most
+                Most requested URLs
                       requests    hits       bytes  URL
                              2  100.0%     3.4 KiB  http://www.example.com/a
                 """, run.out());

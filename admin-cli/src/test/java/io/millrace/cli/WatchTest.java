@@ -86,7 +86,7 @@ final class WatchTest {
     void whatChangesIsNotWatched() {
         Run run = run(5, "server", "restart", "--watch", "--admin", directory.toString());
         assertEquals(2, run.exitCode());
-        assertEquals("millctl: --watch is for commands that look, and this one changes something\n", run.err());
+        assertEquals("millctl: --watch is only for commands that change nothing\n", run.err());
     }
 
     @Test

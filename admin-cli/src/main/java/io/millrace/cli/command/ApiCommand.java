@@ -33,7 +33,7 @@ public abstract class ApiCommand implements Callable<Integer> {
         Duration interval = invocation.watch();
         if (interval != null && isChange()) {
             throw new CommandFailure(
-                    ExitCode.USAGE, "--watch is for commands that look, and this one changes something");
+                    ExitCode.USAGE, "--watch is only for commands that change nothing");
         }
         AdminClient client = invocation.client(timeout);
         return interval == null ? once(client) : watch(client, interval);
@@ -132,7 +132,7 @@ public abstract class ApiCommand implements Callable<Integer> {
                         : CommandFailure.away(
                                 ExitCode.UNREACHABLE,
                                 e.message(),
-                                "give it longer with --timeout, or look at the log of the launcher");
+                                "allow more time with --timeout, or look at the log of the launcher");
             case BROKEN_ANSWER ->
                 CommandFailure.away(
                         ExitCode.FAILED, e.message(), "is " + client.address() + " the admin API of a millrace?");

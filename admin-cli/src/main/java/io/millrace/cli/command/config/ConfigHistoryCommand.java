@@ -14,7 +14,7 @@ import picocli.CommandLine.Command;
         name = "history",
         abbreviateSynopsis = true,
         description = {"List the configurations that were applied.", "Time, kind and changed keys of each."},
-        footer = {"", "admin.config_history says how many are kept.", "Example: millctl config history"})
+        footer = {"", "admin.config_history sets how many are kept.", "Example: millctl config history"})
 public final class ConfigHistoryCommand extends ApiCommand {
     public ConfigHistoryCommand(Invocation invocation) {
         super(invocation, Invocation.CHANGE_TIMEOUT);

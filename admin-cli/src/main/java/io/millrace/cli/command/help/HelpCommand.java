@@ -24,7 +24,7 @@ public final class HelpCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // set by Picocli before call()
     private CommandSpec spec;
 
-    @Option(names = "--man", description = "As a page of man(1), of a first word, or of millctl.")
+    @Option(names = "--man", description = "As a manual page for man(1), of a command group or of millctl.")
     private boolean manual;
 
     private final Invocation invocation;
@@ -33,7 +33,7 @@ public final class HelpCommand implements Callable<Integer> {
         this.invocation = invocation;
     }
 
-    @Parameters(paramLabel = "COMMAND", arity = "0..*", description = "The command and the one below it.")
+    @Parameters(paramLabel = "COMMAND", arity = "0..*", description = "The command, and its subcommand.")
     private List<String> names = List.of();
 
     @Override

@@ -46,7 +46,7 @@ public final class MetricMonitorCommand extends ApiCommand {
     @Option(
             names = {"-c", "--count"},
             paramLabel = "N",
-            description = "How many results. Default: until interrupted.")
+            description = "Number of results. Default: until interrupted.")
     private long count = Long.MAX_VALUE;
 
     /** The result of one query. */

@@ -42,7 +42,7 @@ public final class TopCommand extends ApiCommand {
             names = {"-i", "--interval"},
             paramLabel = "SECONDS",
             converter = WatchInterval.class,
-            description = "Time between two looks. Default: 2.")
+            description = "Time between two updates. Default: 2.")
     private Duration interval = Duration.ofSeconds(2);
 
     /** The action of a key. */

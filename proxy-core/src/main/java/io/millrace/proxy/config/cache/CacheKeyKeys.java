@@ -21,8 +21,8 @@ public final class CacheKeyKeys {
             .perRule()
             .atsName("cachekey.so --include-params")
             .description(
-                    "Names of the only query parameters in keys and origin requests; * at the end matches any rest;"
-                            + " empty means all.");
+                    "Query parameters in keys and origin requests; all others are removed. A name may end in *; an"
+                            + " empty list keeps all parameters.");
     public static final ConfigKey<List<String>> EXCLUDED_PARAMS = ConfigKey.builder(
                     "cache.key.excluded_params", ValueType.PARAMETERS)
             .defaultsTo(List.of())
@@ -48,8 +48,8 @@ public final class CacheKeyKeys {
             .perRule()
             .atsName("cachekey.so --static-prefix")
             .description(
-                    "Host that stands in keys for the client's, so that the hosts of a rule, or of rules with the same"
-                            + " to and path, share stored responses; origins get only this host.");
+                    "Host in keys instead of the client's, so that the hosts of a rule, or of rules with the same to"
+                            + " and path, share stored responses; origins get only this host.");
     public static final ConfigKey<List<String>> FIELDS = ConfigKey.builder("cache.key.fields", ValueType.FIELD_NAMES)
             .defaultsTo(List.of())
             .perRule()
@@ -59,7 +59,7 @@ public final class CacheKeyKeys {
             .defaultsTo(List.of())
             .perRule()
             .atsName("cachekey.so --include-cookies")
-            .description("Cookies whose values select variants, in the same way.");
+            .description("Cookies whose values select variants, as the fields of cache.key.fields do.");
     public static final ConfigKey<Integer> GENERATION = ConfigKey.builder("cache.key.generation", ValueType.INTEGER)
             .within(-1, Integer.MAX_VALUE)
             .defaultsTo(-1)

@@ -36,7 +36,8 @@ public final class ConfigKeys {
             .rolling()
             .atsName("ssl_cert_name")
             .description(
-                    "PEM file with the certificate chain, the server's own first; without it tls.certificates are used.");
+                    "PEM file with the certificate chain, the server's own first; by default, tls.certificates are"
+                            + " used.");
     public static final ConfigKey<Path> LISTEN_KEY = ConfigKey.builder("listen[].tls.key", ValueType.PATH)
             .rolling()
             .atsName("ssl_key_name")
@@ -46,8 +47,8 @@ public final class ConfigKeys {
     public static final ConfigKey<List<ConfigValues>> REMAP = ConfigKey.builder("remap", ValueType.LIST)
             .atsName("remap.config")
             .description(
-                    "Rules from client URLs to origins and to other URLs, see docs/guide/configuring-sites.md; whatever no rule maps is answered "
-                            + "with 404.");
+                    "Rules from client URLs to origins and to other URLs, see docs/guide/configuring-sites.md. A"
+                            + " request that no rule maps is answered with 404.");
     public static final ConfigKey<Boolean> PRISTINE_HOST_HDR = ConfigKey.builder("pristine_host_hdr", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()
@@ -84,8 +85,8 @@ public final class ConfigKeys {
             .defaultsTo("millrace")
             .atsName("proxy.config.proxy_name")
             .description(
-                    "Name of this proxy in Via and Cache-Status; proxies that pass requests to each other need different "
-                            + "ones, since a request that names this one is refused as a loop.");
+                    "Name of this proxy in Via and Cache-Status; proxies that pass requests to each other need"
+                            + " different ones, since a request that names this one is refused as a loop.");
     public static final ConfigKey<ViaConfig.Level> VIA_RESPONSE = ConfigKey.builder(
                     "via.response", ValueType.word(ViaConfig.Level.class, true))
             .defaultsTo(ViaConfig.Level.NAME)
@@ -97,7 +98,8 @@ public final class ConfigKeys {
                     "via.request", ValueType.word(ViaConfig.Level.class, true))
             .defaultsTo(ViaConfig.Level.NAME)
             .atsName("proxy.config.http.insert_request_via_str")
-            .description("The same in requests to origins; with none a loop through other proxies is not noticed.");
+            .description("Content of Via in requests to origins, as in via.response; with none, a loop through other"
+                    + " proxies is not detected.");
     public static final ConfigKey<ViaConfig.ServerField> VIA_SERVER = ConfigKey.builder(
                     "via.server", ValueType.word(ViaConfig.ServerField.class, false))
             .defaultsTo(ViaConfig.ServerField.PASS)
@@ -267,7 +269,7 @@ public final class ConfigKeys {
             .defaultsTo(false)
             .perRule()
             .description("Whether a response without explicit lifetime and without Last-Modified stays fresh for the "
-                    + "shortest heuristic lifetime, as in Traffic Server; no error does.");
+                    + "shortest heuristic lifetime, as in Traffic Server; error responses never do.");
     public static final ConfigKey<Duration> CACHE_MAX_STALE_AGE = ConfigKey.builder(
                     "cache.max_stale_age", ValueType.DURATION)
             .within(Duration.ZERO, YEARS)
@@ -372,15 +374,15 @@ public final class ConfigKeys {
     public static final ConfigKey<Path> LOG_ACCESS_PATH = ConfigKey.builder("log.access.path", ValueType.PATH)
             .rolling()
             .atsName("proxy.config.log.logfile_dir")
-            .description("Access log file; without it access.log in the log directory.");
+            .description("Access log file; by default, access.log in the log directory.");
     public static final ConfigKey<AccessLogFormat> LOG_ACCESS_FORMAT = ConfigKey.builder(
                     "log.access.format", ValueType.LOG_FORMAT)
             .defaultsTo(AccessLogFormat.SQUID)
             .rolling()
             .atsName("logging.yaml format")
             .description(
-                    "Line format: Squid's native one, the common or combined one of web servers, JSON, or a template of "
-                            + "%<code> fields; docs/reference/logs.md lists the codes.");
+                    "Line format: Squid's native one, the common or combined one of web servers, JSON, or a template"
+                            + " of %<code> fields; docs/reference/logs.md lists the codes.");
     public static final ConfigKey<Long> LOG_ACCESS_ROTATE_SIZE = ConfigKey.builder(
                     "log.access.rotate_size", ValueType.SIZE)
             .within(0L, TIB)
@@ -407,7 +409,7 @@ public final class ConfigKeys {
     // admin
     public static final ConfigKey<Path> ADMIN_SOCKET = ConfigKey.builder("admin.socket", ValueType.PATH)
             .relaunch()
-            .description("Unix socket of the admin API; without it admin.sock in the run directory.");
+            .description("Unix socket of the admin API; by default, admin.sock in the run directory.");
     public static final ConfigKey<ListenAddress> ADMIN_LISTEN = ConfigKey.builder("admin.listen", ValueType.ADDRESS)
             .relaunch()
             .description("TCP address of the admin API besides the socket; needs token_file.");
@@ -530,7 +532,7 @@ public final class ConfigKeys {
     // worker
     public static final ConfigKey<Path> WORKER_JAVA_HOME = ConfigKey.builder("worker.java_home", ValueType.PATH)
             .rolling()
-            .description("JDK that runs the worker; without it the launcher's own.");
+            .description("JDK that runs the worker; by default, the launcher's JDK.");
     public static final ConfigKey<Integer> WORKER_EVENT_LOOPS = ConfigKey.builder(
                     "worker.event_loops", ValueType.INTEGER)
             .within(0, 1024)
@@ -542,7 +544,7 @@ public final class ConfigKeys {
                     "worker.transport", ValueType.word(WorkerConfig.Transport.class, false))
             .defaultsTo(WorkerConfig.Transport.AUTO)
             .relaunch()
-            .description("How sockets are polled; auto takes epoll where there is one.");
+            .description("Polling of sockets; auto uses epoll if the system has it.");
     public static final ConfigKey<Boolean> WORKER_FAST_LANE = ConfigKey.builder("worker.fast_lane", ValueType.BOOLEAN)
             .defaultsTo(true)
             .description(
@@ -577,7 +579,7 @@ public final class ConfigKeys {
             .orZero()
             .defaultsTo(Duration.ofSeconds(20))
             .description("Longest time that a new worker warms up, by requests to itself, before it replaces a serving"
-                    + " worker. 0 turns the warm-up off. After a crash a worker accepts at once.");
+                    + " worker. 0 turns the warm-up off. After a crash the new worker serves without a warm-up.");
 
     private ConfigKeys() {}
 

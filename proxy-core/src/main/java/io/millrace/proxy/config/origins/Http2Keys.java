@@ -17,7 +17,7 @@ public final class Http2Keys {
                     + " HTTP/1.1 works there too.");
     public static final ConfigKey<OriginConfig.Http2> GROUP = ConfigKey.builder(
                     "origins[].http2", ValueType.word(OriginConfig.Http2.class, false))
-            .description("As origin.http2, for the hosts of the group; without it the rule's holds.");
+            .description("As origin.http2, for the hosts of the group; by default, the value of the rule.");
     public static final ConfigKey<Integer> STREAMS = ConfigKey.builder("http2.streams", ValueType.INTEGER)
             .within(1, 100_000)
             .defaultsTo(100)
@@ -57,7 +57,7 @@ public final class Http2Keys {
             .defaultsTo(256L * 1024)
             .atsName("proxy.config.http2.initial_window_size_in")
             .description(
-                    "Content of one HTTP/2 request that a client may send before the origin takes any of it; less while"
+                    "Content of one HTTP/2 request that a client may send before the origin reads any of it; less while"
                             + " memory is scarce.");
 
     public static final ConfigKey<OriginConfig.Http2> ORIGIN = ConfigKey.builder(
@@ -72,14 +72,14 @@ public final class Http2Keys {
             .defaultsTo(100)
             .atsName("proxy.config.http2.max_concurrent_streams_out")
             .description(
-                    "Requests of one HTTP/2 connection to an origin at the same time, where the origin allows as many;"
-                            + " more need another connection.");
+                    "Concurrent requests of one HTTP/2 connection to an origin, if the origin allows as many; further"
+                            + " requests use another connection.");
     public static final ConfigKey<Long> ORIGIN_STREAM_WINDOW = ConfigKey.builder(
                     "origin.http2_stream_window", ValueType.SIZE)
             .within(16L * 1024, 16L * 1024 * 1024)
             .defaultsTo(256L * 1024)
             .atsName("proxy.config.http2.initial_window_size_out")
-            .description("Content of one HTTP/2 response that an origin may send before this proxy takes any of it.");
+            .description("Content of one HTTP/2 response that an origin may send before this proxy reads any of it.");
 
     private Http2Keys() {}
 }

@@ -84,10 +84,10 @@ public final class OriginGroupKeys {
                     "origins[].connections_max", ValueType.INTEGER)
             .within(1, 1_000_000)
             .atsName("proxy.config.http.per_server.connection.max")
-            .description("As origin.connections_max, for each host of the group; without it that one holds.");
+            .description("As origin.connections_max, for each host of the group; by default, origin.connections_max.");
     public static final ConfigKey<Integer> QUEUE_MAX = ConfigKey.builder("origins[].queue_max", ValueType.INTEGER)
             .within(0, 1_000_000)
-            .description("As origin.queue_max, for each host of the group; without it that one holds.");
+            .description("As origin.queue_max, for each host of the group; by default, origin.queue_max.");
     public static final ConfigKey<Boolean> PARENT_IS_PROXY = ConfigKey.builder(
                     "origins[].parent_is_proxy", ValueType.BOOLEAN)
             .defaultsTo(false)
@@ -153,7 +153,7 @@ public final class OriginGroupKeys {
                     "origins[].markdown.retry_time_max", ValueType.DURATION)
             .within(Duration.ofMillis(100), DAY)
             .defaultsTo(Duration.ofMinutes(5))
-            .description("The longest that retry_time becomes.");
+            .description("Upper bound of retry_time, which doubles with each failed trial.");
     public static final ConfigKey<List<String>> MARKDOWN_CODES = ConfigKey.builder(
                     "origins[].markdown.codes", ValueType.STATUSES)
             .defaultsTo(List.of("503"))

@@ -9,7 +9,7 @@ import java.util.List;
 public final class TunnelKeys {
     public static final ConfigKey<Integer> GROUP_MAX = ConfigKey.builder("origins[].tunnels_max", ValueType.INTEGER)
             .within(1, 1_000_000)
-            .description("As origin.tunnels_max, for each host of the group; without it that one holds.");
+            .description("As origin.tunnels_max, for each host of the group; by default, origin.tunnels_max.");
     public static final ConfigKey<List<String>> UPGRADE = ConfigKey.builder("upgrade", ValueType.PROTOCOLS)
             .defaultsTo(List.of())
             .perRule()
@@ -26,7 +26,7 @@ public final class TunnelKeys {
             .orZero()
             .defaultsTo(Duration.ofDays(1))
             .atsName("proxy.config.websocket.active_timeout")
-            .description("How long a tunnel may live in all; 0 sets no limit.");
+            .description("Longest duration of a tunnel; 0 sets no limit.");
 
     public static final ConfigKey<Integer> ORIGIN_MAX = ConfigKey.builder("origin.tunnels_max", ValueType.INTEGER)
             .within(1, 1_000_000)

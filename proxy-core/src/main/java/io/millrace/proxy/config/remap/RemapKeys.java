@@ -32,12 +32,13 @@ public final class RemapKeys {
     public static final ConfigKey<RuleUrl> REGEX_MAP_WITH_RECV_PORT = ConfigKey.builder(
                     "remap[].regex_map_with_recv_port", ValueType.RULE_REGEX)
             .atsName("regex_map_with_recv_port")
-            .description("As map_with_recv_port, the host being an expression as for regex_map.");
+            .description("As map_with_recv_port, but the host is an expression, as for regex_map.");
     public static final ConfigKey<RuleUrl> MAP_WITH_REFERER = ConfigKey.builder(
                     "remap[].map_with_referer", ValueType.RULE_FROM)
             .atsName("map_with_referer, proxy.config.http.referer_filter")
             .description(
-                    "As map, for requests whose Referer is one of referers; others are redirected to referer_redirect.");
+                    "As map, for requests whose Referer is one of referers; others are redirected to"
+                            + " referer_redirect.");
     public static final ConfigKey<RuleUrl> REVERSE_MAP = ConfigKey.builder("remap[].reverse_map", ValueType.RULE_FROM)
             .atsName("reverse_map")
             .description(
@@ -46,8 +47,8 @@ public final class RemapKeys {
     public static final ConfigKey<RuleUrl> REDIRECT = ConfigKey.builder("remap[].redirect", ValueType.RULE_FROM)
             .atsName("redirect")
             .description(
-                    "Client URLs that begin with this are answered with 301 and the URL of to, the rest of the path and "
-                            + "the query appended; no origin is asked.");
+                    "Client URLs that begin with this are answered with 301 and the URL of to, the rest of the path"
+                            + " and the query appended; no request is sent to an origin.");
     public static final ConfigKey<RuleUrl> REDIRECT_TEMPORARY = ConfigKey.builder(
                     "remap[].redirect_temporary", ValueType.RULE_FROM)
             .atsName("redirect_temporary")
@@ -56,21 +57,22 @@ public final class RemapKeys {
                     "remap[].regex_redirect", ValueType.RULE_REGEX)
             .atsName("regex_redirect")
             .description(
-                    "As redirect, the host being an expression as for regex_map; looked at after all other kinds.");
+                    "As redirect, but the host is an expression, as for regex_map. Such rules are tried after all"
+                            + " others.");
     public static final ConfigKey<RuleUrl> REGEX_REDIRECT_TEMPORARY = ConfigKey.builder(
                     "remap[].regex_redirect_temporary", ValueType.RULE_REGEX)
             .atsName("regex_redirect_temporary")
-            .description("As redirect_temporary, the host being an expression as for regex_map.");
+            .description("As redirect_temporary, but the host is an expression, as for regex_map.");
     public static final ConfigKey<RuleUrl> TO = ConfigKey.builder("remap[].to", ValueType.RULE_TO)
             .required()
             .description(
-                    "URL that replaces what the rule matched: the origin's, for reverse_map the client's; the rest of the"
-                            + " path and the query are appended.");
+                    "URL that replaces what the rule matched: the origin's, for reverse_map the client's; the rest of"
+                            + " the path and the query are appended.");
     public static final ConfigKey<Integer> STATUS = ConfigKey.builder("remap[].status", ValueType.INTEGER)
             .within(301, 308)
             .description(
-                    "Status of a redirection: 301 or 308 for redirect, 307 or 302 for redirect_temporary; 307 and 308 keep "
-                            + "the client's method.");
+                    "Status of a redirection: 301 or 308 for redirect, 307 or 302 for redirect_temporary; 307 and 308"
+                            + " keep the client's method.");
 
     public static final ConfigKey<List<String>> REFERERS = ConfigKey.builder("remap[].referers", ValueType.REFERERS)
             .atsName("map_with_referer")

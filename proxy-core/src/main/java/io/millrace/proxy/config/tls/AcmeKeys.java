@@ -20,7 +20,7 @@ public final class AcmeKeys {
                     "Whether the operator accepts the terms of service of every issuer; no certificate is issued before.");
     public static final ConfigKey<List<ConfigValues>> ISSUERS = ConfigKey.builder("tls.acme.issuers", ValueType.LIST)
             .description(
-                    "Issuers in order of preference; the next one is used where one fails. Without it Let's Encrypt.");
+                    "Issuers in order of preference; if one fails, the next one is used. By default, Let's Encrypt.");
     public static final ConfigKey<String> DIRECTORY = ConfigKey.builder(
                     "tls.acme.issuers[].directory", ValueType.STRING)
             .required()
@@ -36,7 +36,7 @@ public final class AcmeKeys {
     public static final ConfigKey<Path> CA_FILE = ConfigKey.builder("tls.acme.ca_file", ValueType.PATH)
             .description(
                     "PEM file with CA certificates for the verification of issuers and ask URLs, for private issuers."
-                            + " The default is those of the Java runtime.");
+                            + " By default, the CA certificates of the Java runtime.");
     public static final ConfigKey<AcmeConfig.Challenge> CHALLENGE = ConfigKey.builder(
                     "tls.acme.challenge", ValueType.word(AcmeConfig.Challenge.class, false))
             .defaultsTo(AcmeConfig.Challenge.HTTP_01)
@@ -63,13 +63,13 @@ public final class AcmeKeys {
                     "tls.acme.issuances_per_name_per_hour", ValueType.INTEGER)
             .within(1, 1000)
             .defaultsTo(5)
-            .description("Most orders for one name within an hour, failed ones included.");
+            .description("Limit of orders for one name within an hour, failed ones included.");
     public static final ConfigKey<Path> STORAGE = ConfigKey.builder("tls.acme.storage", ValueType.PATH)
-            .description("Directory for accounts, keys and certificates; without it acme in the state directory.");
+            .description("Directory for accounts, keys and certificates; by default, acme in the state directory.");
     public static final ConfigKey<String> ASK = ConfigKey.builder("tls.acme.on_demand.ask", ValueType.STRING)
             .description(
-                    "URL that permits a certificate for an unknown name: it is asked with ?domain=NAME, and 200 means yes."
-                            + " Without it no certificate is issued on demand.");
+                    "URL that permits certificates for unknown names: it is requested with ?domain=NAME, and status 200"
+                            + " permits the name. Without this key no certificate is issued on demand.");
     public static final ConfigKey<Duration> WAIT = ConfigKey.builder("tls.acme.on_demand.wait", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofMinutes(2))
             .defaultsTo(Duration.ofSeconds(15))
@@ -79,7 +79,7 @@ public final class AcmeKeys {
             .within(1, 10_000)
             .defaultsTo(100)
             .description(
-                    "Most names that wait for a certificate on demand at the same time; handshakes for more do not wait.");
+                    "Limit of names that wait for a certificate on demand; handshakes for further names do not wait.");
 
     private AcmeKeys() {}
 }

@@ -48,25 +48,25 @@ public final class ServerTlsKeys {
                     .defaultsTo(TlsVersion.TLS_1_2)
                     .rolling()
                     .atsName("proxy.config.ssl.server.version.min")
-                    .description("Oldest version of TLS that is spoken with clients."),
+                    .description("Oldest version of TLS for connections of clients."),
             ConfigKey.builder("tls.max_version", ValueType.TLS_VERSION)
                     .within(TlsVersion.TLS_1_2, TlsVersion.TLS_1_3)
                     .defaultsTo(TlsVersion.TLS_1_3)
                     .rolling()
                     .atsName("proxy.config.ssl.server.version.max")
-                    .description("Newest version of TLS that is spoken with clients."),
+                    .description("Newest version of TLS for connections of clients."),
             ConfigKey.builder("tls.ciphers", ValueType.NAMES)
                     .rolling()
                     .atsName("proxy.config.ssl.server.cipher_suite")
                     .description("Cipher suites of TLS 1.2 in order of preference, such as"
-                            + " TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256; without it those of BoringSSL. Those of TLS 1.3"
-                            + " are always the same."),
+                            + " TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256; by default, the suites of BoringSSL. The"
+                            + " suites of TLS 1.3 are fixed."),
             ConfigKey.builder("tls.groups", ValueType.NAMES)
                     .rolling()
                     .atsName("proxy.config.ssl.server.groups_list")
                     .description(
-                            "Key exchange groups in order of preference; without it X25519MLKEM768, x25519, P-256, P-384"
-                                    + " and P-521."),
+                            "Key exchange groups in order of preference; by default, X25519MLKEM768, x25519, P-256,"
+                                    + " P-384 and P-521."),
             ConfigKey.builder("tls.client_certificates", ValueType.word(ClientCertificates.class, false))
                     .defaultsTo(ClientCertificates.OFF)
                     .rolling()
@@ -95,20 +95,20 @@ public final class ServerTlsKeys {
                     .defaultsTo(false)
                     .rolling()
                     .atsName("proxy.config.ssl.hsts_include_subdomains")
-                    .description("Whether hsts holds for every subdomain too."),
+                    .description("Whether the policy also applies to all subdomains."),
             ConfigKey.builder("tls.hsts.preload", ValueType.BOOLEAN)
                     .defaultsTo(false)
                     .rolling()
                     .description(
-                            "Whether browsers may ship with the host in their lists; needs include_subdomains and a max_age of"
-                                    + " 365 days."),
+                            "Whether browsers may include the host in their preload lists; needs include_subdomains"
+                                    + " and a max_age of 365 days."),
             ConfigKey.builder("tls.ocsp_stapling", ValueType.BOOLEAN)
                     .defaultsTo(true)
                     .rolling()
                     .atsName("proxy.config.ssl.ocsp.enabled")
                     .description(
-                            "Whether handshakes carry the issuer's confirmation that the certificate is not revoked, where"
-                                    + " the certificate names an OCSP responder. The proxy asks that server."));
+                            "Whether handshakes carry the issuer's confirmation that the certificate is not revoked."
+                                    + " The proxy requests it from the OCSP responder that the certificate names."));
 
     public static final Section LISTEN = new Section(
             ConfigKey.builder("listen[].tls.min_version", ValueType.TLS_VERSION)
