@@ -280,7 +280,7 @@ final class BodyArena {
         int at = (int) place;
         int length = length(region, at);
         if (isFree(region, at)) {
-            throw new IllegalStateException("a block is given back once");
+            throw new IllegalStateException("a block is released twice");
         }
         header(region, at, length, true);
         int next = at + length;
@@ -355,7 +355,7 @@ final class BodyArena {
     private ByteBuf regionOf(long place) {
         ByteBuf region = regions[regionNumber(place)];
         if (region == null) {
-            throw new IllegalStateException("no region is there any more");
+            throw new IllegalStateException("no region remains");
         }
         return region;
     }
