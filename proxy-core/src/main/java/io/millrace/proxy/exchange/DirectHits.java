@@ -184,7 +184,7 @@ final class DirectHits {
             }
             if (fault != null || decision == null) {
                 release();
-                exchange.onFault(fault == null ? new IllegalStateException("nothing was decided") : fault);
+                exchange.onFault(fault == null ? new IllegalStateException("no decision was made") : fault);
                 return exchange;
             }
             try {

@@ -149,7 +149,7 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
     ResponseTee.Reader read(EventExecutor loop, ContentSink sink) {
         ResponseTee body = tee;
         if (body == null) {
-            throw new IllegalStateException("no content that can be read here");
+            throw new IllegalStateException("the content is in the store");
         }
         return body.read(loop, sink);
     }
@@ -158,7 +158,7 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
     void prepend(StoredObject<StoredHead> firstPart) {
         ResponseTee body = tee;
         if (body == null) {
-            throw new IllegalStateException("a stored part goes before what a tee brings");
+            throw new IllegalStateException("a stored part must precede the content of a tee");
         }
         prefix = new StoredPrefix(firstPart, home.loop(), body, this);
         prefix.pump();

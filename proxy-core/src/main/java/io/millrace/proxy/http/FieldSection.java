@@ -368,7 +368,7 @@ public final class FieldSection {
 
     private void requireReusable() {
         if (blockStart != NOT_CONTIGUOUS) {
-            throw new IllegalStateException("an immutable field section takes no lines");
+            throw new IllegalStateException("an immutable field section cannot be changed");
         }
     }
 

@@ -197,7 +197,7 @@ final class Http1Stream implements ClientStream {
             return;
         }
         if (headWritten) {
-            throw new IllegalStateException("a second response head");
+            throw new IllegalStateException("a second final response head");
         }
         headWritten = true;
         contentLength = head.contentLength();

@@ -136,7 +136,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
     private boolean readPreface(ByteBuf in) throws Http2Exception {
         if (!Http2Preface.isBegun(in)) {
             throw Http2Exception.connection(
-                    ErrorCode.PROTOCOL_ERROR, Http2Fault.PROTOCOL, "no connection preface of HTTP/2");
+                    ErrorCode.PROTOCOL_ERROR, Http2Fault.PROTOCOL, "invalid connection preface");
         }
         if (in.readableBytes() < Http2Preface.length()) {
             return false;
@@ -403,7 +403,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
             end(Http2Exception.connection(
                     ErrorCode.PROTOCOL_ERROR,
                     Http2Fault.TIMEOUT,
-                    "a preface or field block that did not come in time"));
+                    "timeout of the connection preface or of a field block"));
         }
         return late;
     }

@@ -208,7 +208,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
             return;
         }
         if (headWritten) {
-            throw new IllegalStateException("a second response head");
+            throw new IllegalStateException("a second final response head");
         }
         headWritten = true;
         if (tunnelAsked && head.status() / 100 == 2) {

@@ -74,7 +74,7 @@ final class ResponseContent {
     ByteBuf take(int most) {
         ArrayDeque<ByteBuf> waiting = queue;
         if (waiting == null) {
-            throw new IllegalStateException("no content waits");
+            throw new IllegalStateException("no content is queued");
         }
         ByteBuf first = waiting.element();
         int length = Math.min(Math.min(Math.min(most, window), Frames.PAYLOAD_BYTES_MAX), first.readableBytes());

@@ -22,8 +22,8 @@ class OriginHttp2FaultsTest extends OriginHttp2Fixture {
     static Stream<Arguments> badResponses() {
         return Stream.of(
                 Arguments.of("no status", new String[] {"a", "b"}, "no :status"),
-                Arguments.of("status twice", new String[] {":status", "200", ":status", "200"}, "twice"),
-                Arguments.of("status last", new String[] {"a", "b", ":status", "200"}, "behind other fields"),
+                Arguments.of("status twice", new String[] {":status", "200", ":status", "200"}, "repeated"),
+                Arguments.of("status last", new String[] {"a", "b", ":status", "200"}, "a regular field"),
                 Arguments.of("path", new String[] {":path", "/"}, "other than :status"),
                 Arguments.of("status 600", new String[] {":status", "600"}, ":status"),
                 Arguments.of("status 20", new String[] {":status", "20"}, ":status"),
@@ -101,10 +101,10 @@ class OriginHttp2FaultsTest extends OriginHttp2Fixture {
     static Stream<Arguments> violations() {
         return Stream.of(
                 Arguments.of("push", Frames.PUSH_PROMISE, 1, new byte[8], "PUSH_PROMISE"),
-                Arguments.of("own stream", Frames.HEADERS, 2, Http2Peer.block(":status", "200"), "not begun"),
-                Arguments.of("idle stream", Frames.DATA, 99, new byte[1], "not begun"),
+                Arguments.of("own stream", Frames.HEADERS, 2, Http2Peer.block(":status", "200"), "idle stream"),
+                Arguments.of("idle stream", Frames.DATA, 99, new byte[1], "idle stream"),
                 Arguments.of("window", Frames.WINDOW_UPDATE, 0, new byte[] {0x7f, -1, -1, -1}, "2^31-1"),
-                Arguments.of("window by 0", Frames.WINDOW_UPDATE, 0, new byte[4], "by 0"),
+                Arguments.of("window by 0", Frames.WINDOW_UPDATE, 0, new byte[4], "increment of 0"),
                 Arguments.of("ping", Frames.PING, 0, new byte[7], "PING"),
                 Arguments.of("enable push", Frames.SETTINGS, 0, new byte[] {0, 2, 0, 0, 0, 1}, "ENABLE_PUSH"),
                 Arguments.of("HPACK", Frames.HEADERS, 1, new byte[] {(byte) 0xff, 0x7f}, "index"),

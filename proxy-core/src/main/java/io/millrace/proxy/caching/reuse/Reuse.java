@@ -141,7 +141,7 @@ public sealed interface Reuse {
             long nowMillis,
             CacheSettings settings,
             @Nullable Outdated outdated) {
-        assert !stored.isVaryMarker() : "a vary marker is no response";
+        assert !stored.isVaryMarker() : "a vary marker is not a response";
         NotUsable notUsable = notUsable(request, stored, settings);
         if (notUsable != null) {
             return notUsable;

@@ -163,7 +163,7 @@ public final class Http2ClientStream {
     void onHead(ResponseHead head, boolean endStream) throws Http2Exception {
         if (head.isInterim()) {
             if (endStream) {
-                throw malformed("an interim response that ends its stream");
+                throw malformed("an interim response with END_STREAM");
             }
             if (++interimCount > INTERIM_MAX) {
                 throw malformed("more than " + INTERIM_MAX + " interim responses");
@@ -184,7 +184,7 @@ public final class Http2ClientStream {
         }
         if (length > receiveWindow) {
             throw Http2Exception.stream(
-                    id, ErrorCode.FLOW_CONTROL_ERROR, Http2Fault.FLOW_CONTROL, "more content than the window has");
+                    id, ErrorCode.FLOW_CONTROL_ERROR, Http2Fault.FLOW_CONTROL, "DATA exceeds the stream's window");
         }
         receiveWindow -= length;
         framePadding = length;

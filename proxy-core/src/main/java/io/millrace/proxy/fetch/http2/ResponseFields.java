@@ -93,7 +93,7 @@ final class ResponseFields implements HpackDecoder.Receiver {
 
     private void addPseudo(byte[] name, int nameStart, int nameLength, byte[] value, int from, int valueLength) {
         if (trailers || status != 0 || fields.size() > 0) {
-            problem = "malformed response head: a pseudo-field twice, behind other fields, or in trailers";
+            problem = "malformed response head: a pseudo-field is repeated, follows a regular field, or is in trailers";
         } else if (!FieldLexer.equals(name, nameStart, nameStart + nameLength, ":status")) {
             problem = "malformed response head: a pseudo-field other than :status";
         } else if (valueLength != 3

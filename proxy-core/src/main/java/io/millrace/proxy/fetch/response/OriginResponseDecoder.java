@@ -138,7 +138,7 @@ public final class OriginResponseDecoder extends HttpResponseDecoder {
         }
         anyBytes = true;
         switch (phase) {
-            case NONE -> broken("bytes that belong to no request", in, out);
+            case NONE -> broken("bytes after the last response", in, out);
             case HEAD -> decodeHead(ctx, in, out);
             case LENGTH -> decodeLength(in, out);
             case CHUNKS -> decodeChunks(ctx, in, out);

@@ -80,7 +80,7 @@ final class LogTemplate {
         try {
             compiler.compile();
         } catch (LogTemplateException e) {
-            throw new IllegalStateException("it was compiled before", e);
+            throw new IllegalStateException("the template was compiled before", e);
         }
         return new TemplateLines(
                 compiler.pieces.toArray(new Piece[0]), Math.max(LineBuffer.MAX_LINE_BYTES, maxLineBytes));
