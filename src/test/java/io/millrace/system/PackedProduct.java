@@ -22,10 +22,10 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
  * The product as it is shipped: unpacks {@code millrace-<version>.tar.gz} (system property {@code millrace.packed}) and
- * starts launchers from it. It is unpacked once for all classes and test JVMs, beside the packed file, and has been started
- * before, as it has been on a server: the archive of its workers' classes is there, and nothing is recorded beside a test.
- * What a test starts ends with the test, what {@code @BeforeAll} starts ends with the class,
- * each by its own process id; a failed test shows the logs of all that ran. Register it as a static field.
+ * starts launchers from it. It is unpacked once for all classes and test JVMs, beside the packed file. It has been
+ * started before, so that the class archive of its workers exists and is not recorded during a test. Processes started
+ * by a test end with the test, those of {@code @BeforeAll} with the class, each by its process id. A failed test prints
+ * the logs of all processes. Register it as a static field.
  */
 final class PackedProduct
         implements BeforeAllCallback,
@@ -34,7 +34,7 @@ final class PackedProduct
                 AfterEachCallback,
                 AfterAllCallback {
 
-    /** With leak detection and without. */
+    /** Directories with and without leak detection. */
     private static final Map<Boolean, Path> UNPACKED = new ConcurrentHashMap<>();
 
     private final boolean leakDetection;
@@ -50,17 +50,20 @@ final class PackedProduct
         this.again = again;
     }
 
-    /** The product as it is. In the normal run its workers compile with C1 only, which takes less CPU time at a start. */
+    /**
+     * Returns the product as it is. In the normal run its workers compile with C1 only, which takes less CPU time at a
+     * start.
+     */
     static PackedProduct asShipped() {
         return new PackedProduct(false, false);
     }
 
-    /** The product with nothing changed, for this class alone, which is the first to start it. */
+    /** Returns an unchanged product for this class alone, which starts it for the first time. */
     static PackedProduct unpackedAnew() {
         return new PackedProduct(false, true);
     }
 
-    /** The product with assertions and Netty's leak detection on in its worker; a reported leak fails the test. */
+    /** Returns the product with assertions and Netty's leak detection in its worker; a reported leak fails the test. */
     static PackedProduct withLeakDetection() {
         return new PackedProduct(true, false);
     }
@@ -102,7 +105,7 @@ final class PackedProduct
         UNPACKED.put(leakDetection, home);
     }
 
-    /** Brings the archive of the worker's classes, so that no later start records one. */
+    /** Records the class archive of the worker, so that no later start records one. */
     private void startOnce() throws IOException {
         String options = System.getProperty("millrace.system.jvm", "") + "\n"
                 + (leakDetection ? "-ea\n-Dio.netty.leakDetection.level=paranoid\n" : "");
@@ -174,12 +177,15 @@ final class PackedProduct
         stopping.forEach(MillraceProcess::assertNoLeaks);
     }
 
-    /** The directory with {@code bin}, {@code conf} and {@code lib}. */
+    /** Returns the directory with {@code bin}, {@code conf} and {@code lib}. */
     Path home() {
         return home;
     }
 
-    /** A new directory with a short name (its paths go into Unix socket addresses) that goes away with the class. */
+    /**
+     * Returns a new directory with a short name, because its paths are used in Unix socket addresses. It is deleted
+     * with the class.
+     */
     Path newDirectory() {
         try {
             Path directory = Files.createTempDirectory("mr-");
@@ -190,7 +196,7 @@ final class PackedProduct
         }
     }
 
-    /** What {@code bin/millrace run} will be given. */
+    /** Returns the arguments of {@code bin/millrace run}. */
     Launch launch() {
         return new Launch(this);
     }
@@ -207,7 +213,7 @@ final class PackedProduct
         (inTest ? ofTest : ofClass).add(process);
     }
 
-    /** A port on loopback that nobody has, and no outgoing connection takes. */
+    /** Returns an unused port on loopback that no outgoing connection takes. */
     static int freePort() {
         return FreePorts.next();
     }

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Every kind of remap rule, one configuration: what the origin is asked for, or where the client is sent. */
+/** Tests every kind of remap rule in one configuration: the request to the origin, or the redirection of the client. */
 class RemapVerbsTest {
 
     @RegisterExtension

@@ -11,7 +11,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** This module's sources keep the rules of style. */
+/** Checks the style of this module's sources. */
 class TidyTest {
     @Test
     void theSourcesAreTidy() {

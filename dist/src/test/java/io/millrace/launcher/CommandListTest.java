@@ -8,7 +8,9 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
-/** The lists of commands in the help of {@code millrace}: each is told by one short, whole sentence on one line. */
+/**
+ * Tests the lists of commands in the help of {@code millrace}: each command has one short, whole sentence on one line.
+ */
 final class CommandListTest {
     private static final int WIDTH = 80;
 

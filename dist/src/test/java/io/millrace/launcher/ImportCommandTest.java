@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/** {@code millrace import ats DIR}. */
+/** Tests {@code millrace import ats DIR}. */
 final class ImportCommandTest {
     private record Run(int exitCode, String out, String err) {}
 

@@ -6,7 +6,7 @@ import io.millrace.proxy.ReloadReport.Result;
 import org.junit.jupiter.api.Test;
 
 class MillraceProxyTest {
-    /** A rejected setting keeps the launcher from giving the configuration to the next worker. */
+    /** A rejected setting would keep the launcher from giving the configuration to the next worker. */
     @Test
     void whatWaitsForAnotherLauncherIsNotRejected() {
         assertEquals(

@@ -23,7 +23,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A worker hands its store over when it is told to, and keeps or closes it when nobody tells it anything any more. */
+/**
+ * Tests that a worker hands over its store when it is ordered to, and keeps or closes the store when no further order
+ * arrives.
+ */
 @Timeout(60)
 class StoreHandOverTest {
     private static final ControlMessage RELEASE = new ControlMessage.Release();

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The access log of a running proxy in the formats that its configuration asks for. */
+/** Tests the access log of a running proxy in the configured formats. */
 class AccessLogTemplateTest {
     @RegisterExtension
     final ProxyExtension proxy = new ProxyExtension();

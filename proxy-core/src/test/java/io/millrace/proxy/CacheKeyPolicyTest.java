@@ -25,8 +25,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What keys hold where an operator decides it, over real sockets, in front of an origin that answers with everything that it is
- * told: whoever shares an answer was asked for the same.
+ * Tests the settings of cache keys over real sockets, with an origin whose response depends on the whole request.
+ * Requests that share a response must be equal for the origin.
  */
 class CacheKeyPolicyTest {
     private static final long SEED = 20_261_122;
@@ -35,7 +35,7 @@ class CacheKeyPolicyTest {
     @RegisterExtension
     final ProxyExtension proxy = new ProxyExtension();
 
-    /** Answers with the request line and every field that is not the proxy's own, all of it storable. */
+    /** Answers with the request line and every field that the proxy did not add; all responses are storable. */
     private static void credulous(RawOrigin.Exchange request) throws IOException {
         String length = RawClient.field(request.head(), "content-length");
         if (length != null) {
@@ -95,7 +95,7 @@ class CacheKeyPolicyTest {
         assertEquals(1, proxy.origin().requests());
     }
 
-    /** Published as parameter cloaking and its like: two parsers read one query in two ways. */
+    /** Published as parameter cloaking: two parsers read one query differently. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -122,7 +122,10 @@ class CacheKeyPolicyTest {
         assertNotEquals(poisoned, victim);
     }
 
-    /** Random URLs of few characters, so that many share a key: each is answered with what it would have brought by itself. */
+    /**
+     * Random URLs with few characters, so that many share a key. Each response must equal the response to a request of
+     * its own.
+     */
     @Test
     void whoSharesAnAnswerWouldHaveAskedTheSame() throws Exception {
         start("cache.key.excluded_params", "u*, x", "cache.key.sorted_params", "true");
@@ -147,7 +150,7 @@ class CacheKeyPolicyTest {
         assertTrue(proxy.origin().requests() < 1500, "too few of them shared an answer");
     }
 
-    /** What the origin is to be asked, told in the plainest way. */
+    /** Returns the expected request to the origin, computed in the simplest way. */
     private static String asked(String query) {
         List<String> kept = new ArrayList<>();
         for (String parameter : query.split("&", -1)) {
@@ -233,7 +236,7 @@ class CacheKeyPolicyTest {
                 .text();
         assertEquals("posted /a?utm_a=evil", answer);
         assertEquals("GET /a HTTP/1.1", line(proxy.get("/a")));
-        // Nothing is left out of this one: its answer may stand for GET's.
+        // A POST keeps its whole query, because its response may be stored for GET.
         send("POST", "http://test.example/b", "Content-Length: 0\r\n");
         assertEquals("posted /b", proxy.get("/b?utm_a=1").text());
     }
@@ -266,11 +269,11 @@ class CacheKeyPolicyTest {
         assertEquals("true".equals(pristine), first.contains("\nHost: shop.example\n"), first);
         assertEquals(first, send("GET", "http://de.example/a").text());
         assertEquals(1, proxy.origin().requests());
-        // Another port is another site.
+        // A URL with another port is another site.
         assertTrue(send("GET", "http://de.example:81/a").text().contains("X-Forwarded-Host: shop.example:81\n"));
     }
 
-    /** A proxy in front that is trusted hands on what clients ask for: it must not carry in what the key leaves out. */
+    /** A trusted proxy passes on URLs of clients. They must not bring in the parts that the key omits. */
     @ParameterizedTest
     @ValueSource(
             strings = {

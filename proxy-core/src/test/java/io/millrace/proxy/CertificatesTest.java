@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Certificates by name over real sockets. */
+/** Tests certificates by name over real sockets. */
 class CertificatesTest {
     private static final TestAuthority AUTHORITY = new TestAuthority("listeners");
     private static final Instant START = Instant.parse("2020-01-01T00:00:00Z");

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What the proxy says that it would do with a request, held against what it then does. */
+/** Tests the dry run: its result must match the real request that follows. */
 class ExplainTest {
     @RegisterExtension
     final ProxyExtension proxy = new ProxyExtension();
@@ -115,7 +115,7 @@ class ExplainTest {
         assertEquals("hit", explain("/a").outcome());
     }
 
-    /** RFC 9111 s4.2: lifetime minus age, each with the field that it is from. */
+    /** RFC 9111 s4.2: lifetime minus age, each with the field that determines it. */
     @Test
     void whatIsFreshAnswersWithTheArithmetic() throws Exception {
         start("Cache-Control: public, s-maxage=60, max-age=5\r\nAge: 7\r\n");
@@ -209,7 +209,7 @@ class ExplainTest {
         assertEquals("Vary: X-Device", by(phone, "lookup"));
     }
 
-    /** A body that is too long for RAM, so that nothing loads it there after the start. */
+    /** The body is too long for RAM, so nothing loads it there after the start. */
     @Test
     void whatLiesOnDiskIsReadToBeExplained() throws Exception {
         byte[] content = new byte[4 << 20];
@@ -317,7 +317,7 @@ class ExplainTest {
         assertNull(explained.key());
     }
 
-    /** What an exchange would wait for is told, and is what it then waits for. */
+    /** The fetch in progress that a request would wait for is reported, and the request then waits for it. */
     @Test
     void aFetchUnderWayIsWaitedFor() throws Exception {
         CountDownLatch go = new CountDownLatch(1);
@@ -405,7 +405,7 @@ class ExplainTest {
         });
     }
 
-    /** RFC 9110 s15.5.15, RFC 6585 s5: as long as is allowed, and a byte more; the wire says the same. */
+    /** RFC 9110 s15.5.15, RFC 6585 s5: at the limit, and one byte above it; the real response agrees. */
     @ParameterizedTest
     @CsvSource({"256, false, 200", "257, true, 414"})
     void aRequestLineIsMeasured(int bytes, boolean refused, int status) throws Exception {
@@ -450,7 +450,7 @@ class ExplainTest {
                 explain("POST", null, "/a", new Field("Content-Length", "10")).outcome());
     }
 
-    /** A fault is an answer, and lets go of what it holds: else the question would wait for ever. */
+    /** A fault completes the dry run and releases its objects; otherwise the caller would wait for ever. */
     @Test
     void aFaultOnTheWayIsTheAnswer() throws Exception {
         start("Cache-Control: max-age=60\r\n");
@@ -490,7 +490,7 @@ class ExplainTest {
                 .get();
     }
 
-    /** The limit is that of HTTP/2, each field counted with 32 bytes more, and one byte decides. */
+    /** The limit is that of HTTP/2, with 32 more bytes per field; one byte decides. */
     @Test
     void requestsOfHttp2HaveLimitsOfTheirOwn() throws Exception {
         start("", config -> config.set("http2.header_list", "1KiB").set("limits.request_header", "32KiB"));

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What clients get whom a filter refuses, and what is told of them. */
+/** Tests the responses to requests that a filter refuses, and their records in log and metrics. */
 class FiltersOnTheWireTest {
     private static final String SECOND = "127.0.0.2";
 
@@ -123,7 +123,7 @@ class FiltersOnTheWireTest {
         assertEquals(200, from("127.0.0.1", get("test.example")).status());
     }
 
-    /** A connection that got hits is refused from the reload on, and served again after the next. */
+    /** A connection that received hits is refused after the reload, and served again after the next one. */
     @Test
     void filterHoldsFromTheReloadOn() throws Exception {
         proxy.start(
@@ -177,7 +177,7 @@ class FiltersOnTheWireTest {
         assertEquals(1, proxy.origin().requests());
     }
 
-    /** A filter can take the right to purge away, and not give it. */
+    /** A filter can deny the right to purge, but cannot grant it. */
     @Test
     void purgesPassTheFiltersAndPurgeAllow() throws Exception {
         String purge = "PURGE /p HTTP/1.1\r\nHost: a\r\n\r\n";

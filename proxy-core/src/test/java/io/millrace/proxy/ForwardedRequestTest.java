@@ -14,12 +14,12 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Requests in absolute form that no rule maps (RFC 9112 s3.2.2), from clients that are forwarded and from others. */
+/** Tests requests in absolute form that no rule maps (RFC 9112 s3.2.2), from permitted clients and others. */
 class ForwardedRequestTest {
     @RegisterExtension
     final ProxyExtension proxy = new ProxyExtension().withoutRules();
 
-    /** Answers with the head that it was sent, for an hour. */
+    /** Answers with the received head, fresh for an hour. */
     private static void echo(RawOrigin.Exchange request) throws IOException {
         request.ok("Cache-Control: max-age=3600\r\n", RawInput.latin1(request.head()));
     }
@@ -110,7 +110,7 @@ class ForwardedRequestTest {
         assertEquals(1, proxy.counted(Counter.DENIED_FORWARD_DESTINATION));
     }
 
-    /** A connection that a rule has opened to a private address is no way there for others. */
+    /** A connection that a rule has opened to a private address is not used for forwarded requests. */
     @Test
     void connectionOfARuleServesNoForwardedRequest() throws Exception {
         proxy.start(ForwardedRequestTest::echo, config -> forwarding(config)
@@ -132,7 +132,10 @@ class ForwardedRequestTest {
         assertEquals(0, proxy.origin().requests());
     }
 
-    /** What a rule has stored is for those who may ask the rule, also when that is gone; and the other way round. */
+    /**
+     * Responses stored by a rule are only for requests that the rule maps, also after the rule is removed; and vice
+     * versa.
+     */
     @Test
     void whatARuleHasStoredIsNotWhatIsForwarded() throws Exception {
         proxy.start(ForwardedRequestTest::echo);
@@ -147,7 +150,7 @@ class ForwardedRequestTest {
         assertTrue(ask("GET " + own + "/a").text().startsWith("GET /private/a "));
     }
 
-    /** Behind a load balancer all have its address: then the client is who the filters take for it. */
+    /** Behind a load balancer all clients have its address. The client is then the one that the filters use. */
     @Test
     void clientBehindATrustedProxyIsTheOneThatItNames() throws Exception {
         proxy.start(ForwardedRequestTest::echo, config -> forwarding(config)
@@ -184,7 +187,9 @@ class ForwardedRequestTest {
         assertEquals(1, proxy.origin().requests());
     }
 
-    /** Where it came from is not known; whether it may be asked for there shows when it is. */
+    /**
+     * The source of the stored response is unknown. Whether its destination is permitted is determined by the request.
+     */
     @Test
     void whatIsStoredIsNoHitWhereItsDestinationIsNoLongerAllowed() throws Exception {
         proxy.start(ForwardedRequestTest::echo, ForwardedRequestTest::forwarding);

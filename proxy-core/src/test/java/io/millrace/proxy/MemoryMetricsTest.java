@@ -40,7 +40,7 @@ class MemoryMetricsTest {
         MemorySource.MemoryReport report = metrics.memory();
         long sum = parts.values().stream().mapToLong(Long::longValue).sum();
         long kernel = ProcessMemory.anonymousBytes();
-        // Malloc of a test's JVM may have chunks in its arenas, and those count twice.
+        // Malloc may have chunks of the test's JVM in its arenas, which are then counted twice.
         long twice = Math.min(parts.get("malloc"), store.residentBytes() + store.idleBytes());
         assertTrue(
                 sum > kernel - kernel / 10 && sum < kernel + kernel / 10 + twice,

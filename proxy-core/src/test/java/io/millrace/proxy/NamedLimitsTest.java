@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Who meets a limit is told its name, and so is the operator. */
+/** Tests that exceeded limits are named to clients and operators. */
 class NamedLimitsTest {
     private static final long QUIET_NANOS = 1000;
 

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What operators see of groups of origins, and put down and up. */
+/** Tests the admin API for groups of origins: the list, and marking hosts down and up. */
 class OriginAdminTest {
     private static final long T = 1_767_225_600_000L;
 

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Which origins are believed, what they are shown, and what becomes of files that change or are faulty. */
+/** Tests TLS to origins: accepted certificates, client certificates, and files that change or are faulty. */
 class OriginTlsTest {
     private static final TestAuthority AUTHORITY = new TestAuthority("origins");
     private static final TestAuthority OTHER = new TestAuthority("others");
@@ -95,7 +95,7 @@ class OriginTlsTest {
         }
     }
 
-    /** The origin closes each connection, and the second one resumes the first one's session. */
+    /** The origin closes each connection, and the second connection resumes the session of the first one. */
     @Test
     void resumesSessions() throws Exception {
         start(AUTHORITY.issue("localhost"), "ca_file: ca.pem");
@@ -112,13 +112,13 @@ class OriginTlsTest {
         assertEquals(502, status());
         write("other.pem", AUTHORITY);
         ProxyExtension.await("the authorities", this::isAnswered);
-        // A faulty version changes nothing.
+        // A faulty version has no effect.
         Files.writeString(directory.resolve("other.pem"), "nothing");
         write("ca.pem", OTHER);
         assertEquals(200, status());
     }
 
-    /** Never the system's trust store in place of a file that is not there. */
+    /** The system's trust store is never used in place of a missing file. */
     @Test
     void failsWithoutItsFilesUntilTheyAreThere() throws Exception {
         start(AUTHORITY.issue("localhost"), "ca_file: late.pem");

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** An operator's drain on the wire, and what is told of the process. */
+/** Tests an operator's drain over real sockets, and the report about the process. */
 class ServerDrainTest {
     @RegisterExtension
     final ProxyExtension proxy = new ProxyExtension();

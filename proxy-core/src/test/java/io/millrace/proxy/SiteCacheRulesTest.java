@@ -17,7 +17,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Rules of {@code cache_rules} over real sockets, and what answers and the inspector say of them. */
+/** Tests {@code cache_rules} over real sockets, and the reports about them in responses and in the inspector. */
 class SiteCacheRulesTest {
     private static final ConfigValues NEVER_BELOW_A = rule().set(CacheRulesKeys.PREFIX, "/a")
             .set(CacheRulesKeys.ACTION, CacheRuleConfig.Action.NEVER_CACHE)
@@ -30,7 +30,7 @@ class SiteCacheRulesTest {
         return ConfigValues.builder();
     }
 
-    /** Starts a proxy whose origin counts its answers in the content. */
+    /** Starts a proxy whose origin counts its responses in the content. */
     private void start(String fields, ConfigValues... rules) throws Exception {
         proxy.start(request -> request.ok(fields, RawInput.latin1("answer " + request.number())), config -> {
             for (ConfigValues rule : rules) {

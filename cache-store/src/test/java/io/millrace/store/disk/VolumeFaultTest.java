@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** One volume by itself, and what errors make of it. */
+/** Tests one volume with I/O errors. */
 class VolumeFaultTest {
     private static final KeepTimes NO_TIMES = new KeepTimes(0, 0);
     private static final Path PATH = Path.of("/v");
@@ -49,7 +49,7 @@ class VolumeFaultTest {
     private final class Told implements VolumeListener {
         @Override
         public void segmentSealed(Volume sealed) {
-            // Nothing is forced here.
+            // This file does not force anything.
         }
 
         @Override

@@ -22,7 +22,7 @@ class VolumeThreadTest {
         };
     }
 
-    /** What gathering tasks left unsettled. */
+    /** Number of tasks that were added to a batch and not yet settled. */
     private int gathered;
 
     private void settle() {
@@ -95,7 +95,7 @@ class VolumeThreadTest {
         assertEquals(List.of("settled 1", "end"), steps);
     }
 
-    /** One that has run a gathering task and rests for an hour. */
+    /** Returns a thread that has run a batched task and then waits for an hour. */
     private VolumeThread resting() {
         VolumeThread thread = new VolumeThread("t", 16, List.of(), this::settle, TimeUnit.HOURS.toNanos(1));
         thread.start();

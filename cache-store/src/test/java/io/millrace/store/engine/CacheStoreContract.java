@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What every store does, whatever it is made of. One subclass for each configuration. */
+/** Tests of the contract of {@code CacheStore}. Each configuration has a subclass. */
 abstract class CacheStoreContract {
     TestStore test;
 

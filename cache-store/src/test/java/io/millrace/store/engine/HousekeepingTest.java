@@ -21,7 +21,7 @@ class HousekeepingTest {
         housekeeping.close();
     }
 
-    /** As the RAM tier's policy does while others put in faster than it evicts. */
+    /** Like the RAM tier's policy while other threads insert faster than it evicts. */
     private final class AsksForMore implements Runnable {
         private final int wanted;
         private final CompletableFuture<Integer> deepest = new CompletableFuture<>();
@@ -55,7 +55,7 @@ class HousekeepingTest {
         assertEquals(100, task.runs);
     }
 
-    /** Else memory that it had set aside was still counted when the store was closed. */
+    /** Otherwise memory that the task had reserved would still be counted when the store is closed. */
     @Test
     void whatRunsHasEndedWhenItIsClosed() throws InterruptedException {
         CountDownLatch begun = new CountDownLatch(1);
@@ -97,7 +97,7 @@ class HousekeepingTest {
         }
     }
 
-    /** Else the RAM tier would keep its size, and what it has taken out, for good. */
+    /** Otherwise the RAM tier would keep its size, and the entries it has removed, for ever. */
     @Test
     void whatIsDoneNowAndThenIsDoneAgainAfterItFailed() {
         AtomicInteger runs = new AtomicInteger();

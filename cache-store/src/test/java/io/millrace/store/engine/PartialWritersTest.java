@@ -15,7 +15,7 @@ import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** Writers that divide a partial object among themselves, and readers that wait for them. */
+/** Tests writers that divide the blocks of a partial object among them, and readers that wait for the blocks. */
 class PartialWritersTest extends PartialObjects {
     @Test
     void claimsAreRunsOfFreeBlocks() {

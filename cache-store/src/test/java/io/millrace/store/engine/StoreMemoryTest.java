@@ -25,7 +25,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a store does when its memory is used up. */
+/** Tests a store whose memory is exhausted. */
 class StoreMemoryTest {
     private static final int MIB = 1 << 20;
 
@@ -92,7 +92,7 @@ class StoreMemoryTest {
                 lengths.add(length);
                 read(object, (long) i * StoredObject.READ_LENGTH_MAX, slow, length);
             }
-            // The first ones are answered; their buffers are kept, so the others find no memory.
+            // The first reads succeed and keep their buffers, so the others find no memory.
             for (int i = 0; i < 20; i++) {
                 assertEquals(StoredObject.READ_LENGTH_MAX, TestStore.await(lengths.get(i)));
             }
@@ -138,7 +138,7 @@ class StoreMemoryTest {
         }
     }
 
-    /** Keeps the content that is read; says how much it is. */
+    /** Keeps the read content and adds its length. */
     private static void read(
             StoredObject<TextHead> object,
             long position,

@@ -27,7 +27,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What outlives a store: closing, killing, losing power, handing over, and a volume that is lost and found. */
+/** Tests what is preserved after a close, a kill, a power failure, a hand-over, and the loss and return of a volume. */
 class StoreRestartTest {
     private static final Path VOLUME = Path.of("/volume0");
 
@@ -164,7 +164,7 @@ class StoreRestartTest {
                             .contains("pid " + ProcessHandle.current().pid()),
                     refused::toString);
             assertThrows(IOException.class, () -> StoreCheck.check(directory.resolve("v")));
-            // The refused one has not taken the first one's lock along.
+            // The refused store has not released the lock of the first one.
             assertThrows(UncheckedIOException.class, () -> new TestStore(config, new SystemFileIo()));
             assertTrue(first.put("a", "h", new byte[10]));
         }

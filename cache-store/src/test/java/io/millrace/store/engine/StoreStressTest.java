@@ -24,11 +24,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Many threads on few keys, in volumes that go round and round. */
+/** Many threads on few keys, in volumes that wrap repeatedly. */
 class StoreStressTest {
     private static final int STEPS = 2500;
     private static final int THREADS = 4;
-    /** A body is told by its seed, which its head names. */
+    /** The seed of a body is in its head. */
     private final AtomicInteger found = new AtomicInteger();
 
     @ParameterizedTest(name = "{0} bytes of RAM")
@@ -116,7 +116,10 @@ class StoreStressTest {
         found.incrementAndGet();
     }
 
-    /** Checks what is in RAM without holding it, or holding it only when it was found; false when there is nothing. */
+    /**
+     * Checks an object in RAM without a reference, or with a reference after it was found; returns false if there is
+     * none.
+     */
     private boolean checkedInRam(TestStore test, ResidentReader<TextHead> reader, String key, boolean retained) {
         StoredObject<TextHead> object;
         reader.begin();

@@ -19,7 +19,7 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The tools that look into a closed volume. */
+/** Tests the tools that read a closed volume. */
 class StoreToolsTest {
     private static final Path VOLUME = Path.of("/volume0");
     private static final Path FILE = VOLUME.resolve("volume");
@@ -72,7 +72,7 @@ class StoreToolsTest {
     @Test
     void anEntryWithoutItsRecordIsDamage() throws IOException {
         long body = io.find(FILE, Arrays.copyOf(TestStore.body(50, 3000), 100));
-        // Somewhere in the header: the record is not recognised any more.
+        // A position in the header: the record is no longer recognized.
         long header = body / 64 * 64;
         while (io.find(FILE, new byte[] {'M', 'R', 'R', 'C'}) > header) {
             header -= 64;
@@ -91,7 +91,7 @@ class StoreToolsTest {
         List<String> keys = dump(new StoreDump.Options(true, false, "http://a/", -1));
         assertTrue(keys.contains("http://a/7"), keys::toString);
         assertFalse(keys.contains("http://b/\"quoted\""), keys::toString);
-        // Stored, and removed: two records.
+        // Two records: one stored object, and its removal.
         assertEquals(2, keys.stream().filter("http://a/10"::equals).count());
         List<String> json = dump(new StoreDump.Options(false, true, "http://b/", -1));
         assertEquals(1, json.size());

@@ -41,7 +41,7 @@ class MappedIndexTest {
         MappedIndex index = create(new FaultyFileIo(), 10);
         Map<Long, Long> model = new HashMap<>();
         for (int step = 0; step < 60_000; step++) {
-            // Few low hashes, so that probe sequences are long and run into each other.
+            // Few low hashes, so that probe sequences are long and overlap.
             long low = random.nextInt(step < 30_000 ? 200 : 3000) * 3L;
             long high = -low;
             switch (random.nextInt(4)) {

@@ -20,7 +20,7 @@ import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The map of one volume, by itself. */
+/** Tests the map of one volume. */
 class InventoryTest {
     private static final UUID VOLUME = new UUID(1, 2);
 
@@ -106,7 +106,7 @@ class InventoryTest {
         assertEquals(1, second.entries());
         assertTrue(second.isUpTo(9));
         assertFalse(second.isUpTo(10));
-        // As it lies there now, so a kill would leave it.
+        // A copy of the present state, as a kill would leave it.
         Path killed = Files.createDirectory(directory.resolve("killed"));
         for (String name : List.of(Inventory.FILE_NAME, InventoryState.FILE_NAME)) {
             Files.copy(directory.resolve(name), killed.resolve(name));
@@ -157,7 +157,7 @@ class InventoryTest {
             if (damaged.length > 0) {
                 damaged[random.nextInt(damaged.length)] = (byte) random.nextInt();
             }
-            // Null or some entry, but never an exception.
+            // Returns null or some entry, but never throws an exception.
             Inventory.decode(damaged);
             Inventory.key(damaged);
             Inventory.location(damaged);

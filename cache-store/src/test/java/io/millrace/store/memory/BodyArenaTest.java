@@ -18,12 +18,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Blocks of an arena never overlap, nothing of a region is lost, and all of it goes back. */
+/** Tests that blocks of an arena never overlap, that no part of a region is lost, and that all regions are released. */
 class BodyArenaTest {
     private static final int REGION = 64 << 10;
     private static final long SEED = Long.getLong("store.seed", System.nanoTime());
 
-    /** Each access would be recorded where leaks are looked for. */
+    /** Without leak detection, which would record each access. */
     private static final UnpooledByteBufAllocator ALLOCATOR = new UnpooledByteBufAllocator(true, true);
 
     private static final int THREADS = 4;
@@ -116,7 +116,7 @@ class BodyArenaTest {
             all.add(body(length, (byte) i));
         }
         assertEquals(1, unreleased());
-        // Each second one, then those between: three neighbours become one.
+        // First every second one, then those between: three neighbours are merged.
         for (int i = 0; i < count; i += 2) {
             free(all.get(i));
         }

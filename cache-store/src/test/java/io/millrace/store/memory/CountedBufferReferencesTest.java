@@ -14,7 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** References to a buffer that the budget counts. */
+/** Tests references to a buffer whose bytes the budget counts. */
 class CountedBufferReferencesTest {
     private final MemoryBudget budget = new MemoryBudget(64 << 20);
     private final BodyPool pool = new BodyPool(null, 64 << 20);

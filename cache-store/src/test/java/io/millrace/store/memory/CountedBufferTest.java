@@ -28,12 +28,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Buffers that lie side by side in one region know nothing of each other, and what they take is counted. */
+/** Tests that neighbouring buffers in one region do not affect each other, and that their bytes are counted. */
 class CountedBufferTest {
     private static final int BUDGET_BYTES = 64 << 20;
     private static final UnpooledByteBufAllocator ALLOCATOR = new UnpooledByteBufAllocator(true, true);
 
-    /** What regions are, with Netty's use of Unsafe and without. */
+    /** The kind of regions: with Netty's use of Unsafe, and without. */
     enum Region {
         WITH_ADDRESS,
         WITHOUT_ADDRESS;
@@ -152,7 +152,7 @@ class CountedBufferTest {
             assertEquals(100, forgotten(allocator));
             await().atMost(Duration.ofMinutes(1)).until(() -> {
                 System.gc();
-                // Each allocation looks for those that are gone.
+                // Each allocation checks for leaked buffers.
                 allocator.directBuffer(100).release();
                 return told.stream().anyMatch(records -> records.contains("forgotten"));
             });

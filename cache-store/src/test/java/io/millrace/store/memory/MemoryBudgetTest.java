@@ -178,7 +178,9 @@ class MemoryBudgetTest {
         assertEquals(refused.get(), budget.refusedFills());
     }
 
-    /** Takes more than its part of the limit, looks, and gives it back; again and again, all at the same time. */
+    /**
+     * Repeatedly reserves more than its part of the limit, checks it, and releases it, concurrently with the others.
+     */
     private void fill(
             CyclicBarrier together, Random random, AtomicLong most, AtomicInteger given, AtomicInteger refused)
             throws Exception {
@@ -193,7 +195,7 @@ class MemoryBudgetTest {
                 }
                 most.accumulateAndGet(budget.bytes(Part.FILLING), Math::max);
             }
-            // All hold what they have: more than there is was asked for.
+            // All hold their reservations. Together they requested more than the limit.
             together.await(30, TimeUnit.SECONDS);
             held.forEach(ByteBuf::release);
         }

@@ -120,7 +120,7 @@ class RamReaderTest {
         assertEquals(0, usedBytes());
     }
 
-    /** The section that began later did not see it: it need not wait for that one. */
+    /** The later section did not see the entry, so the entry need not wait for it. */
     @Test
     void whatWaitsForOneSectionDoesNotWaitForTheNext() {
         put("a", 1);
@@ -167,7 +167,9 @@ class RamReaderTest {
         reader.end();
     }
 
-    /** Two threads read while another replaces and removes: nobody reads a buffer that went back, or two bodies in one. */
+    /**
+     * Two threads read while another one replaces and removes. No reader sees a released buffer, or two bodies in one.
+     */
     @Test
     void readersNeverSeeWhatWasLetGo() throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(2);

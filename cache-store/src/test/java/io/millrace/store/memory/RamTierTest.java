@@ -41,7 +41,7 @@ class RamTierTest {
         return key.getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** Some keys share a hash. */
+    /** Some keys have the same hash. */
     private static long hash(String key) {
         return (key.hashCode() % 1000) * 0x9E37_79B9_7F4A_7C15L;
     }
@@ -62,7 +62,7 @@ class RamTierTest {
         assertEquals(0, allocator.metric().usedDirectMemory());
     }
 
-    /** A thread that has asked it lives on; what the tier's policy runs on may be a whole store. */
+    /** The thread that has used the tier lives on. The executor of the tier's policy may reference a whole store. */
     @Test
     void tierThatNobodyHasAnyMoreIsNotKeptByTheThreadsThatAskedIt() {
         WeakReference<Executor> store = askTierOfItsOwn();
@@ -235,7 +235,7 @@ class RamTierTest {
         woken.forEach(Runnable::run);
         woken.clear();
         for (int thread = 0; thread < 32; thread++) {
-            // Too few for any thread alone.
+            // Too few for a batch of one thread.
             Thread asking = new Thread(() -> ask(large, "a", 32));
             assertEquals(0, woken.size(), "before thread " + thread);
             asking.start();

@@ -5,7 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.millrace.launcher.ats.source.Outcome;
 import org.junit.jupiter.api.Test;
 
-/** The filters that are written for rules, and for whom the forward proxy is opened; who is let in says {@link AtsFiltersTest}. */
+/**
+ * Tests the filters that are written for rules, and the clients of the forward proxy. {@link AtsFiltersTest} tests
+ * which clients are admitted.
+ */
 final class AtsFilterTextTest extends AtsFixture {
     @Test
     void ruleWhoseFilterAllowsDoesNotOpenWhatIpAllowDenies() {

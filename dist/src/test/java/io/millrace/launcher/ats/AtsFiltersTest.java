@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Who is let in by imported filters is who Traffic Server lets in: for addresses and methods by the dozen, by its way to decide. */
+/** Tests that imported filters admit the same clients as Traffic Server, for many addresses and methods. */
 final class AtsFiltersTest extends AtsClientsFixture {
     private static final List<String> METHODS = List.of("GET", "HEAD", "POST", "DELETE", "PURGE", "MKCOL");
 
@@ -55,7 +55,7 @@ final class AtsFiltersTest extends AtsClientsFixture {
         assertEquals("", letIn(0, "GET"));
         assertEquals("", letIn(1, "GET"));
         assertEquals("10.0.0.1 10.0.0.3 10.0.0.4", letIn(2, "GET"));
-        // A range that was named already says nothing.
+        // A repeated range has no effect.
         assertEquals("10.0.0.2 10.0.0.3 10.0.0.4 10.0.0.9 127.0.0.1 2001:db8::1 ::1", letIn(3, "GET"));
         assertEquals("10.0.0.1", letIn(4, "GET"));
         assertTrue(samples.line("remap.config", 1).note().contains("are all that there are"));

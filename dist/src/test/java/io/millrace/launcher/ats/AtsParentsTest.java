@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The groups of hosts that parents and strategies become, and when another host is tried. */
+/** Tests the groups of hosts imported from parents and strategies, and their retries. */
 final class AtsParentsTest extends AtsFixture {
     @Test
     void parentsBecomeAGroupThatTheRulesTowardsThemName() {
@@ -130,7 +130,7 @@ final class AtsParentsTest extends AtsFixture {
         assertProblem("strategies/02.yaml:1:1", "YAML");
     }
 
-    /** Requests that no rule maps, from the addresses of ip_allow. */
+    /** Writes settings that forward requests which no rule maps, from the addresses of ip_allow. */
     private void forwarding(String... parents) {
         samples.file("records.yaml", "records: {url_remap: {remap_required: 0}}");
         samples.file("ip_allow.yaml", "ip_allow:", "  - {apply: in, ip_addrs: 10.0.0.0/8, action: set_allow}");

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What records become, and what is written where no record says anything. */
+/** Tests the import of records, and the keys that are written without a record. */
 final class AtsRecordsTest extends AtsFixture {
     @ParameterizedTest
     @CsvSource(
@@ -213,7 +213,7 @@ final class AtsRecordsTest extends AtsFixture {
         assertOutcome(Outcome.NOT_MAPPED, "socks.config", 1, "through SOCKS");
     }
 
-    /** Traffic Server looks up rules for CONNECT as well. */
+    /** Traffic Server also applies rules to CONNECT. */
     @Test
     void tunnelsGoByNoRule() {
         samples.file("records.config", "CONFIG proxy.config.http.connect_ports STRING 443 563");
@@ -221,7 +221,7 @@ final class AtsRecordsTest extends AtsFixture {
         assertOutcome(Outcome.NOT_MAPPED, "records.config", 1, "CONNECT does not use rules of remap");
     }
 
-    /** Version 11 takes CDN-Cache-Control into account, 10.2 nothing, and others do not know the record. */
+    /** Version 11 evaluates CDN-Cache-Control, version 10.2 no targeted field, and others do not have the record. */
     @Test
     void targetedFieldsOfTheVersionThatTheDirectoryShows() {
         samples.file("records.yaml", "records: {http: {server_ports: 8080}}");
@@ -265,7 +265,7 @@ final class AtsRecordsTest extends AtsFixture {
         assertOutcome(Outcome.NOT_MAPPED, "storage.yaml", 5, "set volumes[].share");
     }
 
-    /** As in Traffic Server's manual: YAML takes {@code ::/0} for a plain scalar. */
+    /** As in Traffic Server's manual: YAML reads {@code ::/0} as a plain scalar. */
     @Test
     void addressesThatBeginWithAColonNeedNoQuotes() {
         samples.file(

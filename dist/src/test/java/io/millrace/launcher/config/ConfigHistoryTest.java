@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Which configurations are kept, how long and for whom, and what a rollback makes of them. */
+/** Tests which configurations are kept, for how long and for whom, and rollbacks to them. */
 class ConfigHistoryTest extends ConfigChangesFixture {
     @Test
     void rollsBackWithoutTouchingTheFileUntilTheNextReload() throws Exception {

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** What a reload takes from the files, what it leaves of what was set, and what it says beforehand. */
+/** Tests the settings that a reload takes from the files, the set values that it keeps, and the plan of a reload. */
 class ConfigReloadTest extends ConfigChangesFixture {
     @Test
     void aReloadKeepsWhatWasSetUnlessTheFileChangesTheSameKey() throws Exception {

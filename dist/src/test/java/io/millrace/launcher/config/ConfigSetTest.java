@@ -17,7 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 
-/** What {@code config set} puts over the file, how long it stays there, and what becomes of several at once. */
+/** Tests the values that {@code config set} puts over the file, their lifetime, and concurrent changes. */
 class ConfigSetTest extends ConfigChangesFixture {
     @Test
     void setsSeveralKeysAtOnceOverTheFile() throws Exception {

@@ -25,7 +25,10 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Which worker has a change: the one that runs takes it over, or another one takes its place and knows what this launcher expects. */
+/**
+ * Tests which worker applies a change: the running worker, or a new one that replaces it and has the settings that this
+ * launcher expects.
+ */
 class WorkerChangeTest extends ConfigChangesFixture {
     @Test
     void rollsAWorkerForWhatOneCannotTakeOver() throws Exception {
@@ -105,7 +108,10 @@ class WorkerChangeTest extends ConfigChangesFixture {
         assertEquals(1000, command.config().worker().heartbeatIntervalMillis(), "its patience is 10 s");
     }
 
-    /** They let nobody through to where it listens: that stays until it is restarted, and so does what they know of it. */
+    /**
+     * These settings do not give access to the admin address. It stays until the launcher is restarted, and so does the
+     * worker's knowledge of it.
+     */
     @Test
     void workersKnowWhereThisLauncherListens() throws Exception {
         Path token = Files.writeString(directory.resolve("token"), "0123456789abcdef");
@@ -189,7 +195,7 @@ class WorkerChangeTest extends ConfigChangesFixture {
                 Duration.ofSeconds(3), read(worker.rolled.remove()).worker().warmUpLimit());
     }
 
-    /** What drains does so in the time that holds when it begins, and not in that of its start. */
+    /** A drain uses the timeout that is in force when it begins, not the one at the start. */
     @Test
     void aWorkerDrainsInTheTimeThatHoldsThen() throws Exception {
         run(FILE);

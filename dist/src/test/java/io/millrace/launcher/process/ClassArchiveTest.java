@@ -123,13 +123,13 @@ class ClassArchiveTest {
         assertFalse(archive.exists());
     }
 
-    /** As a package installs it: files of root, and a service of another user. */
+    /** As in an installed package: files of root, and a service of another user. */
     @Test
     void isUsedNoMoreWhereItCannotBeRemovedUntilItIsRecordedAnew() throws IOException {
         ClassArchive archive = ClassArchive.in(packaged, directory, javaHome, List.of(), jar.toString(), "17", 17);
         Files.writeString(recording(archive), "classes");
         assertTrue(archive.settle(true));
-        // Root may remove any file, but no user a directory that is not empty.
+        // Root may remove any file, but no user may remove a directory that is not empty.
         Path name = Files.move(archive.file(), packaged.resolve("recorded"));
         Files.createDirectories(archive.file().resolve("not empty"));
         assertTrue(archive.discard("a worker crashed"));

@@ -52,7 +52,7 @@ class ReloadingTest {
         return answer;
     }
 
-    /** The number of what the worker has just been sent. */
+    /** Returns the number of the reload that the worker has just received. */
     private long sent() {
         return ((ControlMessage.Reload) control.readOutbound()).request();
     }

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Where requests may be forwarded to. */
+/** Tests the permitted destinations of forwarded requests. */
 class DestinationsTest {
     private static IpAddress ip(String text) {
         return IpAddress.of(NetUtil.createByteArrayFromIpAddressString(text));

@@ -11,7 +11,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 final class MethodPolicyTest {
-    /** For the proxy itself, and for those that may purge. */
+    /** For the proxy itself, and for clients that may purge. */
     private static final Set<Method> PURGING = Set.of(Method.PURGE, Method.BAN);
 
     private static final Set<Method> REFUSED = EnumSet.of(Method.CONNECT, Method.TRACE);

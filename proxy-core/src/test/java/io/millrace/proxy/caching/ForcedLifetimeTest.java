@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What {@code revalidate} and {@code ttl_in_cache} of cache rules make of responses. */
+/** Tests the effect of {@code revalidate} and {@code ttl_in_cache} of cache rules on responses. */
 final class ForcedLifetimeTest {
     private static final CacheSettings REVALIDATE = forced(60, -1).build();
     private static final CacheSettings TTL =
@@ -90,7 +90,7 @@ final class ForcedLifetimeTest {
         assertEquals(60, TTL.lifetimes().ttlSeconds(stored, NOW));
     }
 
-    /** A rule that holds at some times of the day, or for some clients, leaves the others their lifetime. */
+    /** A rule that matches at some times of the day, or some clients, does not change the lifetime for the others. */
     @Test
     void storedResponseKeepsItsOwnLifetimeForRequestsThatNoRuleMatches() {
         ResponseHead response = Heads.response(200, "Cache-Control: max-age=100");

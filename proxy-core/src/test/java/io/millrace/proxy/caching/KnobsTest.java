@@ -27,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What each setting of an operator changes, and that its default changes nothing. */
+/** Tests the effect of each setting, and that its default has none. */
 final class KnobsTest {
 
     private static final String FRESH = "Cache-Control: max-age=60";

@@ -42,7 +42,9 @@ final class StoredHeadTest {
         assertEquals(5, stored.currentAgeSeconds(NOW));
     }
 
-    /** Without asking the origin nobody else may have the response, so nobody else gets its cookie. */
+    /**
+     * No other client may receive the response without a request to the origin, so no other client receives its cookie.
+     */
     @ParameterizedTest(name = "Set-Cookie beside {0} is stored: {1}")
     @CsvSource(
             delimiter = '|',

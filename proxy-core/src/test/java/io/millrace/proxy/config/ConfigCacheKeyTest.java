@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What a file may say of cache keys. */
+/** Tests the settings of cache keys in the file. */
 final class ConfigCacheKeyTest {
     private static final String GOOD = """
             listen: [":8080"]

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The section dns in the file: what is read, and what is said of what cannot be. */
+/** Tests the section dns in the file: valid settings, and messages about invalid ones. */
 class ConfigDnsTest {
     @TempDir
     Path directory;

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a file may say about filters. */
+/** Tests filters in the file. */
 final class ConfigFiltersTest {
     private static final String GOOD = """
             listen: ["127.0.0.1:8080"]

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Nobody is forwarded unless the file says so, whole. */
+/** Tests that forwarding is off unless the file has all required settings. */
 final class ConfigForwardProxyTest {
     private static ConfigResult load(String forward) {
         String rest = "listen: [':8080']\nremap: [{map: /, to: 'http://o'}]\n";

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Groups of origins in the file: what is read, and what is said of what cannot be. */
+/** Tests groups of origins in the file: valid settings, and messages about invalid ones. */
 class ConfigOriginsTest {
     @TempDir
     Path directory;
@@ -188,7 +188,7 @@ class ConfigOriginsTest {
         assertEquals(ConfigKey.Apply.LIVE, changes.get(0).apply());
     }
 
-    /** A request whose Via names the one that gets it is refused as a loop. */
+    /** A request whose Via names the receiving proxy is refused as a loop. */
     @Test
     void siblingsThatHaveOneNameAreWarnedOf() throws IOException {
         String siblings =

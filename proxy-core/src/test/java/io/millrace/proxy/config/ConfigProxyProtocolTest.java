@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a file may say of the PROXY protocol. */
+/** Tests the PROXY protocol in the file. */
 final class ConfigProxyProtocolTest {
     private static ConfigResult parse(String listen, String access) {
         return ConfigLoader.parse(
@@ -54,7 +54,9 @@ final class ConfigProxyProtocolTest {
                 parse(listen, access).problems().toString());
     }
 
-    /** A host that the client of a forward proxy names expects no header, whatever holds for the origins of rules. */
+    /**
+     * A host named by the client of a forward proxy expects no header, whatever the setting for origins of rules is.
+     */
     @Test
     void originsOfRulesAreToldTheClientAndHostsThatClientsNameAreNot() {
         ProxyConfig config = Objects.requireNonNull(

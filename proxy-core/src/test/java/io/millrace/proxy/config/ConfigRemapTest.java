@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Kinds of rules in the file: what is wrong with them, and what of them can never match. */
+/** Tests the kinds of rules in the file: their problems, and rules that can never match. */
 final class ConfigRemapTest {
     private static final String HEAD = "listen: [':8080', ':9000']\nremap:\n";
 

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which modes files get, and what is said of those that are there. */
+/** Tests the modes of created files, and the warnings about existing ones. */
 class FilePermissionsTest {
     @TempDir
     Path directory;
@@ -91,7 +91,7 @@ class FilePermissionsTest {
         assertTrue(check().text().contains(token + ": the token file cannot be read, no such file"), check().text());
     }
 
-    /** A worker reads it again, and does not need the token. */
+    /** A worker reads the file again, and does not need the token. */
     @Test
     void aTokenFileThatIsGoneLaterIsNoErrorOfADocumentThatWasRead() throws IOException {
         ConfigDocument document = check().document();

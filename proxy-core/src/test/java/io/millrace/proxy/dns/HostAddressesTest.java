@@ -27,7 +27,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What is remembered of hosts, for how long, and when name servers are asked; the time is the test's. */
+/** Tests the cached addresses of hosts, their lifetime, and the queries to name servers. The test sets the time. */
 class HostAddressesTest {
     private static final long TTL_SECONDS = 100;
     private static final long NEGATIVE_SECONDS = 5;
@@ -41,7 +41,7 @@ class HostAddressesTest {
     private DnsSettings settings = settings(100, 100, List.of());
     private final HostAddresses addresses = new HostAddresses(loop, () -> settings, chosen -> NameLookup.by(asked));
 
-    /** Notes what is asked; the test answers. */
+    /** Records the queries; the test answers them. */
     private static final class Asked extends InetNameResolver {
         final List<String> names = new ArrayList<>();
         final List<Promise<List<InetAddress>>> answers = new ArrayList<>();
@@ -116,7 +116,7 @@ class HostAddressesTest {
         channel.runPendingTasks();
     }
 
-    /** As a name server that does not answer, or not with an answer. */
+    /** Answers like a name server that fails or does not answer. */
     private void fail(int query) {
         Throwable silent = new UnknownHostException("no answer").initCause(new IOException("timed out"));
         asked.answers.get(query).setFailure(silent);
@@ -138,7 +138,7 @@ class HostAddressesTest {
         answer(query, literals);
     }
 
-    /** A file of hosts that counts how often it is compared. */
+    /** A hosts file that counts its comparisons. */
     private static final class ComparedHosts extends AbstractMap<String, List<InetAddress>> {
         final AtomicInteger comparisons = new AtomicInteger();
 
@@ -159,7 +159,7 @@ class HostAddressesTest {
         }
     }
 
-    /** A file of hosts may be long, every reload reads it, and every request to an origin asks. */
+    /** A hosts file may be long, every reload reads it, and every request to an origin uses it. */
     @Test
     void aReloadThatChangesNothingOfNamesIsNoticedOnce() {
         known("a.test", "192.0.2.7");
@@ -318,7 +318,7 @@ class HostAddressesTest {
     @Test
     void rfc8305Section4_familiesTakeTurnsAndEveryAddressIsFirstInItsTurn() {
         known("a.test", "192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8::2", "192.0.2.3");
-        // The one who asked first had the first turn.
+        // The first lookup had the first turn of the rotation.
         assertEquals(List.of("192.0.2.2", "2001:db8::2", "192.0.2.3", "2001:db8::1", "192.0.2.1"), now("a.test"));
         assertEquals("192.0.2.3", now("a.test").get(0));
         assertEquals("192.0.2.1", now("a.test").get(0));

@@ -23,7 +23,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-/** Each reason for which a call fails. */
+/** Tests each reason of a failed call. */
 class FetchFailureTest extends FetchFixture {
 
     private static final FetchSettings IMPATIENT = settings()
@@ -370,7 +370,7 @@ class FetchFailureTest extends FetchFixture {
         }
     }
 
-    /** A listening socket whose queue is full, so that connecting to it is never answered. */
+    /** A listening socket with a full queue: connecting to it is never answered. */
     private static final class FullListener implements AutoCloseable {
 
         private final ServerSocket listening = new ServerSocket();
@@ -378,7 +378,7 @@ class FetchFailureTest extends FetchFixture {
 
         FullListener(String address, int port) throws IOException {
             listening.bind(new InetSocketAddress(NetUtil.createInetAddressFromIpAddressString(address), port), 1);
-            // A backlog of 1 holds 2 on Linux; the rest makes sure.
+            // A backlog of 1 holds 2 connections on Linux; the others are a reserve.
             for (int i = 0; i < 4; i++) {
                 SocketChannel channel = SocketChannel.open();
                 channel.configureBlocking(false);

@@ -18,7 +18,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-/** Requests out, responses in, one at a time. */
+/** Tests single requests and responses. */
 class FetchTest extends FetchFixture {
 
     @Test

@@ -10,10 +10,10 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Responses that two readers could frame differently are refused, and their connection carries nothing more. */
+/** Tests that responses with ambiguous framing are refused, and their connections are closed. */
 class FramingGuardTest extends FetchFixture {
 
-    /** A response, and what the failure says of it. */
+    /** A response, and the text of its failure. */
     record Case(String name, String wire, String problem) {
 
         @Override
@@ -187,7 +187,7 @@ class FramingGuardTest extends FetchFixture {
         }
     }
 
-    /** What is unusual and still beyond doubt. */
+    /** Unusual, but unambiguous responses. */
     @TestFactory
     Stream<DynamicTest> accepts() {
         return Stream.of(

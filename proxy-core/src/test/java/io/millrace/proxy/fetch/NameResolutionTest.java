@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Names asked of name servers on the loopback, which do what name servers should not. */
+/** Tests lookups by name servers on loopback that behave in invalid ways. */
 class NameResolutionTest extends FetchFixture {
     private static final String OK = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok";
     private static final int NXDOMAIN = 3;
@@ -84,7 +84,7 @@ class NameResolutionTest extends FetchFixture {
     private OriginFailure failing(String host) throws Exception {
         OriginFailure failure = fetchFailing(get(Origin.http(host, origin.port())));
         assertEquals(Reason.DNS, failure.reason(), failure.message());
-        // The event loop has something to do meanwhile, and does it.
+        // The event loop processes other work in the meantime.
         assertEquals(200, fetch("127.0.0.1").head.status());
         return failure;
     }
@@ -333,7 +333,7 @@ class NameResolutionTest extends FetchFixture {
         assertEquals(List.of("plain.test", "plain.test"), server.asked());
     }
 
-    /** The dot says that the name is whole (RFC 1034 s3.1). */
+    /** The dot marks a complete name (RFC 1034 s3.1). */
     @Test
     void aNameThatEndsWithADotMayBeAService() throws Exception {
         askForServices();

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Origins that violate HTTP/2, or end streams and connections early. */
+/** Tests origins that violate HTTP/2, or end streams and connections early. */
 class OriginHttp2FaultsTest extends OriginHttp2Fixture {
     static Stream<Arguments> badResponses() {
         return Stream.of(
@@ -220,13 +220,13 @@ class OriginHttp2FaultsTest extends OriginHttp2Fixture {
             OriginFailure failure = fetchFailing(h2(origin, builder -> builder.settings(hasty)));
             assertEquals(Reason.FIRST_BYTE_TIMEOUT, failure.reason());
             assertTrue(pinged.await(RecordedResponse.WAIT_SECONDS, TimeUnit.SECONDS));
-            // The connection is under suspicion: another one is made.
+            // The connection may be broken, so another one is created.
             assertEquals("/next", fetch(h2(origin, "/next")).content());
             assertEquals(2, origin.connectionsAccepted());
         }
     }
 
-    /** RFC 9113 s6.9.2: a window that SETTINGS makes too large is an error of the connection. */
+    /** RFC 9113 s6.9.2: SETTINGS that make a window too large are a connection error. */
     @Test
     void anInitialWindowThatIsTooLargeForAStreamEndsTheConnection() throws Exception {
         try (ScriptedOrigin origin = ScriptedOrigin.running(

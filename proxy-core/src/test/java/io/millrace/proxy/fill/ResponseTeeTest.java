@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** One origin body on its way to its readers and into the store. */
+/** Tests the transfer of one origin body to its readers and into the store. */
 class ResponseTeeTest {
     private static final EventExecutor HERE = ImmediateEventExecutor.INSTANCE;
     private static final int WINDOW = 100;
@@ -79,7 +79,9 @@ class ResponseTeeTest {
         assertEquals(WINDOW + 10, slow.bytes().length);
     }
 
-    /** What a client takes that never reads is in buffers of its connection; what it takes beyond shows that it reads. */
+    /**
+     * A client that never reads fills the buffers of its connection. Bytes accepted beyond these show that it reads.
+     */
     @ParameterizedTest
     @CsvSource({"0, 16", "100, 16", "512, 16", "612, 100", "1536, 1024", "4000, 1024"})
     void windowOfABodyThatIsNotStoredGrowsByWhatTheReaderTook(int takenKib, int windowKib) {

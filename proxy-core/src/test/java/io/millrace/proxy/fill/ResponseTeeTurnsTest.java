@@ -18,7 +18,7 @@ import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Several readers of one origin body: whose turn it is, and what they get in it. */
+/** Tests several readers of one origin body: their order, and the bytes in each turn. */
 class ResponseTeeTurnsTest {
     private static final int WINDOW = 100;
 
@@ -109,7 +109,7 @@ class ResponseTeeTurnsTest {
         }
     }
 
-    /** A client that is slow keeps one of them, each its own. */
+    /** A slow client keeps its own copy of them. */
     @Test
     void readersThatKeepCopiesAreGivenNoMoreAtOnceThanThoseOfWhatIsStored() {
         ResponseTee tee = new ResponseTee(turns.eventLoop(), 4 << 20, true, feed);
@@ -125,7 +125,7 @@ class ResponseTeeTurnsTest {
         tee.end();
     }
 
-    /** All who are slow keep the same first bytes, however many they are; not so of those behind. */
+    /** All slow clients keep the same first bytes, whatever their number; this does not apply to later bytes. */
     @Test
     void manyReadersThatKeepWhatTheyAreGivenShareOneLongFirstPiece() {
         ResponseTee tee = new ResponseTee(turns.eventLoop(), 4 << 20, true, feed);
@@ -149,7 +149,7 @@ class ResponseTeeTurnsTest {
         tee.end();
     }
 
-    /** What a few share might be kept by a single one in the end. */
+    /** Bytes that a few clients share might finally be kept by a single one. */
     @Test
     void aFewReadersAreGivenNoMoreAtOnceThanThoseOfWhatIsStored() {
         ResponseTee tee = new ResponseTee(turns.eventLoop(), 4 << 20, true, feed);
@@ -205,7 +205,7 @@ class ResponseTeeTurnsTest {
         tee.end();
     }
 
-    /** As with a stored first part that is in RAM. */
+    /** As with a stored first part in RAM. */
     @Test
     void whatComesInTheMiddleOfServingStaysInTheWindowToo() {
         byte[] body = bytes(WINDOW * 20);
@@ -331,7 +331,7 @@ class ResponseTeeTurnsTest {
         return readings;
     }
 
-    /** One turn of the event loop. */
+    /** Runs one iteration of the event loop. */
     private void turn() {
         turns.runScheduledPendingTasks();
         turns.runPendingTasks();

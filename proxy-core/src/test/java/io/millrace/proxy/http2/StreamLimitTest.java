@@ -8,13 +8,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A lower number of streams holds from its acknowledgement on, a higher one at once (RFC 9113 s6.5.3). */
+/**
+ * Tests that a lower number of streams applies after its acknowledgement, and a higher one at once (RFC 9113 s6.5.3).
+ */
 class StreamLimitTest {
     private final StreamLimit limit = new StreamLimit();
 
     @ParameterizedTest
     @CsvSource({
-        // numbers that are announced, "a" for an acknowledgement; the number that holds
+        // announced numbers, "a" for an acknowledgement; the number in force
         "100, 100",
         "100 a, 100",
         "100 a 10, 100",

@@ -14,7 +14,7 @@ class InFlightMemoryTest {
     private static final long BUDGET = 384 * MIB;
     private static final int WINDOW = (int) MIB;
 
-    /** Figures that the test sets. */
+    /** Values that the test sets. */
     private static final class Figures implements InFlightMemory.Gauges {
         private long pinned;
         private long chunks;
@@ -63,14 +63,14 @@ class InFlightMemoryTest {
         assertEquals(windowKib * 1024, InFlightMemory.windowBytes(usedMib * MIB, BUDGET, WINDOW));
     }
 
-    /** Each fills its window in turn, again and again: what one gets is the same for all, and something stays free. */
+    /** Each connection fills its window repeatedly. All receive the same share, and some memory stays free. */
     @Test
     void hundredsOfStuckResponsesShareTheBudgetEvenly() {
         int[] windows = new int[500];
         long used = 0;
         for (int round = 0; round < 3; round++) {
             for (int i = 0; i < windows.length; i++) {
-                // A window is never taken back, only filled less.
+                // A window is never reduced, but filled less.
                 int grown = Math.max(windows[i], InFlightMemory.windowBytes(used - windows[i], BUDGET, WINDOW));
                 used += grown - windows[i];
                 windows[i] = grown;

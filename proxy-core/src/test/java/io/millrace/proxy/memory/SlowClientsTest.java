@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Who is closed first, by a clock that the test moves. */
+/** Tests which client is closed first, with a clock that the test sets. */
 class SlowClientsTest {
     private static final long MIB = 1 << 20;
     private static final long BUDGET = 160 * MIB;

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The states of a host, step by step. */
+/** Tests the states of a host, step by step. */
 class OriginHealthTest {
     private static final Markdown RULES = new Markdown(3, 1000, 60_000, List.of(503));
     private static final long T = 1_000_000;

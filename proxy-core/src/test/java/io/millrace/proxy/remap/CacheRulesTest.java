@@ -27,7 +27,7 @@ final class CacheRulesTest {
     private static final long NOON = Instant.parse("2026-11-22T12:00:00Z").toEpochMilli();
     private static final String ANY = "dest_domain: .";
 
-    /** A table over rules, each one flow mapping of YAML without its braces. */
+    /** A table of rules, each one a flow mapping of YAML without its braces. */
     private static final class Table {
         private final RemapTable remap;
         private final CacheRules rules;
@@ -230,7 +230,7 @@ final class CacheRulesTest {
         assertSame(table.match("http://b/1"), table.match("http://b/2"));
     }
 
-    /** What clients may combine is bounded; beyond it the settings are right all the same. */
+    /** The number of cached combinations is limited; beyond it the settings are still correct. */
     @Test
     void combinationsThatAreNotKeptAreMadeAnew() {
         String[] rules = new String[13];

@@ -13,7 +13,7 @@ import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** {@code map_with_referer}, with the example of Traffic Server's manual. */
+/** Tests {@code map_with_referer}, with the example of Traffic Server's manual. */
 final class RefererRulesTest {
     private static final TargetUri URL = RemapTableTest.uri("http://y.foo.bar.com/x/yy/a?b=c");
 

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** {@code reverse_map}, with the examples of Traffic Server's manual. */
+/** Tests {@code reverse_map}, with the examples of Traffic Server's manual. */
 final class ReverseMapTest {
     private static final ConfigValues COOKIES =
             ConfigValues.builder().set(RemapKeys.REWRITE_SET_COOKIE, true).build();
@@ -160,7 +160,7 @@ final class ReverseMapTest {
         assertNull(ReverseMap.of(ProxyConfig.defaults()));
     }
 
-    /** Rules for answers map no request. */
+    /** Rules for responses map no request. */
     @Test
     void noRequestIsMappedByThem() {
         assertSame(NotMapped.NO_RULE, TABLE.match(RemapTableTest.uri("http://server.hoster.com/x/")));

@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.slf4j.Logger;
 import org.slf4j.helpers.MessageFormatter;
 
-/** Which certificate is chosen, and what becomes of changed files; the test looks itself. */
+/** Tests the choice of certificates, and changed files; the test triggers the checks. */
 class CertificateStoreTest {
     private static final Instant START = Instant.parse("2020-01-01T00:00:00Z");
     private static final Instant END = Instant.parse("2050-01-01T00:00:00Z");
@@ -46,7 +46,7 @@ class CertificateStoreTest {
     @TempDir
     Path directory;
 
-    /** Files of this test are long settled by this clock. */
+    /** By this clock, the files of this test have not changed for a long time. */
     private final AtomicLong now = new AtomicLong();
 
     @BeforeEach
@@ -321,7 +321,7 @@ class CertificateStoreTest {
         assertEquals(0, store.report().directories().size());
     }
 
-    /** Lines that a store writes to the log at its level WARN. */
+    /** Lines that a store logs at level WARN. */
     private static final class Warnings {
         final List<String> lines = new ArrayList<>();
 

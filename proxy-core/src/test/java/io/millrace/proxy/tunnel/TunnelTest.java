@@ -129,7 +129,7 @@ class TunnelTest {
         assertEquals(List.of(), ends);
     }
 
-    /** With TLS's close_notify a side takes nothing more; what comes for it is no fault. */
+    /** After TLS's close_notify a side accepts no more bytes; bytes for it are no fault. */
     @Test
     void closeNotifyEndsBothDirectionsOfASide() {
         join();

@@ -11,7 +11,7 @@ import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import org.junit.jupiter.api.Test;
 
-/** The blocks of a body that is being filled, and what of them becomes a resident body. */
+/** Tests the blocks of a body that is being filled, and their use in a resident body. */
 class BodyBlocksTest {
     private static final int LENGTH = 3700;
     private static final int TAIL = 300;

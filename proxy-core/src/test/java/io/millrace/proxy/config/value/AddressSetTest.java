@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Which addresses a list has. */
+/** Tests the addresses in a list. */
 final class AddressSetTest {
     private static AddressSet set(String text) throws InvalidValueException {
         return AddressSet.of(Arrays.asList(text.split(" ", -1)));
@@ -119,7 +119,7 @@ final class AddressSetTest {
                 assertThrows(InvalidValueException.class, () -> set(text)).problem());
     }
 
-    /** A few bits at the end of some prefixes, so that ranges touch, overlap and lie within each other. */
+    /** Some prefixes differ by a few bits at the end, so that ranges touch, overlap and contain each other. */
     private static final List<String> PREFIXES =
             List.of("10.0.0.", "255.255.255.", "0.0.0.", "2001:db8::", "::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ff");
 
@@ -134,7 +134,7 @@ final class AddressSetTest {
         return new BigInteger(1, InetAddress.getByName(address).getAddress());
     }
 
-    /** What each text has, by itself. */
+    /** Returns whether a single text contains the address. */
     private static boolean isIn(String range, String address) throws UnknownHostException {
         if (range.equals("all")) {
             return true;

@@ -35,7 +35,7 @@ class OpenFilesLimitTest {
         assertNull(OpenFilesLimit.warning(10_000_000, List.of("something else")));
     }
 
-    /** No Linux system lets a process open this many. */
+    /** No Linux system permits a process to open this many files. */
     @Test
     void configurationThatAsksForMoreIsWarnedOf() {
         String warning = OpenFilesLimit.warning(Integer.MAX_VALUE);

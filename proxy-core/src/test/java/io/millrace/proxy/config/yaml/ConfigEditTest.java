@@ -50,7 +50,7 @@ final class ConfigEditTest {
         ConfigDocument after = new ConfigDocument("m.yaml", Path.of("/"), changed, Map.of());
         ConfigResult wanted = ConfigLoader.parse(before, Map.of(), Map.of(key, value));
         ConfigResult is = ConfigLoader.parse(after, Map.of(), Map.of());
-        // The machine that tests may allow fewer open files than the default of limits.connections: a warning.
+        // The test machine may permit fewer open files than the default of limits.connections, which causes a warning.
         assertTrue(is.isOk(), is::text);
         assertEquals(wanted.config(), is.config(), changed);
         return changed;
@@ -175,7 +175,7 @@ final class ConfigEditTest {
         assertEquals(value, new Environment(name -> "replaced").expand(scalar.getValue(), name -> {}));
     }
 
-    /** The sample is what operators start from: every key with a default can be written into it. */
+    /** Operators start from the sample: every key with a default can be written into it. */
     @Test
     void writesEveryKeyOfTheCatalogueIntoTheSample() throws Exception {
         String sample = Files.readString(Path.of("../dist/src/main/dist/conf/millrace.yaml"));

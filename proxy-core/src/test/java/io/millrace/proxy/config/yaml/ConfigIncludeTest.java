@@ -135,7 +135,7 @@ final class ConfigIncludeTest {
         assertEquals(file + ":1:1: include: m.yaml includes " + file + " itself", text("m.yaml"));
     }
 
-    /** A link, another link, a hard link and a way round: one file, whose rules stand there once. */
+    /** A symbolic link, another link, a hard link and another path: one file, whose rules are read once. */
     @Test
     void aFileOfSeveralNamesIsReadOnceAndBothAreTold() throws IOException {
         Path a = rule("a.yaml", RULE.formatted("a"));

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** What YAML can do beside keys and values, and what bounds it. */
+/** Tests YAML features beyond keys and values, and their limits. */
 final class ConfigYamlTest {
     private static final String BASE = """
             listen: [":8080"]

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** PROXY headers to origins: what is written, and that what reads them here understands it. */
+/** Tests PROXY headers to origins: the written bytes, and that the decoder of this proxy reads them. */
 final class AnnouncedClientTest {
     private static InetSocketAddress address(String ip, int port) throws UnknownHostException {
         return new InetSocketAddress(InetAddress.getByName(ip), port);

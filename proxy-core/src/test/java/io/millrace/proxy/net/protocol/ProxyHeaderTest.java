@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What counts as a PROXY header, by section 2 of its specification. */
+/** Tests the recognition of PROXY headers, by section 2 of the specification. */
 final class ProxyHeaderTest {
     private static final int MAX = 536;
     private static final String SIGNATURE = "0d0a0d0a000d0a515549540a";

@@ -178,7 +178,10 @@ class AccessLogRingTest {
         assertEquals(List.of(0, 1, 2), statuses);
     }
 
-    /** A loop that offers as fast as it can against a reader: every record arrives once and whole, or is counted. */
+    /**
+     * An event loop that offers as fast as it can, and a reader: every record is read once and completely, or is
+     * counted as dropped.
+     */
     @Test
     void everyRecordIsReadOnceInOrderOrCountedAsDropped() throws InterruptedException {
         long seed = new Random().nextLong();

@@ -17,7 +17,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The access log as the proxy uses it: its own thread, the real clock, several loops. */
+/** Tests the access log as in the proxy: with its own thread, the real clock and several event loops. */
 class AccessLogTest {
     @TempDir
     Path directory;

@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The writer, turned by hand under a clock that the test moves. */
+/** Tests the writer step by step, with a clock that the test sets. */
 class AccessLogWriterTest {
     private static final long HOUR_MILLIS = Duration.ofHours(1).toMillis();
 

@@ -21,11 +21,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Requests to responders of every temper, over real sockets. */
+/** Tests requests to well-behaved and faulty responders, over real sockets. */
 class HttpOcspTransportTest {
     private static final byte[] REQUEST = {1, 2, 3};
 
-    /** Writes a response; the request is read. */
+    /** Writes a response after the request was read. */
     private interface Answer {
         void write(Socket client) throws IOException;
     }
