@@ -93,7 +93,7 @@ public abstract class ApiCommand implements Callable<Integer> {
     /** Sends the request and shows the response. Returns the exit code. */
     protected abstract int run(AdminClient client) throws AdminClientException, CommandFailure;
 
-    /** Whether the command changes state, so that the change may continue when no response arrives in time. */
+    /** Returns true if the command changes state, so that the change may continue when no response arrives in time. */
     protected boolean isChange() {
         return false;
     }

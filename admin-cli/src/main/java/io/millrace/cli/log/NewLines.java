@@ -159,7 +159,7 @@ final class NewLines {
     }
 
     /**
-     * Whether the name is a rotated file of a log: {@code access.log.1}, {@code access.log-20261122},
+     * Returns true if the name is a rotated file of a log: {@code access.log.1}, {@code access.log-20261122},
      * {@code access.log.20261122T110000Z-1}, also compressed.
      */
     private static boolean isRotated(String name, String log) {
