@@ -88,7 +88,7 @@ final class OnDemandNames {
         return true;
     }
 
-    /** Whether the query or the order of a name is in progress. */
+    /** Returns true if the query or the order of a name is in progress. */
     boolean isAsked(String name) {
         return asked.contains(name);
     }

@@ -104,7 +104,7 @@ public final class AtsImport {
             return counts;
         }
 
-        /** Whether every line was mapped. */
+        /** Returns true if every line was mapped. */
         public boolean isWhole() {
             return lines.stream().noneMatch(line -> line.outcome() == Outcome.NOT_MAPPED);
         }

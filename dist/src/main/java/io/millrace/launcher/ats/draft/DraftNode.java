@@ -194,7 +194,7 @@ public final class DraftNode {
         return true;
     }
 
-    /** Whether this node is an element of a list. */
+    /** Returns true if this node is an element of a list. */
     public boolean isElement() {
         return element;
     }
@@ -207,7 +207,7 @@ public final class DraftNode {
         return text != null || words != null;
     }
 
-    /** Whether this node and all nodes below have no value. */
+    /** Returns true if this node and all nodes below have no value. */
     boolean isEmpty() {
         return !isLeaf()
                 && elements.stream().allMatch(DraftNode::isEmpty)

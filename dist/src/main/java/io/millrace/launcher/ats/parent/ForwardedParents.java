@@ -39,7 +39,7 @@ public final class ForwardedParents {
         }
     }
 
-    /** Whether the line applies to all forwarded requests. */
+    /** Returns true if the line applies to all forwarded requests. */
     boolean isFor(Entry entry, Map<String, String> fields) {
         if (!on || decidedBy != null) {
             return false;
@@ -126,7 +126,7 @@ public final class ForwardedParents {
         }
     }
 
-    /** Whether removing a refused key would let requests bypass parents. */
+    /** Returns true if removing a refused key would let requests bypass parents. */
     public static boolean isGuard(String path) {
         return path.equals(ORIGINS);
     }

@@ -73,7 +73,7 @@ record FilterTerms(
         return one.covers(other) ? otherTexts : one.and(other).texts();
     }
 
-    /** Whether no request can match. */
+    /** Returns true if no request can match. */
     boolean isForNobody() {
         return noMethod || sources.isEmpty() || listeners.isEmpty();
     }

@@ -80,7 +80,7 @@ final class IpAllowFilters {
         line.terms().write(input.draft().element("access.filters", line.entry), allow);
     }
 
-    /** Whether filters that deny express all lines: no line allows only some methods. */
+    /** Returns true if filters that deny express all lines: no line allows only some methods. */
     boolean onlyDenies() {
         return lines.stream().noneMatch(line -> line.allow && !line.methods.isEmpty());
     }

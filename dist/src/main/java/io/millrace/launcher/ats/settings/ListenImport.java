@@ -23,7 +23,7 @@ public final class ListenImport {
         private boolean proxyProtocol;
         private boolean http2;
         private boolean http2Listed;
-        /** Whether the PROXY header is used only to log the client. */
+        /** True if the PROXY header is used only to log the client. */
         private boolean onlyTold;
 
         private final List<String> refused = new ArrayList<>();
@@ -113,7 +113,7 @@ public final class ListenImport {
         }
     }
 
-    /** Whether an IPv6 port is also listed for IPv4: one address of Millrace accepts both families. */
+    /** Returns true if an IPv6 port is also listed for IPv4: one address of Millrace accepts both families. */
     private static boolean isCovered(Port port, List<Port> all) {
         return port.v6
                 && port.ip == null

@@ -69,7 +69,7 @@ public final class Entry {
         keys.add(key);
     }
 
-    /** Whether the line has an outcome. */
+    /** Returns true if the line has an outcome. */
     boolean isDecided() {
         return !missing.isEmpty() || !notes.isEmpty() || !same.isEmpty();
     }
