@@ -176,7 +176,7 @@ public final class RemapChecks {
         }
     }
 
-    /** Whether the host name ends with text from the client's URL: then clients can choose any domain. */
+    /** Returns true if the host name ends with text from the client's URL: then clients can choose any domain. */
     private static boolean letsClientsChoose(String host) {
         return host.length() >= 2 && HostTemplate.isSubstitution(host, host.length() - 2);
     }

@@ -102,7 +102,7 @@ public final class HostAddresses implements AutoCloseable {
         return fixed != null ? eventLoop.newSucceededFuture(fixed) : remembered(name);
     }
 
-    /** Whether SRV records are queried. */
+    /** Returns true if SRV records are queried. */
     public boolean asksForServices() {
         return settings().services();
     }

@@ -211,7 +211,7 @@ public final class NameLookup {
         }
     }
 
-    /** Whether a name server gave a negative answer: no such name, or no address. */
+    /** Returns true if a name server gave a negative answer: no such name, or no address. */
     private static boolean isRefusal(Throwable failure) {
         if (!(failure instanceof UnknownHostException)) {
             return false;

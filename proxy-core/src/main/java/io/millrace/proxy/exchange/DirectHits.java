@@ -201,8 +201,8 @@ final class DirectHits {
         }
 
         /**
-         * Whether another loop has stored the missing response while the channel was created. Without this check it
-         * would be fetched again.
+         * Returns true if another loop has stored the missing response while the channel was created. Without this
+         * check it would be fetched again.
          */
         private boolean isOvertaken(Decision missed) {
             return missed.kind() == Decision.Kind.MISS && home.store().isInRam(missed.key());

@@ -44,12 +44,12 @@ final class MultiplexedConnection implements ConnectionListener {
         return pool;
     }
 
-    /** Whether one more call may start. */
+    /** Returns true if one more call may start. */
     boolean hasCapacity() {
         return !draining && !closed && !probing && wire.capacity() > 0;
     }
 
-    /** Whether the connection carries a call. */
+    /** Returns true if the connection carries a call. */
     boolean isActive() {
         return calls > 0;
     }

@@ -59,12 +59,12 @@ final class FastStream implements ClientStream {
         out.writerIndex(start);
     }
 
-    /** Whether the connection ends with this response. */
+    /** Returns true if the connection ends with this response. */
     boolean isClose() {
         return close;
     }
 
-    /** Whether the response is complete. */
+    /** Returns true if the response is complete. */
     boolean isFinished() {
         return finished;
     }

@@ -75,7 +75,7 @@ final class DirectStream implements ClientStream {
         end();
     }
 
-    /** Whether the head began with a table size update. */
+    /** Returns true if the head began with a table size update. */
     boolean hadTableUpdate() {
         return tableUpdate;
     }

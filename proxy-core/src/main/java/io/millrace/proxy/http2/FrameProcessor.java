@@ -34,7 +34,7 @@ final class FrameProcessor implements FrameReader.Receiver {
     private int initialSendWindow = Frames.WINDOW_DEFAULT;
     private boolean anySettings;
     private int settingsInFrame;
-    /** Whether the current DATA frame has had content. */
+    /** True if the current DATA frame has had content. */
     private boolean anyContent;
 
     FrameProcessor(Http2Connection connection, Http2Loop home) {

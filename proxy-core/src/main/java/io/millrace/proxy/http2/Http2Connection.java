@@ -197,7 +197,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         tableUpdateDue = true;
     }
 
-    /** Whether the next block must disable the dynamic table. Clears the flag. */
+    /** Returns true if the next block must disable the dynamic table. Clears the flag. */
     boolean takeTableUpdate() {
         boolean due = tableUpdateDue;
         tableUpdateDue = false;
@@ -208,7 +208,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         stream.giveWindow(home.parts().memory().windowBytes(settings().windowBytes()));
     }
 
-    /** Whether the connection may be used for the URL: its certificate must be valid for the host. */
+    /** Returns true if the connection may be used for the URL: its certificate must be valid for the host. */
     boolean covers(TargetUri target) {
         ConnectionNames known = names;
         return known == null
@@ -273,7 +273,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         }
     }
 
-    /** Whether new requests are no longer answered. */
+    /** Returns true if new requests are no longer answered. */
     boolean isLastAnnounced() {
         return shutdown.isLastAnnounced();
     }

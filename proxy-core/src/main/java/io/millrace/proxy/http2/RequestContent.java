@@ -53,12 +53,12 @@ final class RequestContent {
         continued = true;
     }
 
-    /** Whether the client has ended its side of the stream. */
+    /** Returns true if the client has ended its side of the stream. */
     boolean isEnded() {
         return ended;
     }
 
-    /** Whether no content waits for the exchange. */
+    /** Returns true if no content waits for the exchange. */
     boolean isDelivered() {
         return held == null;
     }

@@ -283,7 +283,7 @@ final class RequestFields implements HpackDecoder.Receiver {
         return length > 0;
     }
 
-    /** Whether the value contains no CR, LF or NUL and no white space at its start or end (RFC 9113 s8.2.1). */
+    /** Returns true if the value contains no CR, LF or NUL and no white space at its start or end (RFC 9113 s8.2.1). */
     private static boolean isValue(byte[] value, int start, int length) {
         for (int i = start; i < start + length; i++) {
             byte b = value[i];
@@ -306,7 +306,7 @@ final class RequestFields implements HpackDecoder.Receiver {
         return pseudoEnd[which];
     }
 
-    /** Whether the section exceeded the limit. Fields after the limit are not stored. */
+    /** Returns true if the section exceeded the limit. Fields after the limit are not stored. */
     boolean isTooLarge() {
         return tooLarge;
     }
@@ -324,7 +324,8 @@ final class RequestFields implements HpackDecoder.Receiver {
     }
 
     /**
-     * Whether the request may be answered without an exchange: GET or HEAD without content. Call after {@link #head}.
+     * Returns true if the request may be answered without an exchange: GET or HEAD without content. Call after
+     * {@link #head}.
      */
     boolean isPlain() {
         return plain;
@@ -377,7 +378,7 @@ final class RequestFields implements HpackDecoder.Receiver {
                 : RequestHead.ofHttp2(method, uri, fields);
     }
 
-    /** Whether the request opens a WebSocket (RFC 8441). Its head then equals an HTTP/1.1 handshake. */
+    /** Returns true if the request opens a WebSocket (RFC 8441). Its head then equals an HTTP/1.1 handshake. */
     boolean isExtendedConnect() {
         return extended;
     }

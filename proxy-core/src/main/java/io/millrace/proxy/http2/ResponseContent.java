@@ -48,13 +48,13 @@ final class ResponseContent {
         return queuedBytes == 0;
     }
 
-    /** Whether content waits that the stream's window accepts. */
+    /** Returns true if content waits that the stream's window accepts. */
     boolean isSendable() {
         return queuedBytes > 0 && window > 0;
     }
 
     /**
-     * Whether more content may be added now.
+     * Returns true if more content may be added now.
      *
      * @param blocked whether the connection can send no content; then one piece is enough
      */
@@ -100,7 +100,7 @@ final class ResponseContent {
     }
 
     /**
-     * Whether content has waited longer than the timeout for a window of the client. Call once per tick.
+     * Returns true if content has waited longer than the timeout for a window of the client. Call once per tick.
      *
      * @param isConnectionOpen whether the connection's window accepts content
      */

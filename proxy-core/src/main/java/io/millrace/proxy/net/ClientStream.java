@@ -72,8 +72,8 @@ public interface ClientStream {
     void abort();
 
     /**
-     * Whether more content may be written now. When this becomes true again, {@link RequestHandler#onWritable} is
-     * called.
+     * Returns true if more content may be written now. When this becomes true again, {@link RequestHandler#onWritable}
+     * is called.
      */
     boolean isWritable();
 

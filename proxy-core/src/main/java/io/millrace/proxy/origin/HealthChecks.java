@@ -199,7 +199,7 @@ public final class HealthChecks {
         private final OriginGroupConfig.HealthCheck rules;
         /** The host's term at the start of the check. */
         private final int term;
-        /** Whether the result of the check is known. */
+        /** True if the result of the check is known. */
         private boolean judged;
 
         private @Nullable OriginCall call;
@@ -215,7 +215,7 @@ public final class HealthChecks {
             return of.current == this;
         }
 
-        /** Whether the result still counts. A check that began before the last state change does not. */
+        /** Returns true if the result still counts. A check that began before the last state change does not. */
         private boolean isTelling() {
             return isCurrent() && !judged && of.host.health().term() == term;
         }

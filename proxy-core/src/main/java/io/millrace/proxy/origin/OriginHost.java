@@ -62,7 +62,7 @@ public final class OriginHost {
         return origin;
     }
 
-    /** Whether the host is an IP address, so that a certificate does not name it. */
+    /** Returns true if the host is an IP address, so that a certificate does not name it. */
     public boolean isAddress() {
         return address;
     }

@@ -239,7 +239,7 @@ final class ServerContexts {
         });
     }
 
-    /** Whether handshakes for a set send a staple when one is available. */
+    /** Returns true if handshakes for a set send a staple when one is available. */
     boolean staples(CertificateSet set) {
         return OpenSsl.isAvailable()
                 && set.ocspTarget() != null

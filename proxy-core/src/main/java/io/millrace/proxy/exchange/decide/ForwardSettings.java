@@ -43,7 +43,7 @@ public final class ForwardSettings implements AddressCheck {
                 && Objects.equals(config.origins(), other.origins());
     }
 
-    /** Whether a request at that time was subject to the destinations in force now. */
+    /** Returns true if a request at that time was subject to the destinations in force now. */
     boolean holdsSince(long millis) {
         return millis >= sinceMillis;
     }

@@ -88,14 +88,14 @@ public final class Http2ClientStream {
     }
 
     /**
-     * Whether more content should be written now. {@link StreamListener#onWritable} is called when this becomes true
-     * again.
+     * Returns true if more content should be written now. {@link StreamListener#onWritable} is called when this becomes
+     * true again.
      */
     public boolean isWritable() {
         return !over && queuedBytes < QUEUED_BYTES_MAX;
     }
 
-    /** Whether request content waits to be sent. */
+    /** Returns true if request content waits to be sent. */
     public boolean hasUnsent() {
         return queuedBytes > 0;
     }

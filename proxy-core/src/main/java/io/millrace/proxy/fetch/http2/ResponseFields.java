@@ -139,8 +139,8 @@ final class ResponseFields implements HpackDecoder.Receiver {
     }
 
     /**
-     * Whether the value has no control byte except tab and no white space at its start or end (RFC 9110 s5.5, RFC 9113
-     * s8.2.1).
+     * Returns true if the value has no control byte except tab and no white space at its start or end (RFC 9110 s5.5,
+     * RFC 9113 s8.2.1).
      */
     private static boolean isValue(byte[] value, int start, int length) {
         for (int i = start; i < start + length; i++) {

@@ -121,12 +121,12 @@ public final class OriginResponseDecoder extends HttpResponseDecoder {
         phase = Phase.SWITCHED;
     }
 
-    /** Whether any byte has arrived since {@link #expectResponse}. */
+    /** Returns true if any byte has arrived since {@link #expectResponse}. */
     public boolean hasAnyBytes() {
         return anyBytes;
     }
 
-    /** Whether the last read contained more bytes after the response. */
+    /** Returns true if the last read contained more bytes after the response. */
     public boolean hasBytesLeftOver() {
         return bytesLeftOver;
     }

@@ -104,12 +104,12 @@ public final class FrameReader {
         this.block = block;
     }
 
-    /** Whether the peer has sent a part of a field block. */
+    /** Returns true if the peer has sent a part of a field block. */
     public boolean isInBlock() {
         return blockStream != 0;
     }
 
-    /** Whether the peer has sent a part of a DATA frame. */
+    /** Returns true if the peer has sent a part of a DATA frame. */
     public boolean isInData() {
         return inData;
     }

@@ -71,7 +71,7 @@ public final class PrefaceChoice extends ByteToMessageDecoder {
     }
 
     /**
-     * Whether the first line is complete and is no HTTP/1 request line. An invalid preface gets no response
+     * Returns true if the first line is complete and is no HTTP/1 request line. An invalid preface gets no response
      * (RFC 9113 s3.4).
      */
     private static boolean isOfNeither(ByteBuf in) {

@@ -69,7 +69,7 @@ final class LogTemplate {
         return captures;
     }
 
-    /** Whether lines contain texts about the client's TLS connection. */
+    /** Returns true if lines contain texts about the client's TLS connection. */
     boolean showsTls() {
         return showsTls;
     }

@@ -212,7 +212,7 @@ public final class Stapling {
         }
     }
 
-    /** Whether no certificate needs a staple. */
+    /** Returns true if no certificate needs a staple. */
     public boolean isIdle() {
         lock.lock();
         try {
