@@ -231,9 +231,9 @@ public final class LogCommands {
             }
             try (ProgressFile progress = ProgressFile.open(file)) {
                 for (String name : names) {
-                    progress.read(Path.of(name), this::take, said -> invocation()
+                    progress.read(Path.of(name), this::take, message -> invocation()
                             .console()
-                            .say("millctl: " + said));
+                            .say("millctl: " + message));
                 }
                 finish();
                 // If the output was not delivered, the lines are counted again by the next run.
