@@ -132,7 +132,7 @@ final class GatheredObjects {
             if (member.failure() == null) {
                 owner.stored(member);
             }
-            member.tell();
+            member.report();
         } catch (RuntimeException e) {
             // An exception in one callback must not prevent the other callbacks.
             LOG.error("a callback failed after the object was stored: {}", member.header(), e);
