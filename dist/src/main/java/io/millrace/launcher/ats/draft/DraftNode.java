@@ -252,11 +252,11 @@ public final class DraftNode {
         return all;
     }
 
-    void tell(String path) {
+    void recordKeys(String path) {
         sources.forEach(source -> source.became(path));
-        fields.forEach((name, field) -> field.tell(path.isEmpty() ? name : path + "." + name));
+        fields.forEach((name, field) -> field.recordKeys(path.isEmpty() ? name : path + "." + name));
         for (int i = 0; i < elements.size(); i++) {
-            elements.get(i).tell(path + "[" + i + "]");
+            elements.get(i).recordKeys(path + "[" + i + "]");
         }
     }
 }
