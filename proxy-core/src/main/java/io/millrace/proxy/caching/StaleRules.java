@@ -104,10 +104,10 @@ public record StaleRules(
         return holds(saidSeconds, ifErrorSeconds, forcedIfErrorSeconds);
     }
 
-    private static long holds(long said, long without, long forced) {
+    private static long holds(long explicit, long without, long forced) {
         if (forced > 0) {
             return forced;
         }
-        return said == StoredHead.UNKNOWN && without > 0 ? without : said;
+        return explicit == StoredHead.UNKNOWN && without > 0 ? without : explicit;
     }
 }

@@ -159,14 +159,14 @@ public final class NameLookup {
                 idle();
             }
             if (future.isSuccess()) {
-                tell(name, future.getNow(), found, notFound);
+                report(name, future.getNow(), found, notFound);
             } else {
                 notFound.notFound(future.cause(), !unserved && isRefusal(future.cause()));
             }
         });
     }
 
-    private static void tell(String name, List<DnsRecord> records, ServicesFound found, NotFound notFound) {
+    private static void report(String name, List<DnsRecord> records, ServicesFound found, NotFound notFound) {
         List<ServiceTarget> targets = new ArrayList<>();
         long ttlSeconds = Long.MAX_VALUE;
         for (DnsRecord record : records) {

@@ -63,10 +63,10 @@ public final class PrefaceChoice extends ByteToMessageDecoder {
             if (isOfNeither(in)) {
                 pending.onClose();
             } else {
-                goOn(http1);
+                select(http1);
             }
         } else if (in.readableBytes() >= Http2Preface.length()) {
-            goOn(http2);
+            select(http2);
         }
     }
 
@@ -92,7 +92,7 @@ public final class PrefaceChoice extends ByteToMessageDecoder {
         return false;
     }
 
-    private void goOn(ClientProtocol protocol) {
+    private void select(ClientProtocol protocol) {
         pending.leave();
         protocol.serve(ctx.channel(), facts);
         ctx.pipeline().remove(this);
