@@ -78,7 +78,7 @@ class KilledAfterPurgeTest {
     }
 
     @Test
-    void whatBeginsSoASingleUrlAndAHostByMillctl() throws IOException {
+    void purgesOfAPrefixAUrlAndAHostByMillctl() throws IOException {
         start(FRESH);
         send("PURGE", "/blog/.*");
         killWorker();

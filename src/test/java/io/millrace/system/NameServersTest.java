@@ -102,7 +102,7 @@ class NameServersTest {
     }
 
     @Test
-    void whoAsksForASlowNameWaitsAloneUntilItIsAnswered() throws Exception {
+    void onlyRequestsForASlowNameWait() throws Exception {
         try (RawClient client = RawClient.connect(proxy.port())) {
             send(client, "slow.names.example", "/");
             await("the question").until(() -> names.wasAsked("slow.test"));

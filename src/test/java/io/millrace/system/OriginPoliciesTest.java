@@ -337,7 +337,7 @@ class OriginPoliciesTest {
 
     /** The windows of overload are a second of real time each. */
     @Test
-    void whatIsStoredServesLongerWhileItsOriginFails() throws IOException {
+    void storedResponsesServeLongerWhileTheirOriginFails() throws IOException {
         assertEquals("copy 1", ask("busy", "/kept").text());
         STATUS.get("a").set(503);
         await("a copy that is older than its lifetime").until(() -> {

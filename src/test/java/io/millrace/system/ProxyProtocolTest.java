@@ -143,7 +143,7 @@ class ProxyProtocolTest {
     }
 
     @Test
-    void whoMayNotSendAHeaderIsClosed() throws IOException {
+    void untrustedSendersOfAHeaderAreClosed() throws IOException {
         int before = origin.requests().size();
         try (RawClient client = RawClient.connect("127.0.0.2", proxy.port())) {
             assertTrue(send(client, version1("192.0.2.7"), "only.example").reachesEnd());

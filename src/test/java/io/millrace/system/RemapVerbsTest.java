@@ -99,7 +99,7 @@ class RemapVerbsTest {
 
     @ParameterizedTest
     @CsvSource({"x.z.example, /p", "moved.example, /b", "other.example, /p", "x1.z.example.evil, /p"})
-    void whatNoRuleMapsIsNotFound(String host, String target) throws IOException {
+    void unmappedRequestsAreNotFound(String host, String target) throws IOException {
         int before = origin.requests().size();
         assertEquals(404, ask(host, target, "").status());
         assertEquals(before, origin.requests().size());

@@ -81,7 +81,7 @@ class SiblingsTest {
     }
 
     @Test
-    void whatOneOfThemHasTheOtherNeedNotFetch() throws IOException {
+    void aSiblingNeedNotFetchResponsesOfTheOther() throws IOException {
         Set<String> owners = new TreeSet<>();
         for (int i = 0; i < PATHS; i++) {
             String path = "/shared/" + i;
@@ -97,7 +97,7 @@ class SiblingsTest {
     }
 
     @Test
-    void whoIsLeftAloneAsksTheOriginForWhatTheOtherOwned() throws IOException {
+    void aSiblingLeftAloneFetchesUrlsOfTheOther() throws IOException {
         int gone = PackedProduct.freePort();
         int port = PackedProduct.freePort();
         MillraceProcess left = product.launch()

@@ -162,7 +162,7 @@ final class LogCommandsTest {
     }
 
     @Test
-    void whatNobodyHasGotIsCountedAgain() throws IOException {
+    void linesWhoseOutputFailedAreCountedAgain() throws IOException {
         String state = directory.resolve("state").toString();
         String log = file(HIT);
         OutputStream full = new OutputStream() {
@@ -224,7 +224,7 @@ final class LogCommandsTest {
     }
 
     @Test
-    void whatCannotBeReadIsNamed() throws Exception {
+    void unreadableFilesAreNamed() throws Exception {
         String good = file(HIT);
         Path damaged = Files.writeString(directory.resolve("damaged.gz"), HIT);
         Path cut = directory.resolve("cut.gz");
@@ -240,7 +240,7 @@ final class LogCommandsTest {
     }
 
     @Test
-    void whatAStateCannotBeKeptForIsNamed() throws Exception {
+    void unusableProgressFilesAreNamed() throws Exception {
         String log = file(HIT);
         Path nowhere = directory.resolve("absent/state");
         assertFailure(nowhere + ": no such file", "log", "stats", "--state", nowhere.toString(), log);
@@ -276,7 +276,7 @@ final class LogCommandsTest {
     }
 
     @Test
-    void whatIsWrongIsSaid() throws IOException {
+    void errorsAreReported() throws IOException {
         Run none = millctl("", "log", "cat");
         assertEquals(2, none.exitCode());
         assertTrue(none.err().startsWith("millctl: found no access log; name the file\n"), none.err());

@@ -83,7 +83,7 @@ final class WatchTest {
     }
 
     @Test
-    void whatChangesIsNotWatched() {
+    void commandsThatChangeSomethingRefuseWatch() {
         Run run = run(5, "server", "restart", "--watch", "--admin", directory.toString());
         assertEquals(2, run.exitCode());
         assertEquals("millctl: --watch is only for commands that change nothing\n", run.err());
@@ -240,7 +240,7 @@ final class WatchTest {
     }
 
     @Test
-    void whatIsRefusedForGoodEndsIt() throws IOException {
+    void aPermanentRefusalEndsTheWatch() throws IOException {
         String refused =
                 ScriptedAdmin.response(401, "{\"error\":{\"code\":\"no-token\",\"message\":\"a token is needed\"}}");
         try (Answers answers = new Answers(ScriptedAdmin.response(200, REPORT), refused)) {

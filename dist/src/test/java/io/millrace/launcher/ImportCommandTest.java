@@ -95,7 +95,7 @@ final class ImportCommandTest {
     }
 
     @Test
-    void whatIsBrokenDoesNotSteerTheTerminal() throws IOException {
+    void controlCharactersDoNotReachTheTerminal() throws IOException {
         write("remap.config", "\u001b[2J http://a.example/ http://b.example/");
         assertEquals(
                 ats.resolve("remap.config") + ":1:1: '?[2J' is not a kind of rule\n",

@@ -143,7 +143,7 @@ class LauncherSuccessionTest {
     }
 
     @Test
-    void whatIsSetOutlivesItsWorkerAndNotItsLauncher() throws IOException {
+    void setValuesOutliveTheWorkerAndNotTheLauncher() throws IOException {
         Path file = config("http://one.example", "1s");
         try (CannedLauncher first = CannedLauncher.run(directory, "--config", file.toString())) {
             first.awaitListening();

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class MillraceProxyTest {
     /** A rejected setting would keep the launcher from giving the configuration to the next worker. */
     @Test
-    void whatWaitsForAnotherLauncherIsNotRejected() {
+    void relaunchSettingsAreNotRejected() {
         assertEquals(
                 "relaunch",
                 MillraceProxy.change("worker.event_loops", Result.NEEDS_NEW_PROXY)

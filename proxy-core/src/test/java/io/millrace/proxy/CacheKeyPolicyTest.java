@@ -87,7 +87,7 @@ class CacheKeyPolicyTest {
         "/a?utm_source=<script>, /a",
         "/a?utm_source, /a"
     })
-    void whatKeysLeaveOutIsNotSentToTheOrigin(String attack, String victim) throws Exception {
+    void omittedPartsAreNotSentToTheOrigin(String attack, String victim) throws Exception {
         start("cache.key.excluded_params", "utm_*");
         RawClient.Response first = proxy.get(attack);
         assertFalse(first.text().contains("evil") || first.text().contains("utm"), first.text());
@@ -114,7 +114,7 @@ class CacheKeyPolicyTest {
                 "/a%3Fid=1&evil",
                 "/a;x=evil?id=1"
             })
-    void whatKeepsReachingTheOriginIsInTheKey(String attack) throws Exception {
+    void partsThatReachTheOriginAreInTheKey(String attack) throws Exception {
         start("cache.key.excluded_params", "utm_*", "cache.key.sorted_params", "true");
         String poisoned = proxy.get(attack).text();
         String victim = proxy.get("/a?id=1").text();
@@ -127,7 +127,7 @@ class CacheKeyPolicyTest {
      * its own.
      */
     @Test
-    void whoSharesAnAnswerWouldHaveAskedTheSame() throws Exception {
+    void requestsThatShareAResponseAreEqualForTheOrigin() throws Exception {
         start("cache.key.excluded_params", "u*, x", "cache.key.sorted_params", "true");
         Random random = new Random(SEED);
         String[] pieces = {"a", "b", "u", "x", "%61", "%75", "=", "=1", "&", "&", "&", ";", "%26", "%3D", "?", "+", "%"

@@ -182,7 +182,7 @@ final class CacheKnobsTest {
      * limit.
      */
     @Test
-    void whatIsLongerThanTheLargestObjectIsSentAndNotStored() throws Exception {
+    void responsesAboveTheSizeLimitAreSentAndNotStored() throws Exception {
         proxy.start(
                 request -> {
                     int length = request.head().startsWith("GET /long") ? 1025 : 1024;

@@ -154,7 +154,7 @@ class CertificatesTest {
     }
 
     @Test
-    void whatIsReloadedIsUsedByNewHandshakes() throws IOException {
+    void newHandshakesUseReloadedCertificates() throws IOException {
         Made one = AUTHORITY.issue("one.example");
         one.write(directory, "1");
         InetSocketAddress address = start();

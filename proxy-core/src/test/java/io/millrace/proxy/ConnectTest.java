@@ -80,7 +80,7 @@ class ConnectTest {
     }
 
     @Test
-    void whatFollowsTheHeadEarlyIsTheTunnels() throws Exception {
+    void earlyBytesBelongToTheTunnel() throws Exception {
         proxy.start(ConnectTest::echo, this::forwarding);
         String request = "GET /inside HTTP/1.1\r\nHost: inside.example\r\n\r\n";
         RawClient client = proxy.client().send("CONNECT " + authority() + " HTTP/1.1\r\nHost: x\r\n\r\n" + request);

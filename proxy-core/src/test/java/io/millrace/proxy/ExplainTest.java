@@ -73,7 +73,7 @@ class ExplainTest {
     }
 
     @Test
-    void whatIsNotStoredIsFetched() throws Exception {
+    void aMissIsFetched() throws Exception {
         start("Cache-Control: max-age=60\r\n");
         Explanation explained = explain("/a?b=c");
         assertEquals("fetch", explained.outcome());
@@ -117,7 +117,7 @@ class ExplainTest {
 
     /** RFC 9111 s4.2: lifetime minus age, each with the field that determines it. */
     @Test
-    void whatIsFreshAnswersWithTheArithmetic() throws Exception {
+    void aFreshResponseIsExplainedWithItsArithmetic() throws Exception {
         start("Cache-Control: public, s-maxage=60, max-age=5\r\nAge: 7\r\n");
         proxy.get("/a");
         proxy.advanceSeconds(10);
@@ -158,7 +158,7 @@ class ExplainTest {
     }
 
     @Test
-    void whatIsStaleIsValidatedByItsTag() throws Exception {
+    void aStaleResponseIsValidatedByItsTag() throws Exception {
         start("Cache-Control: max-age=5, stale-if-error=60\r\nETag: \"v1\"\r\n");
         proxy.get("/a");
         proxy.advanceSeconds(9);
@@ -174,7 +174,7 @@ class ExplainTest {
 
     /** RFC 5861 s3. */
     @Test
-    void whatIsStaleMayAnswerWhileItIsValidated() throws Exception {
+    void aStaleResponseMayAnswerDuringItsValidation() throws Exception {
         start("Cache-Control: max-age=5, stale-while-revalidate=30\r\n");
         proxy.get("/a");
         proxy.advanceSeconds(9);
@@ -211,7 +211,7 @@ class ExplainTest {
 
     /** The body is too long for RAM, so nothing loads it there after the start. */
     @Test
-    void whatLiesOnDiskIsReadToBeExplained() throws Exception {
+    void anObjectOnDiskIsReadForTheExplanation() throws Exception {
         byte[] content = new byte[4 << 20];
         proxy.start(
                 request -> request.ok("Cache-Control: max-age=60\r\n", content),
@@ -470,7 +470,7 @@ class ExplainTest {
         "http://a/, GET, , 1, this proxy does not listen on port 1",
         "http://a/, PURGE, , 0, PURGE is no request for content: see docs/guide/purging.md"
     })
-    void whatNoRequestCanBeIsRefused(String url, String method, String client, int port, String message)
+    void impossibleRequestsAreRefused(String url, String method, String client, int port, String message)
             throws Exception {
         start("");
         ExecutionException refused =

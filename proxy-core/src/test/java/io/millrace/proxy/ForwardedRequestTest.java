@@ -122,7 +122,7 @@ class ForwardedRequestTest {
     }
 
     @Test
-    void whatCameThroughBeforeIsALoop_RFC9110_7_6_3() throws Exception {
+    void aRequestThatPassedBeforeIsALoop_RFC9110_7_6_3() throws Exception {
         proxy.start(ForwardedRequestTest::echo, ForwardedRequestTest::forwarding);
         assertEquals(508, ask("GET " + url("/a"), "Via: 1.1 millrace\r\n").status());
         assertEquals(
@@ -137,7 +137,7 @@ class ForwardedRequestTest {
      * versa.
      */
     @Test
-    void whatARuleHasStoredIsNotWhatIsForwarded() throws Exception {
+    void responsesOfARuleDoNotAnswerForwardedRequests() throws Exception {
         proxy.start(ForwardedRequestTest::echo);
         String own = proxy.origin().url();
         proxy.reload(config -> config.map(own + "/", own + "/private/", ConfigValues.empty()));
@@ -191,7 +191,7 @@ class ForwardedRequestTest {
      * The source of the stored response is unknown. Whether its destination is permitted is determined by the request.
      */
     @Test
-    void whatIsStoredIsNoHitWhereItsDestinationIsNoLongerAllowed() throws Exception {
+    void aStoredResponseIsNoHitIfItsDestinationIsDenied() throws Exception {
         proxy.start(ForwardedRequestTest::echo, ForwardedRequestTest::forwarding);
         assertEquals(200, ask("GET " + url("/a")).status());
         assertTrue(ask("GET " + url("/a")).field("cache-status").contains("; hit"));

@@ -161,7 +161,7 @@ class ForwardedThroughProxiesTest {
 
     /** Responses that were fetched directly are validated after requests go through the proxies. */
     @Test
-    void whatWasStoredBeforeIsValidated() throws Exception {
+    void responsesStoredBeforeAreValidated() throws Exception {
         ConfigValues group = ConfigValues.builder()
                 .set(OriginGroupKeys.PARENT_IS_PROXY, true)
                 .build();

@@ -89,7 +89,7 @@ class OriginAdminTest {
     }
 
     @Test
-    void whatIsNoOriginIsRefusedWithWhatThereIs() {
+    void unknownOriginsAreRefusedWithTheKnownNames() {
         CompletionException refused = assertThrows(CompletionException.class, () -> now(admin.down("shpo", "", 0)));
         assertTrue(refused.getCause() instanceof AdminException);
         assertTrue(refused.getCause().getMessage().contains("shop/10.0.0.2:80"), refused.getMessage());
@@ -106,7 +106,7 @@ class OriginAdminTest {
     }
 
     @Test
-    void whatIsPutDownIsKnownToTheNextProxy() throws IOException {
+    void theNextProxyKnowsHostsPutDown() throws IOException {
         now(admin.down("shop/10.0.0.1:8080", "disk\nfull, as ever", 0));
         now(admin.down("10.0.0.2", "deploy", 600));
         OriginGroups next = new OriginGroups();
@@ -153,7 +153,7 @@ class OriginAdminTest {
     }
 
     @Test
-    void whatIsPutDownIsKnownToTheNextProxyWhereItsGroupHasAnotherName() {
+    void theNextProxyKnowsHostsPutDownOfARenamedGroup() {
         now(admin.down("shop/10.0.0.1:8080", "deploy", 0));
         OriginGroups next = new OriginGroups();
         next.apply(ProxyConfig.builder()
@@ -168,7 +168,7 @@ class OriginAdminTest {
     }
 
     @Test
-    void whatIsPutDownIsStillInTheFileWhenItsGroupHasAnotherName() throws IOException {
+    void hostsPutDownOfARenamedGroupStayInTheFile() throws IOException {
         now(admin.down("shop", "deploy", 0));
         groups.apply(ProxyConfig.builder()
                 .origins("store", ConfigValues.empty(), List.of("http://10.0.0.1:8080", "http://10.0.0.2"))
@@ -189,7 +189,7 @@ class OriginAdminTest {
     }
 
     @Test
-    void whatWasSeenOfAHostIsKnownToTheNextProxy() {
+    void theNextProxyKnowsTheHistoryOfAHost() {
         Path file = directory.resolve("origins.seen");
         serve(groups, 0, T + 1000);
         groups.newLoop().begin("shop", config -> 0, T).next(true, T).failed(OriginFailure.Reason.RESET, T + 2000);
@@ -219,7 +219,7 @@ class OriginAdminTest {
     }
 
     @Test
-    void whoHasEndedWritesOverNobody() throws IOException {
+    void aStoppedProxyOverwritesNothing() throws IOException {
         Path file = directory.resolve("origins.seen");
         OriginRecords records = new OriginRecords(file, groups);
         records.end();

@@ -188,7 +188,7 @@ class OriginGroupTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"refused", "reset", "bad", "502", "503", "504"})
-    void whatOneDoesNotAnswerAnotherDoes(String fault) throws IOException {
+    void anotherHostAnswersIfOneFails(String fault) throws IOException {
         switch (fault) {
             case "refused" -> origin(OK);
             case "reset" -> origin(RESET);

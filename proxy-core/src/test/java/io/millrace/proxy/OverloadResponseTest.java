@@ -63,7 +63,7 @@ class OverloadResponseTest {
     }
 
     @Test
-    void whatIsStoredServesLongerWhileTheOriginFailsAndNotAfterwards() throws Exception {
+    void storedResponsesServeLongerOnlyWhileTheOriginFails() throws Exception {
         start();
         assertEquals("answer 1", proxy.get("/old").text());
         proxy.advanceSeconds(12);

@@ -103,7 +103,7 @@ class PartialResponseTest {
     }
 
     @Test
-    void whatIsMissingOfAStoredBodyAloneIsFetched_rfc9111_s3_4() throws Exception {
+    void onlyMissingPartsOfAStoredBodyAreFetched_rfc9111_s3_4() throws Exception {
         startOnDisk(request -> answer(request, TAGGED, body));
         assertArrayEquals(body, proxy.getAndSettle("/a").content());
         CacheStore<StoredHead> store = proxy.proxy().store();

@@ -137,7 +137,7 @@ class PinInCacheTest {
     /** For a purge of the URL itself the disk has only the marker; for one of the host it has nothing. */
     @ParameterizedTest
     @CsvSource({"true, true", "true, false", "false, false"})
-    void whatAPurgeHasOutdatedIsNotKeptUntilItsPinEnds(boolean varies, boolean ofTheUrl) throws Exception {
+    void purgedResponsesAreNotKeptUntilTheirPinEnds(boolean varies, boolean ofTheUrl) throws Exception {
         start("true", varies ? "Vary: Accept-Language\r\n" : "");
         get("/pin/a");
         assertTrue(ring().bytesPinned() > LENGTH);

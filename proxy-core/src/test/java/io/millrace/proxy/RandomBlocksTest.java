@@ -165,7 +165,7 @@ class RandomBlocksTest {
     }
 
     @Test
-    void whatHasComeIsNeverAskedForAgain_rfc9111_s3_4() throws Exception {
+    void receivedBlocksAreNeverFetchedAgain_rfc9111_s3_4() throws Exception {
         System.out.println("seeds " + FIRST_SEED + " to " + (FIRST_SEED + HISTORIES - 1));
         proxy.start(this::origin, config -> config.storage(directory.resolve("volume"), 1L << 30));
         for (long seed = FIRST_SEED; seed < FIRST_SEED + HISTORIES; seed++) {

@@ -147,7 +147,7 @@ class RawRequestTest {
     }
 
     @Test
-    void whatIsPipelinedBehindARefusalIsNotRead() throws Exception {
+    void requestsAfterARefusalAreNotRead() throws Exception {
         proxy.start(this::origin);
         try (RawClient client = new RawClient(proxy.address())) {
             client.send(get("GET /first HTTP/1.1", "") + get("X : 1\r\n") + SMUGGLED);
@@ -159,7 +159,7 @@ class RawRequestTest {
     }
 
     @Test
-    void whatIsPipelinedBehindARequestThatClosesIsNotRead_rfc9112_s9_6() throws Exception {
+    void requestsAfterAClosingRequestAreNotRead_rfc9112_s9_6() throws Exception {
         proxy.start(this::origin);
         try (RawClient client = new RawClient(proxy.address())) {
             client.send(get("GET /first HTTP/1.1", "Connection: close\r\n") + SMUGGLED);

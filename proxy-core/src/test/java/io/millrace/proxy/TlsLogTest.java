@@ -101,7 +101,7 @@ class TlsLogTest {
     }
 
     @Test
-    void whatIsNotThereIsADash() throws Exception {
+    void missingValuesAreADash() throws Exception {
         start(TEMPLATE);
         SSLContext client = AUTHORITY.clientContext(null);
         get(client, proxy.addresses().get(0));

@@ -83,7 +83,7 @@ final class LogFilterTest {
     }
 
     @Test
-    void whatIsNotUnderstoodIsTakenWhereNothingIsAsked() {
+    void unknownLinesPassAnEmptyFilter() {
         assertTrue(of().takes(null));
         assertFalse(of("status=404").takes(null));
     }

@@ -88,7 +88,7 @@ final class LogParserTest {
                 "x - - [99/Nov/2023:22:13:20 +0000] \"GET / HTTP/1.1\" 200 1",
                 "x - - [14/Nov/2023:22:13:20 +0000] \"GET / HTTP/1.1",
             })
-    void whatIsNoLineOfAnyFormatIsSaidToBeNone(String line) {
+    void invalidLinesAreRejected(String line) {
         assertNull(LogParser.parse(line));
     }
 

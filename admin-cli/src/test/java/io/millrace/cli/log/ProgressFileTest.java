@@ -172,7 +172,7 @@ final class ProgressFileTest {
     }
 
     @Test
-    void whatIsGoneIsSaidAndTheRestCounted() throws IOException {
+    void missingLinesAreReportedAndTheRestIsCounted() throws IOException {
         append(log, "1\n");
         run();
         append(log, "lost\n");
@@ -188,7 +188,7 @@ final class ProgressFileTest {
     }
 
     @Test
-    void whatOnlyLooksLikeARotatedLogIsNoLog() throws IOException {
+    void filesWithSimilarNamesAreNotRotatedLogs() throws IOException {
         append(log, "1\n");
         run();
         rotated("access.log.1");
@@ -200,7 +200,7 @@ final class ProgressFileTest {
     }
 
     @Test
-    void whatIsNotSavedIsReadAgain() throws IOException {
+    void linesAreReadAgainWithoutASave() throws IOException {
         append(log, "1\n");
         try (ProgressFile progress = ProgressFile.open(state)) {
             progress.read(log, line -> {}, said::add);
@@ -235,7 +235,7 @@ final class ProgressFileTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"1700000000.123 4 a line\n", "{}", "{\"version\":2}"})
-    void whatIsNoneIsRefusedAndLeftAlone(String text) throws IOException {
+    void foreignFilesAreRefusedAndKept(String text) throws IOException {
         Files.writeString(state, text);
         IOException refused = assertThrows(IOException.class, this::run);
         assertTrue(refused.getMessage().startsWith(state + " is not a progress file ("), refused::getMessage);

@@ -60,7 +60,7 @@ final class ViaStringTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "hello", "1.1 edge", "cHs", "[cHs f ", "uScHs f p eN:t cCHi p s more", "cHs fw"})
-    void whatIsNoViaIsRefused(String text) {
+    void invalidStringsAreRefused(String text) {
         String message = assertThrows(IllegalArgumentException.class, () -> ViaString.parse(text))
                 .getMessage();
         assertTrue(message.contains("Via") || message.contains("bracket"), message);

@@ -86,7 +86,7 @@ class RetiredEntriesTest {
     }
 
     @Test
-    void whatLiesElsewhereByNowStays() throws IOException {
+    void movedEntriesStay() throws IOException {
         SegmentSummary records = segment(3, 0);
         retired.add(3, TAG, records);
         SegmentSummary.Entry kept = records.entry(7);

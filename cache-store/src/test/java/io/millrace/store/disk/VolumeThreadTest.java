@@ -37,7 +37,7 @@ class VolumeThreadTest {
     }
 
     @Test
-    void whatWaitsIsGatheredAndSettledBeforeAnythingElse() throws InterruptedException {
+    void queuedTasksAreBatchedAndSettledBeforeOtherTasks() throws InterruptedException {
         VolumeThread thread = new VolumeThread("t", 16, List.of(), this::settle);
         for (int i = 0; i < 3; i++) {
             thread.execute(gathering(() -> gathered++));
@@ -82,7 +82,7 @@ class VolumeThreadTest {
     }
 
     @Test
-    void whatGoesBeyondTheQueueEndsTheRest() throws InterruptedException {
+    void aTaskBeyondTheQueueEndsThePause() throws InterruptedException {
         VolumeThread thread = resting();
         assertTrue(thread.executeBeyond(done::countDown, 1));
         assertTrue(done.await(10, TimeUnit.SECONDS), "the rest of an hour is over");

@@ -46,7 +46,7 @@ class DamagedIndexTest {
     /** The bits are in the upper half of the hash, the lower half, the segment number, the tag and the flags. */
     @ParameterizedTest(name = "bit {0}")
     @ValueSource(ints = {3, 64 + 60, 128 + 50, 128 + 3, 192 + 33})
-    void whatWasRemovedDoesNotComeBackWithTheNextRebuild(int bit) throws IOException {
+    void removedObjectsStayRemovedAfterARebuild(int bit) throws IOException {
         storeAndFlip("k", bit);
         try (TestStore test = open().withoutCheck()) {
             assertNull(test.head("k"), "the flip does not show");

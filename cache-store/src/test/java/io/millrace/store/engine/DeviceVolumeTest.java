@@ -122,7 +122,7 @@ class DeviceVolumeTest {
     }
 
     @Test
-    void whatIsAnothersIsLeftAlone() {
+    void foreignContentIsNotOverwritten() {
         for (int at : new int[] {0, 510, 4086, 65536 + 64, DEVICE_BYTES - 4096}) {
             FaultyFileIo io = foreign(new byte[DEVICE_BYTES], at);
             byte[] before = io.content(DEVICE);

@@ -101,7 +101,7 @@ class HotPiecesTest {
     }
 
     @Test
-    void whatReplacedAnObjectIsNotAnsweredFromItsPieces() throws Exception {
+    void piecesOfAReplacedObjectAreNotUsed() throws Exception {
         try (TestStore store = store(64L * MIB)) {
             StoredObject<TextHead> before = stored(store, "long", TestStore.body(3, LENGTH));
             TestStore.readAll(before);

@@ -77,7 +77,7 @@ class HotSetTest {
     }
 
     @Test
-    void whatWasInRamIsThereAgainWithoutBeingAskedFor() {
+    void objectsInRamAreLoadedAgainWithoutRequests() {
         FaultyFileIo io = new FaultyFileIo();
         try (TestStore test = open(io)) {
             fill(test);

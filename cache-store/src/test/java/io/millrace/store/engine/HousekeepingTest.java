@@ -57,7 +57,7 @@ class HousekeepingTest {
 
     /** Otherwise memory that the task had reserved would still be counted when the store is closed. */
     @Test
-    void whatRunsHasEndedWhenItIsClosed() throws InterruptedException {
+    void closeWaitsForARunningTask() throws InterruptedException {
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch goOn = new CountDownLatch(1);
         AtomicBoolean ended = new AtomicBoolean();
@@ -99,7 +99,7 @@ class HousekeepingTest {
 
     /** Otherwise the RAM tier would keep its size, and the entries it has removed, for ever. */
     @Test
-    void whatIsDoneNowAndThenIsDoneAgainAfterItFailed() {
+    void periodicTasksRunAgainAfterAFailure() {
         AtomicInteger runs = new AtomicInteger();
         CompletableFuture<Integer> third = new CompletableFuture<>();
         housekeeping.every(TimeUnit.MILLISECONDS.toNanos(1), () -> {

@@ -214,7 +214,7 @@ class InventoryBacklogTest {
     }
 
     @Test
-    void whatWasCarriedElsewhereBeforeItWasEnteredIsEntered() {
+    void recordsCarriedForwardBeforeTheirEntryAreEntered() {
         try (TestStore test = open(8 * SEGMENT_BYTES, 0)) {
             putFirst(test);
             try (Hold hold = Hold.in(test)) {
@@ -230,7 +230,7 @@ class InventoryBacklogTest {
     }
 
     @Test
-    void whatIsCarriedWhileTheInventoryIsWrittenFromTheSegmentsIsEntered() {
+    void recordsCarriedForwardDuringARebuildAreEntered() {
         Set<String> expected = new TreeSet<>();
         try (TestStore test = open(8 * SEGMENT_BYTES, -1)) {
             for (int segment = 0; segment < 8; segment++) {

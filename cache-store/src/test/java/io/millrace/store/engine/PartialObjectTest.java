@@ -348,7 +348,7 @@ class PartialObjectTest extends PartialObjects {
     }
 
     @Test
-    void whatTheRingTookIsMissingAndCanBeFilledAgain() throws IOException {
+    void reclaimedBlocksAreMissingAndCanBeFilledAgain() throws IOException {
         test.close();
         test = new TestStore(StoreContractTest.volumes(1).ramBytes(0), io);
         ObjectWriter<TextHead> writer = create("a", LENGTH);

@@ -85,7 +85,7 @@ class PinnedObjectsTest {
     }
 
     @Test
-    void whatIsPinnedStaysThoughItExpiredAndNobodyReadsIt() {
+    void expiredPinnedObjectsStayWithoutReads() {
         put("small", TextHead.pinned("small", LATER), TestStore.body(1, 5000));
         put("large", TextHead.pinned("large", LATER), TestStore.body(2, 50_000));
         put("empty", TextHead.pinned("empty", LATER), new byte[0]);
@@ -111,7 +111,7 @@ class PinnedObjectsTest {
     }
 
     @Test
-    void whatIsRemovedOrReplacedIsPinnedNoLonger() {
+    void removedAndReplacedObjectsAreNotPinned() {
         for (String key : List.of("removed", "replaced", "removed in blocks", "replaced in blocks")) {
             put(key, TextHead.pinned("pinned", LATER), TestStore.body(3, key.endsWith("blocks") ? 20_000 : 5000));
         }
@@ -266,7 +266,7 @@ class PinnedObjectsTest {
     }
 
     @Test
-    void whatWasAskedForOutlivesOtherPins() {
+    void requestedObjectsOutliveOtherPins() {
         put("asked", TextHead.pinned("asked", LATER), TestStore.body(20, 5000));
         for (int i = 0; i < 2 * SEGMENTS * SEGMENT_BYTES / COLD_BYTES; i++) {
             if (i % 50 == 0) {
@@ -302,7 +302,7 @@ class PinnedObjectsTest {
     }
 
     @Test
-    void whatItsOwnerHasNoUseForIsNotKeptForItsPin() {
+    void purgedObjectsAreNotKeptForTheirPin() {
         test.store.pinCheck((key, head) -> !head.text().equals("useless"));
         for (String key : List.of("useless", "useless in blocks", "useless since", "useful")) {
             put(
@@ -347,7 +347,7 @@ class PinnedObjectsTest {
 
     /** Purged objects take no space from valid pins: both together would not fit. */
     @Test
-    void whatItsOwnerHasNoUseForBreaksNoOtherPin() {
+    void purgedObjectsBreakNoOtherPin() {
         test.store.pinCheck((key, head) -> !head.text().equals("useless"));
         for (int i = 0; i < 17; i++) {
             put("useless" + i, TextHead.pinned("useless", LATER), TestStore.body(i, COLD_BYTES));

@@ -55,7 +55,7 @@ class ResidentReaderTest {
     }
 
     @Test
-    void whatIsReadWhileItIsReplacedAndRetainedIsNotHeldByTheReader() {
+    void aRetainedObjectReplacedDuringAReadIsNotHeldByTheReader() {
         test.put("a", "old", BODY);
         reader.begin();
         StoredObject<TextHead> object = find();
@@ -72,7 +72,7 @@ class ResidentReaderTest {
 
     /** As if an event loop was late: nothing is lost, and nothing remains. */
     @Test
-    void whatIsReadWhenTheStoreIsClosedStaysUntilTheReaderEnds() throws IOException {
+    void objectsReadAtTheCloseStayUntilTheReaderEnds() throws IOException {
         test.put("a", "head", BODY);
         reader.begin();
         StoredObject<TextHead> object = find();

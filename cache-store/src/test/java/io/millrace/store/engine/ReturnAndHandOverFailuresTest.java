@@ -34,7 +34,7 @@ class ReturnAndHandOverFailuresTest {
 
     /** An object that is discarded during the hand-over of the volumes stays discarded when they return. */
     @Test
-    void whatIsDiscardedWhileTheVolumesAreHandedOverIsGoneWhenTheyAreBack() throws IOException {
+    void objectsDiscardedDuringAHandOverStayDiscarded() throws IOException {
         FaultyFileIo io = new FaultyFileIo();
         try (TestStore test = new TestStore(StoreContractTest.volumes(2).ramBytes(0), io)) {
             assertTrue(test.put("a", "old", TestStore.body(1, 3000)));
@@ -52,7 +52,7 @@ class ReturnAndHandOverFailuresTest {
     }
 
     @Test
-    void whatIsRemovedWhileTheVolumesAreHandedOverIsGoneWhenTheyAreBack() throws IOException {
+    void objectsRemovedDuringAHandOverStayRemoved() throws IOException {
         FaultyFileIo io = new FaultyFileIo();
         try (TestStore test = new TestStore(StoreContractTest.volumes(2).ramBytes(0), io)) {
             assertTrue(test.put("a", "old", TestStore.body(1, 3000)));
@@ -127,7 +127,7 @@ class ReturnAndHandOverFailuresTest {
 
     /** After a failed force of a directory, acknowledged changes are present. */
     @Test
-    void whatIsAnsweredAfterTheDirectoryCouldNotBeForcedIsKnown() {
+    void entriesAcknowledgedAfterAFailedForceAreKnown() {
         FaultyFileIo files = new FaultyFileIo();
         AtomicBoolean fails = new AtomicBoolean();
         FileIo io = (FileIo) Proxy.newProxyInstance(
@@ -223,7 +223,7 @@ class ReturnAndHandOverFailuresTest {
     }
 
     @Test
-    void whatIsCompleteWhenOneOfTwoPathsIsHandedOverIsNotStored() throws Exception {
+    void objectsCompletedDuringAPartialHandOverAreNotStored() throws Exception {
         FaultyFileIo io = new FaultyFileIo();
         String key = null;
         try (TestStore test = new TestStore(StoreContractTest.volumes(2, 2).ramBytes(0), io).withoutCheck()) {

@@ -66,7 +66,7 @@ class ScrubberTest {
     }
 
     @Test
-    void whatIsDamagedIsDroppedAndTheRestStays() {
+    void damagedRecordsAreDroppedAndTheRestStays() {
         try (TestStore test = store()) {
             fill(test);
             // A whole object, a block, and a body with a replaced head.

@@ -70,7 +70,7 @@ class SegmentReclaimerTest {
     }
 
     @Test
-    void whatIsReadStaysAndWhatIsNotGoes() {
+    void readObjectsStayAndUnreadOnesAreReclaimed() {
         byte[] body = TestStore.body(1, 5000);
         byte[] large = TestStore.body(2, 50_000);
         test.put("hot", "head", body);
@@ -87,7 +87,7 @@ class SegmentReclaimerTest {
     }
 
     @Test
-    void whatNobodyReadCostsNothing() {
+    void unreadObjectsCostNothing() {
         rounds(4);
         assertEquals(0, ring().bytesCarried());
         test.close();
@@ -221,7 +221,7 @@ class SegmentReclaimerTest {
     }
 
     @Test
-    void whatWasDurableIsSoWhenItsSegmentIsWrittenOver() throws Exception {
+    void durableObjectsStayDurableWhenTheirSegmentIsOverwritten() throws Exception {
         byte[] body = TestStore.body(15, 5000);
         test.put("hot", "head", body);
         test.sync();

@@ -82,7 +82,7 @@ class StoreConcurrentHistoryTest {
 
     @ParameterizedTest(name = "seed {0}")
     @MethodSource("seeds")
-    void whatIsReadIsNotOlderThanWhatWasAcknowledged(long seed) throws Exception {
+    void readsAreNotOlderThanAcknowledgedChanges(long seed) throws Exception {
         for (int i = 0; i < KEYS; i++) {
             keys[i] = new Key("key" + i);
         }

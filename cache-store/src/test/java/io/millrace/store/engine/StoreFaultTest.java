@@ -284,7 +284,7 @@ class StoreFaultTest {
     }
 
     @Test
-    void whatATornObjectReplacedCountsAgain() throws java.io.IOException {
+    void theReplacedObjectIsFoundInPlaceOfATornOne() throws java.io.IOException {
         FaultyFileIo io = new FaultyFileIo();
         try (TestStore test = new TestStore(StoreContractTest.volumes(2).ramBytes(0), io)) {
             test.put("a", "first", TestStore.body(1, 3000));

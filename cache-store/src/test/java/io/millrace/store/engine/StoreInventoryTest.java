@@ -119,7 +119,7 @@ class StoreInventoryTest {
     }
 
     @Test
-    void whatIsBeingStoredIsEnteredWithoutBeingRead_asTheSegmentsTellIt() throws IOException {
+    void storedObjectsAreEnteredAsFromTheSegmentsWithoutReads() throws IOException {
         String entered;
         try (TestStore test = open()) {
             Listings.whole(test.store);
@@ -274,7 +274,7 @@ class StoreInventoryTest {
 
     @Tag("nightly")
     @Test
-    void whatTheQueueCouldNotTakeIsLearnedFromTheSegments() {
+    void changesBeyondTheQueueAreReadFromTheSegments() {
         try (TestStore test = open()) {
             fill(test, 0, 1);
             Listings.awaiting().until(() -> Listings.whole(test.store).size() == 1);

@@ -155,7 +155,7 @@ class StoreJournalTest {
     }
 
     @RepeatedTest(30)
-    void whatWasAnsweredBeforeAKillIsKnownAfterwards(RepetitionInfo repetition) {
+    void entriesAcknowledgedBeforeAKillAreKnownAfterwards(RepetitionInfo repetition) {
         Random random = new Random(repetition.getCurrentRepetition());
         FaultyFileIo io = new FaultyFileIo();
         TestStore test = new TestStore(one(), io).withoutCheck();

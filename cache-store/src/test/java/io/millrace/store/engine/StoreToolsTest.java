@@ -134,7 +134,7 @@ class StoreToolsTest {
     }
 
     @Test
-    void whatIsInUseIsNotLookedInto() {
+    void volumesInUseAreNotRead() {
         try (TestStore test = open()) {
             assertThrows(LeaseHeldException.class, () -> StoreStat.of(io, VOLUME, 0));
             assertEquals("h", test.head("http://a/7"));

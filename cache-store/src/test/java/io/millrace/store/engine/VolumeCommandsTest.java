@@ -114,7 +114,7 @@ class VolumeCommandsTest {
     }
 
     @Test
-    void whatChangedMeanwhileIsNotFoundInTheVolumeThatReturns() {
+    void keysChangedMeanwhileAreNotFoundInAReturningVolume() {
         try (TestStore test = two()) {
             fill(test);
             offline(test, FIRST);
@@ -162,7 +162,7 @@ class VolumeCommandsTest {
 
     /** The volume continues to serve until it is closed, but receives no removals. */
     @Test
-    void whatIsReadFromAVolumeWhileItLeavesIsNotKeptInRam() {
+    void objectsReadFromALeavingVolumeAreNotKeptInRam() {
         try (TestStore test = two()) {
             fill(test);
         }
@@ -358,7 +358,7 @@ class VolumeCommandsTest {
     }
 
     @Test
-    void whatIsGivenUpWhileItsVolumeIsOutDoesNotComeBackWithIt() {
+    void objectsAbortedWhileTheirVolumeIsOfflineDoNotReturn() {
         try (TestStore test = two()) {
             List<ObjectWriter<TextHead>> writers = partsOfAll(test);
             offline(test, FIRST);
@@ -372,7 +372,7 @@ class VolumeCommandsTest {
     }
 
     @Test
-    void whatIsGivenUpAfterItsVolumeWasOutGoesThereToo() {
+    void objectsAbortedAfterTheirVolumeReturnedAreRemoved() {
         try (TestStore test = two()) {
             List<ObjectWriter<TextHead>> writers = partsOfAll(test);
             offline(test, FIRST);
@@ -386,7 +386,7 @@ class VolumeCommandsTest {
     }
 
     @Test
-    void whatIsGivenUpDuringAHandOverIsGoneAfterIt() throws IOException {
+    void objectsAbortedDuringAHandOverAreGoneAfterIt() throws IOException {
         try (TestStore test = two()) {
             List<ObjectWriter<TextHead>> writers = partsOfAll(test);
             test.store.suspendWrites();

@@ -55,7 +55,7 @@ class IndexEvictionTest {
     }
 
     @Test
-    void whatWasHitStays() throws IOException {
+    void hitEntriesStay() throws IOException {
         MappedIndex index = full();
         index.segmentAges(Location::segment);
         for (int n = 0; n < 16; n++) {
@@ -67,7 +67,7 @@ class IndexEvictionTest {
     }
 
     @Test
-    void whatExpiredGoesFirst() throws IOException {
+    void expiredEntriesAreEvictedFirst() throws IOException {
         MappedIndex index = full();
         index.put(9, low(9), location(509), 1000, 3);
         // A block has no expiry.
@@ -80,7 +80,7 @@ class IndexEvictionTest {
     }
 
     @Test
-    void whatHasNoRecordAnyMoreGoesBeforeAllElse() throws IOException {
+    void entriesWithoutARecordAreEvictedBeforeAllOthers() throws IOException {
         MappedIndex index = full();
         index.segmentAges(location -> location == location(510) ? -1 : 5);
         index.put(9, low(9), location(509), 1000);

@@ -69,7 +69,7 @@ class InventoryTest {
     }
 
     @Test
-    void whatIsPutAgainUnderAHashCountsOnce() throws IOException {
+    void anEntryPutTwiceCountsOnce() throws IOException {
         Inventory inventory = open();
         for (int i = 1; i <= 10; i++) {
             assertTrue(inventory.put(7, i % 2, entry(i, 10)));
@@ -79,7 +79,7 @@ class InventoryTest {
     }
 
     @Test
-    void whatDoesNotFitIsDroppedAndCountedAndTheFileKeepsItsSize() throws IOException {
+    void excessEntriesAreDroppedAndCountedAndTheFileKeepsItsSize() throws IOException {
         Inventory inventory = open();
         long bytes = Files.size(directory.resolve(Inventory.FILE_NAME));
         assertFalse(inventory.put(0, 0, entry(1, 1 << 20)), "too long a key");

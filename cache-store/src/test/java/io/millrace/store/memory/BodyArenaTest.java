@@ -129,7 +129,7 @@ class BodyArenaTest {
     }
 
     @Test
-    void whatIsOfTheSameLengthTakesThePlaceOfWhatWent() {
+    void aBlockOfTheSameLengthReusesAReleasedOne() {
         List<Body> all = new ArrayList<>();
         int count = 2 * (REGION / BodyArena.bytesFor(5_120));
         for (int i = 0; i < count; i++) {
@@ -146,7 +146,7 @@ class BodyArenaTest {
     }
 
     @Test
-    void whatIsLongerThanARegionHasOneOfItsOwnThatGoesWithIt() {
+    void aBodyLongerThanARegionHasItsOwnRegion() {
         Body large = body(10 * REGION, (byte) 7);
         assertTrue(arena.regionBytes() >= 10 * REGION);
         free(large);
@@ -167,7 +167,7 @@ class BodyArenaTest {
     }
 
     @Test
-    void whatIsGivenBackTwiceIsAFault() {
+    void aSecondReleaseIsAFault() {
         Body one = body(100, (byte) 1);
         Body other = body(100, (byte) 2);
         free(one);
@@ -199,7 +199,7 @@ class BodyArenaTest {
     }
 
     @Test
-    void whatIsGivenBackTwiceIsAFaultThoughItIsOneWithItsNeighbour() {
+    void aSecondReleaseOfAMergedBlockIsAFault() {
         Body before = body(100, (byte) 1);
         Body one = body(100, (byte) 2);
         Body after = body(100, (byte) 3);

@@ -137,14 +137,14 @@ class CountedBufferTest {
     }
 
     @Test
-    void whatWasReleasedHasNoAddress() {
+    void releasedBuffersHaveNoAddress() {
         ByteBuf buffer = allocator(Region.WITH_ADDRESS).directBuffer(100);
         buffer.release();
         assertThrows(IllegalReferenceCountException.class, buffer::memoryAddress);
     }
 
     @Test
-    void whoForgetsABufferIsToldOf() {
+    void leakedBuffersAreReported() {
         Queue<String> told = new ConcurrentLinkedQueue<>();
         CountedBuffer.LEAKS.setLeakListener((kind, records) -> told.add(records));
         try {
@@ -166,7 +166,7 @@ class CountedBufferTest {
     }
 
     @Test
-    void whoGetsNoMemoryIsNotCounted_andABufferThatCannotGrowStaysAsItWas() {
+    void failedAllocationsAreNotCounted_andABufferThatCannotGrowIsUnchanged() {
         AtomicBoolean none = new AtomicBoolean();
         BodyPool pool = new BodyPool(null, BUDGET_BYTES, bytes -> {
             if (none.get()) {
@@ -195,7 +195,7 @@ class CountedBufferTest {
     }
 
     @Test
-    void whatIsCountedIsWhatTheRegionsAreCutInto() {
+    void countedBytesAreThoseOfTheRegions() {
         BodyPool pool = new BodyPool(null, 0, Region.WITH_ADDRESS::of);
         CountingAllocator allocator = new CountingAllocator(pool, budget, Part.FILLING);
         List<ByteBuf> buffers = new ArrayList<>();

@@ -149,7 +149,7 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void thoseWhoAskAtTheSameTimeStayWithinTheLimitTogether() throws InterruptedException {
+    void concurrentReservationsStayWithinTheLimit() throws InterruptedException {
         int threads = 8;
         long limit = budget.partBytesMax();
         AtomicLong most = new AtomicLong();
@@ -202,7 +202,7 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void whoWaitsIsCalledBackByTheNextRelease() {
+    void waitersAreCalledByTheNextRelease() {
         int[] calls = {0};
         budget.onRoom(() -> calls[0]++);
         ByteBuf first = reading.directBuffer(10);

@@ -68,7 +68,7 @@ class RamReaderBudgetTest {
 
     /** Memory that was evicted for one reservation and cannot be released yet is not evicted again for later ones. */
     @Test
-    void thoseWhoAskWhileSomebodyReadsEvictNoMoreThanOneWould() {
+    void concurrentReservationsDuringAReadEvictOnce() {
         fillRam();
         long before = tier.bytes();
         reader.begin();
@@ -100,7 +100,7 @@ class RamReaderBudgetTest {
 
     /** The release waits for the next check, for at most half a second. */
     @Test
-    void whatNobodyReadsAnyMoreIsThereForWhoAsks() {
+    void memoryIsAvailableAfterTheLastReaderEnds() {
         int most = (int) budget.partBytesMax();
         put(1, most);
         reader.begin();
@@ -113,7 +113,7 @@ class RamReaderBudgetTest {
 
     /** The memory counts for a part with a limit, so an insertion is refused. */
     @Test
-    void whatIsReplacedWhileSomebodyReadsStaysWithinThePartThatItIsOf() {
+    void entriesReplacedDuringAReadStayWithinTheirPartOfTheLimit() {
         put(1, LENGTH);
         reader.begin();
         int stored = 0;

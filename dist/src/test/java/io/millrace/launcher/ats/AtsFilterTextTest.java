@@ -88,7 +88,7 @@ final class AtsFilterTextTest extends AtsFixture {
     }
 
     @Test
-    void nobodyIsForwardedUnaskedWhereNoFileSaysWho() {
+    void noClientIsForwardedWithoutALineThatNamesClients() {
         samples.file("records.config", "CONFIG proxy.config.url_remap.remap_required INT 0");
         samples.file("ip_allow.config", "src_ip=0.0.0.0-255.255.255.255 action=ip_deny method=PURGE");
         assertHas("enabled: true");
@@ -97,7 +97,7 @@ final class AtsFilterTextTest extends AtsFixture {
     }
 
     @Test
-    void nobodyIsForwardedUnaskedWhereSeveralRangesAreEverybody() {
+    void noClientIsForwardedIfSeveralRangesAreAllAddresses() {
         samples.file("records.config", "CONFIG proxy.config.url_remap.remap_required INT 0");
         samples.file(
                 "ip_allow.config",

@@ -32,7 +32,7 @@ final class AtsFiltersTest extends AtsClientsFixture {
     }
 
     @Test
-    void whatAFilterByNameDeniesInVersion10IsDeniedToThoseThatTheRulesOwnAllows() {
+    void version10DeniesByNamedFilterBeforeTheRulesOwnAllow() {
         samples.file("records.yaml", "records: {}");
         samples.file(
                 "remap.config",
@@ -113,7 +113,7 @@ final class AtsFiltersTest extends AtsClientsFixture {
     }
 
     @Test
-    void whatLooksLikeACommentOrStandsInQuotesIsReadAsTrafficServerDoes() {
+    void commentsAndQuotesAreReadAsTrafficServerDoes() {
         samples.file(
                 "remap.config",
                 "map http://a.example/ http://o.example/ @action=allow # @src_ip=10.0.0.1",
@@ -172,7 +172,7 @@ final class AtsFiltersTest extends AtsClientsFixture {
     }
 
     @Test
-    void nobodyIsForwardedWhereAPluginForAllKeepsClientsOut() {
+    void noClientIsForwardedIfAGlobalPluginDeniesClients() {
         samples.file("records.config", "CONFIG proxy.config.url_remap.remap_required INT 0");
         samples.file("ip_allow.config", "src_ip=10.0.0.0/8 action=ip_allow");
         assertHas("forward_proxy:\n  enabled: true\n");
@@ -303,7 +303,7 @@ final class AtsFiltersTest extends AtsClientsFixture {
     }
 
     @Test
-    void whoeverIsFilteredIsNotWhoeverAnyoneSaysThatHeIs() {
+    void proxyHeadersOfUntrustedSendersAreNotAccepted() {
         samples.file("records.config", "CONFIG proxy.config.http.server_ports STRING 8080:pp");
         assertLacks("proxy_protocol");
         assertTrue(samples.line("records.config", 1).note().contains("PROXY headers from any address"));

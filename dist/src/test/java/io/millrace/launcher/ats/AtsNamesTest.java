@@ -22,7 +22,7 @@ final class AtsNamesTest extends AtsClientsFixture {
     }
 
     @Test
-    void whoMayConnectByANameMayAskItsRules() throws IOException {
+    void clientsAdmittedForANameMayRequestItsRules() throws IOException {
         tls(
                 "sni:",
                 "  - fqdn: open.x.example",
@@ -75,7 +75,7 @@ final class AtsNamesTest extends AtsClientsFixture {
     }
 
     @Test
-    void whatIsSaidOfANameForSomePortsLeavesItsOthersToTheNextLine() throws IOException {
+    void aLineForSomePortsLeavesTheOtherPortsToTheNextLine() throws IOException {
         tls(
                 "sni:",
                 "  - fqdn: a.example",
@@ -139,7 +139,7 @@ final class AtsNamesTest extends AtsClientsFixture {
     }
 
     @Test
-    void whatIsSaidOfOriginsGoesToTheRulesThatLeadThere() throws IOException {
+    void settingsOfOriginsAreWrittenToTheirRules() throws IOException {
         samples.file(
                 "sni.yaml",
                 "sni:",

@@ -82,7 +82,7 @@ final class AtsRecordsTest extends AtsFixture {
     }
 
     @Test
-    void whatTrafficServerDoesWithoutAnySettingIsWrittenWhereMillraceDiffers() {
+    void defaultsOfTrafficServerAreWrittenWhereMillraceDiffers() {
         samples.file("remap.config", "map / http://origin.example/");
         for (String text : List.of(
                 "required_headers: lifetime",
@@ -158,7 +158,7 @@ final class AtsRecordsTest extends AtsFixture {
     }
 
     @Test
-    void whatOriginsSayOfNoCacheIsIgnoredOnlyWhereNoStoreIsToo() {
+    void noCacheOfOriginsIsIgnoredOnlyTogetherWithNoStore() {
         samples.file("records.config", "CONFIG proxy.config.http.cache.ignore_server_no_cache INT 1");
         samples.file(
                 "cache.config", "dest_domain=o action=ignore-server-no-cache", "dest_domain=o action=ignore-no-cache");
@@ -178,7 +178,7 @@ final class AtsRecordsTest extends AtsFixture {
     }
 
     @Test
-    void whatIsSaidOfCertificatesOfOriginsMattersWhereOneIsAskedByHttps() {
+    void certificateSettingsOfOriginsNeedAnHttpsOrigin() {
         samples.file(
                 "records.config",
                 "CONFIG proxy.config.ssl.client.verify.server.policy STRING PERMISSIVE",

@@ -22,7 +22,7 @@ final class AtsRulesTest extends AtsFixture {
     }
 
     @Test
-    void whatTheValidatorRefusesIsTakenOutAndNamed() {
+    void refusedSettingsAreRemovedAndNamed() {
         samples.file(
                 "remap.config",
                 "regex_map http://(?=a)b.example/ http://o.example/",

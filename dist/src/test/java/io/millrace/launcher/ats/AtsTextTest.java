@@ -157,7 +157,7 @@ final class AtsTextTest extends AtsFixture {
 
     @ParameterizedTest
     @MethodSource("seeds")
-    void whateverIsReadTheOutputPassesTheCheckAndNoLineIsLost(long seed) throws IOException {
+    void theOutputPassesTheCheckAndNoLineIsLost(long seed) throws IOException {
         Random random = new Random(seed);
         for (String file : FILES) {
             StringBuilder text = new StringBuilder();

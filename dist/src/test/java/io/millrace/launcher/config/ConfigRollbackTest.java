@@ -42,7 +42,7 @@ class ConfigRollbackTest {
     }
 
     @Test
-    void whatTheEarlierConfigurationHasIsNotCalledGone() {
+    void settingsOfTheEarlierConfigurationAreNotReportedAsRemoved() {
         assertEquals(
                 List.of(
                         FILE_DIFFERS,

@@ -78,7 +78,7 @@ class ConfigSetTest extends ConfigChangesFixture {
     }
 
     @Test
-    void whatOnlyALauncherCanUseIsNotSetForAsLongAsThisOneLives() throws Exception {
+    void launcherSettingsAreNotSetWithoutSave() throws Exception {
         run(FILE);
         ReloadReport report = done(changes.set(Map.of("worker.event_loops", "3"), false));
         assertTrue(report.settings().get(0).detail().contains("add --save"), report::toString);

@@ -171,7 +171,7 @@ class WorkerChangeTest extends ConfigChangesFixture {
     }
 
     @Test
-    void whatIsNotKnownOfAWorkerIsNotCalledRejectedWithoutAWord() throws Exception {
+    void anUnknownResultOfAWorkerIsReported() throws Exception {
         run(FILE);
         worker.late.set(2);
         worker.rollObstacle = "exited with status 1";

@@ -195,7 +195,7 @@ class ClassArchiveTest {
     }
 
     @Test
-    void whatRecordingsOfDeadLaunchersLeftBehindGoes() throws IOException {
+    void filesOfInterruptedRecordingsAreDeleted() throws IOException {
         ClassArchive archive = archive(List.of(), "17");
         Path own = Files.writeString(recording(archive), "half");
         String name = own.getFileName().toString();

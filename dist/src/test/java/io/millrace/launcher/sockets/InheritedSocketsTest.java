@@ -107,7 +107,7 @@ class InheritedSocketsTest {
     }
 
     @Test
-    void whatAnEarlierWorkerHasGivenBackIsClosed() throws Exception {
+    void socketsReturnedByAnEarlierWorkerAreClosed() throws Exception {
         Socket passed = listening(SocketProtocolFamily.INET, "127.0.0.1", false);
         Socket held = listening(SocketProtocolFamily.INET6, "::1", false);
         ListenerSockets listener = new ListenerSockets("127.0.0.1:" + port, "127.0.0.1:" + port, LOOPS);

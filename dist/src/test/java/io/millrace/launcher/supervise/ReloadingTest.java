@@ -98,7 +98,7 @@ class ReloadingTest {
     }
 
     @Test
-    void whatTheWorkerRejectsItHasNotTakenOver() {
+    void rejectedSettingsAreNotApplied() {
         CompletableFuture<List<SettingChange>> answer = ask("one");
         answers(sent(), REJECTED);
 

@@ -91,7 +91,7 @@ class WorkerRegistryTest {
     }
 
     @Test
-    void whatMakesStartsFasterIsDistrustedWhenAJvmCrashesBeforeItIsReady() throws Exception {
+    void theArchiveIsDiscardedAfterACrashDuringTheStart() throws Exception {
         assertEquals("was killed by signal 6", exitOf("kill -ABRT $$", false));
         assertEquals(1, distrusted.get());
     }

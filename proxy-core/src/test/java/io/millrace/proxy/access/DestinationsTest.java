@@ -93,7 +93,7 @@ class DestinationsTest {
     }
 
     @Test
-    void whatIsAllowedComesBeforeWhatIsDenied() {
+    void allowedDestinationsPrecedeDeniedOnes() {
         Destinations some = destinations("10.1.0.0/16, fd00:1::/32");
         assertTrue(some.allow(ip("10.1.2.3"), 443));
         assertTrue(some.allow(ip("64:ff9b::a01:203"), 443));

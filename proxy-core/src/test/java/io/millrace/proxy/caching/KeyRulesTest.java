@@ -103,7 +103,7 @@ final class KeyRulesTest {
     }
 
     @Test
-    void whatIsStoredIsSelectedByThem() {
+    void selectorsSelectStoredResponses() {
         CacheSettings settings = settings(DEVICE_AND_LANG);
         RequestHead german = Heads.get("Cookie: lang=de");
         StoredHead stored = StoredHead.of(german, Heads.response(200, "Cache-Control: max-age=60"), NOW, NOW, settings);
@@ -113,7 +113,7 @@ final class KeyRulesTest {
     }
 
     @Test
-    void whatWasStoredWithoutThemAnswersNobody() {
+    void responsesStoredWithoutSelectorsAnswerNoRequest() {
         StoredHead before = Heads.stored("Cache-Control: max-age=60");
         assertInstanceOf(Reuse.Fresh.class, Reuse.of(Heads.get(), before, NOW, CacheSettings.DEFAULTS));
         CacheSettings settings = settings(DEVICE_AND_LANG);

@@ -44,7 +44,7 @@ class ClientCountsTest {
     }
 
     @Test
-    void whoHasNothingIsForgotten() {
+    void clientsWithoutRequestsAreRemoved() {
         for (Kind kind : Kind.values()) {
             counts.tryAdd(kind, ONE, 1);
         }

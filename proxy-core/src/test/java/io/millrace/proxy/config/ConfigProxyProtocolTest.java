@@ -75,7 +75,7 @@ final class ConfigProxyProtocolTest {
     }
 
     @Test
-    void somebodyMustBeBelieved() {
+    void trustedSendersAreRequired() {
         assertEquals(
                 "[millrace.yaml:1:26: listen[0].proxy_protocol: needs access.proxy_protocol_allow, the addresses"
                         + " whose headers are trusted]",

@@ -100,7 +100,7 @@ class FilePermissionsTest {
     }
 
     @Test
-    void whatIsWiderThanFileModeIsAWarning() throws IOException {
+    void modesWiderThanFileModeAreWarnings() throws IOException {
         mode(volume, "rwxr-xr-x");
         mode(log, "rw-r--r--");
         String text = check().text();

@@ -71,7 +71,7 @@ class AnswerNotesTest {
     }
 
     @Test
-    void whatAServerDidNotSayOfOneNameIsNotForgottenForTheOther() {
+    void anUnansweredNameKeepsTheNoteOfTheOther() {
         begin("db", "db.example.com");
         refused("db.example.com.");
         notes.takeUnserved("db");

@@ -195,7 +195,7 @@ class HostAddressesTest {
     }
 
     @Test
-    void whatTheFileOfHostsSaysIsNotAskedFor() {
+    void namesInTheHostsFileAreNotLookedUp() {
         settings = settings(100, 100, List.of("192.0.2.5"));
         assertEquals(List.of("192.0.2.5"), now("File.Test"));
         assertEquals(List.of(), asked.names);
@@ -229,7 +229,7 @@ class HostAddressesTest {
     }
 
     @Test
-    void whoAsksInTheLastTenthOfItsTimeHasItAskedForAndDoesNotWait() {
+    void aLookupInTheLastTenthOfTheTtlRefreshesInTheBackground() {
         known("a.test", "192.0.2.1");
         passSeconds(89);
         now("a.test");

@@ -53,7 +53,7 @@ class FetchFailureTest extends FetchFixture {
     }
 
     @Test
-    void nobodyListeningIsConnectRefused() throws Exception {
+    void aClosedPortIsConnectRefused() throws Exception {
         int port;
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             port = socket.getLocalPort();

@@ -153,7 +153,7 @@ class NameResolutionTest extends FetchFixture {
     }
 
     @Test
-    void whatCannotBeReadIsNoAnswer() throws Exception {
+    void unreadableMessagesAreNoAnswers() throws Exception {
         server.on("garbage.test", query -> List.of(query.garbage()));
         failing("garbage.test");
     }
@@ -321,7 +321,7 @@ class NameResolutionTest extends FetchFixture {
     }
 
     @Test
-    void whoNamesAPortAsksForNoService_norIsAnybodyAskedByDefault() throws Exception {
+    void serviceRecordsAreNotQueriedWithAPort_orByDefault() throws Exception {
         server.has("plain.test", 60, "127.0.0.1");
         assertEquals(
                 200,

@@ -188,7 +188,7 @@ class ResponseTeeTurnsTest {
     }
 
     @Test
-    void whatReadersWaitToBeServedWithStaysInTheWindow() {
+    void piecesThatReadersWaitForStayInTheWindow() {
         ResponseTee tee = new ResponseTee(turns.eventLoop(), WINDOW, true, feed);
         RecordedWriter writer = new RecordedWriter();
         tee.storeTo(writer, -1, false, 0);
@@ -207,7 +207,7 @@ class ResponseTeeTurnsTest {
 
     /** As with a stored first part in RAM. */
     @Test
-    void whatComesInTheMiddleOfServingStaysInTheWindowToo() {
+    void piecesThatArriveDuringATurnStayInTheWindow() {
         byte[] body = bytes(WINDOW * 20);
         int[] position = {0};
         boolean[] flowing = {true};

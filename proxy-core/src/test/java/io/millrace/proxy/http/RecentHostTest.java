@@ -30,7 +30,7 @@ class RecentHostTest {
     }
 
     @Test
-    void whatWasWrongIsNotRemembered() {
+    void invalidHostsAreNotCached() {
         assertEquals(TargetProblem.HOST, read("Host: a b\r\n", 1));
         assertEquals(TargetProblem.HOST, read("Host: a b\r\n", 1));
         target("Host: a\r\n");

@@ -62,7 +62,7 @@ class ConnectionOutputTest {
     }
 
     @Test
-    void whatIsFlushedWhileAClientsBytesAreTakenApartLeavesAtTheirEnd() {
+    void bytesFlushedDuringAReadAreSentAtItsEnd() {
         output.beginRead();
         output.writeHead(bytes("head", 4));
         output.flush();

@@ -153,7 +153,7 @@ class PlainRequestTest {
                 "X: \u0001\r\n",
                 "Host: b\r\n"
             })
-    void whatChangesFramingProtocolOrRangeIsLeftToTheChannel(String field) {
+    void framingProtocolAndRangeFieldsAreLeftToTheChannel(String field) {
         assertFalse(check.check(bytes("GET / HTTP/1.1\r\nHost: a\r\n" + field + "\r\n")));
     }
 
@@ -184,7 +184,7 @@ class PlainRequestTest {
 
     /** Random changes of requests: an accepted plain request is the one that the channel lane reads. */
     @Test
-    void whatIsPlainIsReadTheSameInBothLanes() {
+    void plainRequestsAreReadEquallyInBothLanes() {
         long seed = Long.getLong("millrace.test.seed", System.nanoTime());
         System.out.println("PlainRequestTest: -Dmillrace.test.seed=" + seed);
         Random random = new Random(seed);

@@ -101,7 +101,7 @@ class SlowClientsTest {
     }
 
     @Test
-    void nobodyIsClosedWhileMemoryIsPlentiful() {
+    void noClientIsClosedWhileMemoryIsPlentiful() {
         pinned = 100 * MIB;
         assertEquals(List.of(), closedOf(new Fake("silent", 29, 0), new Fake("slow", 0, 1)));
     }
@@ -120,7 +120,7 @@ class SlowClientsTest {
     }
 
     @Test
-    void whoTakesSomethingIsClosedAfterThoseWhoTakeNothingAndOnlyWhenFull() {
+    void readingClientsAreClosedLastAndOnlyWhenMemoryIsUsedUp() {
         Fake[] clients = {new Fake("50 kB/s", 0.1, 50_000), new Fake("1 kB/s", 0.3, 1000), new Fake("silent", 0.6, 0)};
         pinned = 130 * MIB;
         assertEquals(List.of(), closedOf(clients), "tight: none was silent for two seconds");
@@ -169,7 +169,7 @@ class SlowClientsTest {
     }
 
     @Test
-    void whatWasAddedIsForgotten() {
+    void closedClientsAreRemoved() {
         pinned = 159 * MIB;
         slow.add(new Fake("once", 10, 0));
         slow.closeSome(nowNanos);

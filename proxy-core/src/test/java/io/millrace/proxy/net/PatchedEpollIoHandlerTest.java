@@ -184,7 +184,7 @@ class PatchedEpollIoHandlerTest {
 
     @Test
     @Timeout(30)
-    void whatWasFetchedForAClosedDescriptorDoesNotReachTheOneThatGotItsNumber() throws Exception {
+    void eventsOfAClosedDescriptorDoNotReachItsSuccessor() throws Exception {
         assumeTrue(Epoll.isAvailable(), "needs epoll");
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, PatchedEpollIoHandler.newFactory());
         try {

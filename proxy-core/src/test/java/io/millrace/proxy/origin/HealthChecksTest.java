@@ -159,7 +159,7 @@ class HealthChecksTest {
     }
 
     @Test
-    void whatGoesWrongHereSaysNothingOfTheHost() {
+    void localFailuresDoNotCountForTheHost() {
         check(HOST);
         advance(INTERVAL_MILLIS);
         sent.get(0).handler.onFailure(new OriginFailure(OriginFailure.Reason.INTERNAL, "no socket", true));

@@ -96,7 +96,7 @@ class OriginHealthTest {
     }
 
     @Test
-    void whatChecksHaveFoundIsTheirsToEndWhileThereAreAny() {
+    void onlyChecksEndAMarkDownByChecks() {
         Markdown never = new Markdown(0, 1000, 60_000, List.of());
         OriginHealth down = OriginHealth.unknown().checkedDown("health-check 500", T, RULES);
         assertSame(down, down.underRules(never, true, T + 1));

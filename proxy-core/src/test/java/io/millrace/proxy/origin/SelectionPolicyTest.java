@@ -185,7 +185,7 @@ class SelectionPolicyTest {
 
     @ParameterizedTest
     @EnumSource(SelectionPolicy.class)
-    void nobodyIsChosenWhereNobodyMay(SelectionPolicy policy) {
+    void noHostIsChosenIfNoneIsPermitted(SelectionPolicy policy) {
         assertEquals(-1, policy.choose(candidates(0, 0), 5));
     }
 }

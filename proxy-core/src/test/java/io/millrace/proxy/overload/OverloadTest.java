@@ -120,7 +120,7 @@ class OverloadTest {
     }
 
     @Test
-    void whoGivesUpAfterTheLimitCountsAndWhoGivesUpBeforeDoesNot() {
+    void clientsThatLeaveAfterTheLimitCountAndEarlierOnesDoNot() {
         OverloadGauge gauge = gauge("cache.overload.latency", "100ms");
         for (int second = 0; second < 2; second++) {
             for (int i = 0; i < 3; i++) {

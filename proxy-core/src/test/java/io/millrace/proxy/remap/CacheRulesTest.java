@@ -222,7 +222,7 @@ final class CacheRulesTest {
     }
 
     @Test
-    void whatMatchesNothingHasTheSettingsOfItsRemapRule() {
+    void requestsWithoutAMatchHaveTheSettingsOfTheirRemapRule() {
         Table table = new Table("dest_host: b, action: never_cache");
         RuledSettings found = table.match("http://a/");
         assertSame(found, table.match("http://c/"));

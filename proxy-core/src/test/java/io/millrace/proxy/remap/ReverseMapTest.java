@@ -148,7 +148,7 @@ final class ReverseMapTest {
     }
 
     @Test
-    void whatNamesNoUrlOfAnOriginIsPassedOnAsItIs() {
+    void otherUrlsArePassedOnUnchanged() {
         TargetUri url = RemapTableTest.uri("http://www.x.com/a");
         Mapped mapped = (Mapped) TABLE.match(url);
         StoredHead plain = stored("X-B", "http://server.hoster.com/x/b");

@@ -189,7 +189,7 @@ class StoredBodyTest {
     }
 
     @Test
-    void whoKeepsCopiesGetsOnePieceAtATime() {
+    void sinksThatKeepCopiesReceiveOnePieceAtATime() {
         for (StoredObject<?> object : List.of(inRam(), inPieces(LENGTH))) {
             EagerSink sink = new EagerSink();
             sink.secure = true;
@@ -199,7 +199,7 @@ class StoredBodyTest {
     }
 
     @Test
-    void whoIsBehindGetsOnePieceAtATime() {
+    void slowSinksReceiveOnePieceAtATime() {
         EagerSink sink = new EagerSink();
         StoredBody body = new StoredBody(inPieces(LENGTH), channel.eventLoop(), sink, 0, LENGTH);
         sink.pulling = true;
@@ -236,7 +236,7 @@ class StoredBodyTest {
     }
 
     @Test
-    void whatIsNotInRamEndsWhatGoesTogether() {
+    void bytesOutsideOfRamEndABatch() {
         EagerSink sink = new EagerSink();
         StoredBody body = new StoredBody(inPieces(2 * PIECE), channel.eventLoop(), sink, 0, LENGTH);
         sink.pullAll(body);

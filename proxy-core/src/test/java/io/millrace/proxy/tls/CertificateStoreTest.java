@@ -220,7 +220,7 @@ class CertificateStoreTest {
     }
 
     @Test
-    void whatIsBrokenTakesNothingElseDownAndTheLastGoodVersionServesOn() throws IOException {
+    void aBrokenFileAffectsNoOtherAndTheLastGoodVersionStays() throws IOException {
         Made good = AUTHORITY.issue("good.example");
         Made other = AUTHORITY.issue("other.example");
         CertificateFiles files = good.write(directory, "good");
@@ -286,7 +286,7 @@ class CertificateStoreTest {
     }
 
     @Test
-    void whoExpiresIsReportedAndGivesWayToWhoDoesNot() throws IOException {
+    void expiringCertificatesAreReportedAndValidOnesPreferred() throws IOException {
         Instant soon = Instant.ofEpochMilli(now.get()).plus(Duration.ofDays(20));
         Made first = AUTHORITY.issue(START, soon, "www.example.com");
         Made second = AUTHORITY.issue(START, END, "www.example.com");

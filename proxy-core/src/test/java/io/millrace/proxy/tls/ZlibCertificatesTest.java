@@ -65,7 +65,7 @@ class ZlibCertificatesTest {
     }
 
     @Test
-    void whatIsCompressedCanBeInflatedAndIsKept() throws Exception {
+    void compressedCertificatesCanBeInflatedAndAreCached() throws Exception {
         ZlibCertificates zlib = new ZlibCertificates();
         byte[] noise = new byte[5000];
         new Random(1).nextBytes(noise);

@@ -65,7 +65,7 @@ class TunnelTest {
     }
 
     @Test
-    void whatComesBeforeTheOtherSideIsThereIsKept() {
+    void bytesBeforeTheOtherSideConnectsAreKept() {
         origin = new EmbeddedChannel(new ChannelHandler[] {tunnel.originSide()});
         origin.writeInbound(bytes("early"));
         assertFalse(origin.config().isAutoRead());
@@ -151,7 +151,7 @@ class TunnelTest {
     }
 
     @Test
-    void whatWasKeptIsReleasedAtTheEnd() {
+    void keptBytesAreReleasedAtTheEnd() {
         origin = new EmbeddedChannel(new ChannelHandler[] {tunnel.originSide()});
         ByteBuf early = bytes("early");
         origin.writeInbound(early);

@@ -26,7 +26,7 @@ class BodyBlocksTest {
     }
 
     @Test
-    void nobodyWritesBehindABodyThatIsResident() {
+    void noWritesFollowAResidentBody() {
         assertEquals(LENGTH, copy("first", 0, TestStore.body(1, LENGTH)));
         ByteBuf body = blocks.singleBody(LENGTH, TAIL);
         byte[] head = TestStore.body(2, TAIL);

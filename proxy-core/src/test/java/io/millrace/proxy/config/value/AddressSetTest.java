@@ -205,7 +205,7 @@ final class AddressSetTest {
     }
 
     @Test
-    void whatIsMadeOfTwoHasWhatTheyHaveAndIsReadAgainAsItIsWritten() throws Exception {
+    void unionsContainBothSetsAndTheirTextParsesToTheSame() throws Exception {
         long seed = Long.getLong("millrace.test.seed", System.nanoTime());
         Random random = new Random(seed);
         for (int round = 0; round < 2000; round++) {
@@ -242,7 +242,7 @@ final class AddressSetTest {
                 "10.0.0.0/8 | all | ~all",
                 "all | ~all | all"
             })
-    void whatIsLeftIsWrittenInRanges(String list, String other, String left) throws Exception {
+    void differencesAreWrittenAsRanges(String list, String other, String left) throws Exception {
         assertEquals(left, set(list).butNot(set(other)).toString());
     }
 }

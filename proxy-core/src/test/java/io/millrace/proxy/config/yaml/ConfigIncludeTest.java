@@ -124,7 +124,7 @@ final class ConfigIncludeTest {
     }
 
     @Test
-    void whatIsMissingOrNoPatternIsAProblemOfTheFirstFile() throws IOException {
+    void missingFilesAndInvalidPatternsAreProblemsOfTheFirstFile() throws IOException {
         assertEquals(directory + "/gone.yaml: no such file", text("gone.yaml"));
         assertEquals(file + ":1:1: include: " + directory + "/gone: no such directory", text("gone/*.yaml"));
         assertEquals(
@@ -181,7 +181,7 @@ final class ConfigIncludeTest {
     }
 
     @Test
-    void whoIsHandedTheDocumentReadsNoFileAgain() throws IOException {
+    void aPassedDocumentNeedsNoFiles() throws IOException {
         Path a = rule("a.yaml", RULE.formatted("a"));
         ConfigDocument document = load("rules.d").document();
         Files.delete(a);

@@ -42,7 +42,7 @@ class LineFormatTest {
     }
 
     @Test
-    void whatIsAbsentIsAHyphen() {
+    void absentValuesAreAHyphen() {
         assertEquals("0.000 0 - NONE/000 0 - - - NONE/- -", squid(entry -> {}));
         assertEquals("- - - [01/Jan/1970:00:00:00 +0000] \"- -\" 000 0 \"-\" \"-\"", combined(entry -> {}));
     }

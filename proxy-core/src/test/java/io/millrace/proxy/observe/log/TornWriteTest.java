@@ -54,7 +54,7 @@ class TornWriteTest {
     }
 
     @Test
-    void whatWasNotWrittenWholeAtTheEndIsDropped() {
+    void incompleteLinesAtTheEndAreDropped() {
         offer(5);
         target.room = 2 * LINE.length() + 10;
         writer.finish();

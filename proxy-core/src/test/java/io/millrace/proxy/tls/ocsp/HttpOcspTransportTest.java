@@ -97,7 +97,7 @@ class HttpOcspTransportTest {
         "'nothing of HTTP\r\n\r\n', no connection",
         "'', no connection"
     })
-    void whatIsNoAnswerIsUnreachable(String response, String reason) {
+    void invalidAnswersAreUnreachable(String response, String reason) {
         answer = client -> write(client, response);
         OcspFault fault = fault(20_000);
         assertEquals(Kind.UNREACHABLE, fault.kind());
@@ -132,7 +132,7 @@ class HttpOcspTransportTest {
     }
 
     @Test
-    void nobodyThereIsUnreachable() throws Exception {
+    void aClosedPortIsUnreachable() throws Exception {
         server.close();
         assertEquals(Kind.UNREACHABLE, fault(20_000).kind());
     }
