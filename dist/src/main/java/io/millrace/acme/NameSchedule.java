@@ -62,7 +62,7 @@ final class NameSchedule {
     }
 
     /** Returns true if a name has a certificate, valid or expired. */
-    boolean isHeld(String name) {
+    boolean hasCertificate(String name) {
         return record(name).expirySeconds() > 0;
     }
 
@@ -112,18 +112,18 @@ final class NameSchedule {
         return records.values().stream()
                 .filter(record -> record.expirySeconds() + RETAINED_SECONDS > nowSeconds && record.isDue(nowSeconds))
                 .map(AcmeRecord::name)
-                .filter(name -> isHeld(name) && isFree(name, nowSeconds) && !configured.contains(name))
+                .filter(name -> hasCertificate(name) && isFree(name, nowSeconds) && !configured.contains(name))
                 .toList();
     }
 
     /** Sets the time of the next request for renewal information to the issuer. */
-    void advised(String name, long askAgainSeconds) {
+    void setRenewalInfoDue(String name, long askAgainSeconds) {
         renewalInfoSeconds.put(name, askAgainSeconds);
     }
 
     /** Returns a certificate whose renewal information is to be requested now; null for none. */
     @Nullable
-    AcmeRecord unadvised(List<String> configured, boolean onDemand, long nowSeconds) {
+    AcmeRecord withDueRenewalInfo(List<String> configured, boolean onDemand, long nowSeconds) {
         for (AcmeRecord record : records.values()) {
             if (record.expirySeconds() > nowSeconds
                     && renewalInfoSeconds.getOrDefault(record.name(), 0L) <= nowSeconds
@@ -136,7 +136,7 @@ final class NameSchedule {
 
     /** Returns a certificate whose files are to be deleted: expired long ago and not configured; null for none. */
     @Nullable
-    AcmeRecord forgotten(List<String> configured, long nowSeconds) {
+    AcmeRecord obsolete(List<String> configured, long nowSeconds) {
         for (AcmeRecord record : records.values()) {
             long last = Math.max(record.expirySeconds(), record.changedSeconds());
             if (last + RETAINED_SECONDS <= nowSeconds

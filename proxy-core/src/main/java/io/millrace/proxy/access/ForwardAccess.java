@@ -27,13 +27,13 @@ public final class ForwardAccess {
     /**
      * Returns the rights of a configuration.
      *
-     * @param built the configuration at start, which determines the listeners
+     * @param startConfig the configuration at start, which determines the listeners
      * @param own the addresses of this machine, which are read if forwarding is enabled
      */
-    public static ForwardAccess of(ProxyConfig config, ProxyConfig built, OwnAddresses own) {
+    public static ForwardAccess of(ProxyConfig config, ProxyConfig startConfig, OwnAddresses own) {
         ForwardProxyConfig forward = config.forwardProxy();
         Set<Integer> ports = new HashSet<>();
-        for (ProxyConfig each : List.of(config, built)) {
+        for (ProxyConfig each : List.of(config, startConfig)) {
             each.listeners().forEach(listener -> ports.add(listener.address().port()));
             ListenAddress admin = each.admin().listen();
             if (admin != null) {

@@ -33,7 +33,7 @@ public final class LogCommands {
     private LogCommands() {}
 
     /** Base class of the commands, with their common options. Confined to one thread. */
-    abstract static class Reading implements Callable<Integer> {
+    abstract static class LogCommand implements Callable<Integer> {
         @Option(
                 names = {"-F", "--filter"},
                 paramLabel = "NAME=VALUE",
@@ -51,7 +51,7 @@ public final class LogCommands {
         private final Invocation invocation;
         private LogFilter filter = LogFilter.of(List.of(), Long.MIN_VALUE);
 
-        Reading(Invocation invocation) {
+        LogCommand(Invocation invocation) {
             this.invocation = invocation;
         }
 
@@ -96,7 +96,7 @@ public final class LogCommands {
     }
 
     /** Base class of the commands that read whole files. */
-    abstract static class Whole extends Reading {
+    abstract static class WholeFileCommand extends LogCommand {
         private static final int LINES_PER_FLUSH = 1024;
 
         @Parameters(
@@ -105,7 +105,7 @@ public final class LogCommands {
                 description = "Logs, also .gz; - is standard input. Default: the log of this machine's millrace.")
         private List<String> files = List.of();
 
-        Whole(Invocation invocation) {
+        WholeFileCommand(Invocation invocation) {
             super(invocation);
         }
 
@@ -158,7 +158,7 @@ public final class LogCommands {
             abbreviateSynopsis = true,
             description = "Print access logs, with -o json a uniform object per line.",
             footer = {"", "Example: millctl log cat access.log -F status=5xx -F host=www.example.com"})
-    public static final class Cat extends Whole {
+    public static final class Cat extends WholeFileCommand {
         public Cat(Invocation invocation) {
             super(invocation);
         }
@@ -182,7 +182,7 @@ public final class LogCommands {
                 "Example: millctl log stats access.log --urls 20",
                 "         millctl log stats -o json --state /var/lib/stats/edge.state"
             })
-    public static final class Stats extends Whole {
+    public static final class Stats extends WholeFileCommand {
         @Option(names = "--hosts", paramLabel = "N", description = "Number of hosts, most requests first. Default: 10.")
         private int hosts = 10;
 
@@ -265,7 +265,7 @@ public final class LogCommands {
                 "Continues across rotations, until it is interrupted."
             },
             footer = {"", "Example: millctl log tail -F cache=miss -F url='[.]js$'"})
-    public static final class Tail extends Reading {
+    public static final class Tail extends LogCommand {
         private static final Duration PERIOD = Duration.ofMillis(250);
 
         @Parameters(
