@@ -282,7 +282,7 @@ public final class AcmeService implements AutoCloseable {
             NameIssuance.@Nullable Ordered made,
             @Nullable CompletableFuture<AcmeRecord> wanted) {
         if (made == null) {
-            if (wanted != null || (onDemand != null && onDemand.isAsked(name))) {
+            if (wanted != null || (onDemand != null && onDemand.isPending(name))) {
                 urgent.add(name);
             }
             return;

@@ -89,7 +89,7 @@ final class OnDemandNames {
     }
 
     /** Returns true if the query or the order of a name is in progress. */
-    boolean isAsked(String name) {
+    boolean isPending(String name) {
         return asked.contains(name);
     }
 

@@ -106,7 +106,7 @@ final class SniImport {
         yaml.items(oldName ? "" : "sni").forEach(this::policy);
         rules.forEach(this::originTls);
         rules.forEach(this::originSni);
-        tellUnusedOriginTls();
+        reportUnusedOriginTls();
         boolean secure = input.draft().elements("listen").stream().anyMatch(listener -> listener.find("tls") != null);
         clientTls(rules, secure);
         if (secure) {
@@ -254,7 +254,7 @@ final class SniImport {
         }
     }
 
-    private void tellUnusedOriginTls() {
+    private void reportUnusedOriginTls() {
         for (Policy policy : policies) {
             String sni = policy.origin.remove(CLIENT_SNI);
             if (sni != null && OriginTlsImport.sniWord(sni) == null) {

@@ -33,7 +33,7 @@ public final class ForwardedParents {
     }
 
     /** Records a line with conditions that are not supported. */
-    void passedOver(Entry entry, Map<String, String> fields) {
+    void unusable(Entry entry, Map<String, String> fields) {
         if (on && decidedBy == null) {
             some(entry, fields);
         }
@@ -91,7 +91,7 @@ public final class ForwardedParents {
     }
 
     /** Writes the group of all hosts. */
-    void goTo(String group, Entry entry) {
+    void useGroup(String group, Entry entry) {
         input.draft().root().put(ORIGINS, group).from(entry);
         written = true;
     }

@@ -147,7 +147,7 @@ public final class ParentImport {
                 entry.notMapped(
                         name
                                 + ": groups of origins are named by rules of remap; write the group and name it in the rules that use it");
-                forwarded.passedOver(entry, fields);
+                forwarded.unusable(entry, fields);
                 return;
             }
         }
@@ -194,7 +194,7 @@ public final class ParentImport {
                 entry,
                 (node, scheme) -> write(node, scheme, entry, fields, proxies));
         if (forwards) {
-            forwarded.goTo(group, entry);
+            forwarded.useGroup(group, entry);
         }
         for (Map.Entry<String, String> field : fields.entrySet()) {
             switch (field.getKey()) {

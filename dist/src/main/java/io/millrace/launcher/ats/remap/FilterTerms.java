@@ -74,7 +74,7 @@ record FilterTerms(
     }
 
     /** Returns true if no request can match. */
-    boolean isForNobody() {
+    boolean matchesNothing() {
         return noMethod || sources.isEmpty() || listeners.isEmpty();
     }
 

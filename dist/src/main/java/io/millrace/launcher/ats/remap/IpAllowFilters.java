@@ -138,7 +138,7 @@ final class IpAllowFilters {
                 rule.elementWord("filters", name(line, line.addresses, line.methods, ""));
             }
             FilterTerms both = passed.and(line.allow ? mine.withMethods(line.methods) : mine);
-            boolean some = (line.allow || !line.methods.isEmpty()) && !both.isForNobody();
+            boolean some = (line.allow || !line.methods.isEmpty()) && !both.matchesNothing();
             if (some) {
                 both.write(rule.element("filters").from(line.entry), true);
                 any = true;

@@ -66,7 +66,7 @@ final class RemapFilter {
     }
 
     /** Returns true if the action is one of the two old words, which newer versions may refuse. */
-    boolean isOldWord() {
+    boolean isOldAction() {
         return action.equals("allow") || action.equals("deny");
     }
 

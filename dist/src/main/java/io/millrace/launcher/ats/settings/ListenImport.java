@@ -145,7 +145,7 @@ public final class ListenImport {
                             + " requires client certificates, but ssl.CA.cert.filename has no file of certificate authorities, so the port is not imported");
             return;
         }
-        if (port.tls && !certificates.isThere()) {
+        if (port.tls && !certificates.isPresent()) {
             entry.notMapped(whole
                     + " uses TLS, but no certificate is set: add the address to listen with tls: {certificate, key}");
             return;
