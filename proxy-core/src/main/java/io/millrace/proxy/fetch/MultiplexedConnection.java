@@ -88,7 +88,7 @@ final class MultiplexedConnection implements ConnectionListener {
         if (calls > 0 || closed) {
             return;
         }
-        pool.becameIdle(this);
+        pool.onIdle(this);
         if (draining) {
             wire.close();
         } else if (!settings.keepAlive() || pool.client().isClosed() || !pool.keepsIdle(settings)) {

@@ -398,7 +398,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
         if (reusable
                 && requestFinished
                 && !outputShut
-                && !decoder.hasBytesLeftOver()
+                && !decoder.hasRemainingBytes()
                 && current.request().settings().keepAlive()
                 && !current.request().isAlone()
                 && channel.isActive()) {

@@ -72,7 +72,7 @@ final class OriginPool {
     private boolean http1;
 
     private boolean serving;
-    private final Runnable afterRoom = this::roomCame;
+    private final Runnable afterRoom = this::onCapacity;
     private boolean roomQueued;
 
     OriginPool(PooledOriginClient client, Key key) {
@@ -239,7 +239,7 @@ final class OriginPool {
     }
 
     /** Called when the last call on an HTTP/2 connection has ended. */
-    void becameIdle(MultiplexedConnection connection) {
+    void onIdle(MultiplexedConnection connection) {
         active--;
         idleMultiplexed++;
         statistics.connectionsActive--;
@@ -275,7 +275,7 @@ final class OriginPool {
         }
     }
 
-    private void roomCame() {
+    private void onCapacity() {
         roomQueued = false;
         afterClose();
     }

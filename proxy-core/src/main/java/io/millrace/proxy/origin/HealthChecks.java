@@ -216,13 +216,13 @@ public final class HealthChecks {
         }
 
         /** Returns true if the result still counts. A check that began before the last state change does not. */
-        private boolean isTelling() {
+        private boolean isRelevant() {
             return isCurrent() && !judged && of.host.health().term() == term;
         }
 
         @Override
         public void onHead(ResponseHead head, ResponseFraming framing) {
-            if (isTelling()) {
+            if (isRelevant()) {
                 if (rules.statuses().contains(head.status())) {
                     of.passed(this);
                 } else {
@@ -247,7 +247,7 @@ public final class HealthChecks {
 
         @Override
         public void onFailure(OriginFailure failure) {
-            if (isTelling() && failure.beforeHead() && !isOfThisSide(failure.reason())) {
+            if (isRelevant() && failure.beforeHead() && !isOfThisSide(failure.reason())) {
                 of.failed(this, failure.reason().text());
             }
             ended();

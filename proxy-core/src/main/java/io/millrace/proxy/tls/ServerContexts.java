@@ -209,7 +209,7 @@ final class ServerContexts {
 
     private void make(CertificateSet set, CompletableFuture<SslContext> into) {
         try {
-            wantStaple(set);
+            requestStaple(set);
             SslContext context = build(
                     set.certificates(), settings(set), http2 && set.settings().http2());
             TicketKeys keys = ticketKeys;
@@ -246,7 +246,7 @@ final class ServerContexts {
                 && settings(set).ocspStapling();
     }
 
-    private void wantStaple(CertificateSet set) {
+    private void requestStaple(CertificateSet set) {
         OcspTarget target = set.ocspTarget();
         if (target != null && staples(set)) {
             set.staple(stapling.staple(target));
@@ -263,7 +263,7 @@ final class ServerContexts {
         boolean all = wanting.size() <= STAPLED_AHEAD_MAX;
         for (CertificateSet set : wanting) {
             if (all || set.isMustStaple()) {
-                wantStaple(set);
+                requestStaple(set);
             }
         }
     }

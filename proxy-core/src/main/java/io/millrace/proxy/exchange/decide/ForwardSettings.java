@@ -33,11 +33,11 @@ public final class ForwardSettings implements AddressCheck {
     public static ForwardSettings of(
             ProxyConfig config, ProxyConfig built, @Nullable ForwardSettings before, OwnAddresses own, long nowMillis) {
         ForwardProxyConfig now = config.forwardProxy();
-        long since = before == null ? nowMillis : before.leadsWhere(now) ? before.sinceMillis : nowMillis + 1;
+        long since = before == null ? nowMillis : before.hasSameRoute(now) ? before.sinceMillis : nowMillis + 1;
         return new ForwardSettings(now, ForwardAccess.of(config, built, own), since);
     }
 
-    private boolean leadsWhere(ForwardProxyConfig other) {
+    private boolean hasSameRoute(ForwardProxyConfig other) {
         return config.denied().equals(other.denied())
                 && config.allowed().equals(other.allowed())
                 && Objects.equals(config.origins(), other.origins());

@@ -127,7 +127,7 @@ public final class OriginResponseDecoder extends HttpResponseDecoder {
     }
 
     /** Returns true if the last read contained more bytes after the response. */
-    public boolean hasBytesLeftOver() {
+    public boolean hasRemainingBytes() {
         return bytesLeftOver;
     }
 
