@@ -32,8 +32,7 @@ public abstract class ApiCommand implements Callable<Integer> {
         check();
         Duration interval = invocation.watch();
         if (interval != null && isChange()) {
-            throw new CommandFailure(
-                    ExitCode.USAGE, "--watch is only for commands that change nothing");
+            throw new CommandFailure(ExitCode.USAGE, "--watch is only for commands that change nothing");
         }
         AdminClient client = invocation.client(timeout);
         return interval == null ? once(client) : watch(client, interval);

@@ -416,8 +416,7 @@ public final class ConfigCatalog {
                 "Longer use of stored responses while an origin or this proxy is overloaded; off without a limit.");
         SECTIONS.put("cache.range", "Requests for ranges.");
         SECTIONS.put("cache.tags", "Tags of responses, see [purging.md](../guide/purging.md#tags).");
-        SECTIONS.put(
-                "cache.negative_caching", "Storing of responses, mainly errors, without an explicit lifetime.");
+        SECTIONS.put("cache.negative_caching", "Storing of responses, mainly errors, without an explicit lifetime.");
         SECTIONS.put("cache.negative_revalidating", "Responses that count as a failure of the origin.");
         SECTIONS.put(
                 "cache_rules",

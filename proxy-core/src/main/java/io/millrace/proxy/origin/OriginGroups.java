@@ -84,7 +84,9 @@ public final class OriginGroups {
         BitSet selves = new BitSet(0);
         for (int i = 0; i < config.hosts().size(); i++) {
             Boolean configured = config.hosts().get(i).self();
-            selves.set(i, configured == null ? isThisProxy.test(config.hosts().get(i).url()) : configured);
+            selves.set(
+                    i,
+                    configured == null ? isThisProxy.test(config.hosts().get(i).url()) : configured);
         }
         return selves;
     }

@@ -19,10 +19,9 @@ public final class ClientLimitKeys {
                     "limits.request_body_rate", ValueType.SIZE)
             .within(0L, 16 * MIB)
             .defaultsTo(500L)
-            .description(
-                    "Minimum rate of request content from a client, in bytes per second over"
-                            + " timeouts.client_body_window; a slower client is answered with 408. Time in which the proxy"
-                            + " does not read is not counted; 0 sets no limit.");
+            .description("Minimum rate of request content from a client, in bytes per second over"
+                    + " timeouts.client_body_window; a slower client is answered with 408. Time in which the proxy"
+                    + " does not read is not counted; 0 sets no limit.");
     public static final ConfigKey<Integer> REQUESTS = ConfigKey.builder("limits.per_client.requests", ValueType.INTEGER)
             .within(0, 10_000_000)
             .defaultsTo(1000)
@@ -33,17 +32,15 @@ public final class ClientLimitKeys {
     public static final ConfigKey<Integer> TUNNELS = ConfigKey.builder("limits.per_client.tunnels", ValueType.INTEGER)
             .within(0, 10_000_000)
             .defaultsTo(2000)
-            .description(
-                    "Tunnels of one client, with requests for tunnels; further ones are answered with 429; 0 sets"
-                            + " no limit.");
+            .description("Tunnels of one client, with requests for tunnels; further ones are answered with 429; 0 sets"
+                    + " no limit.");
     public static final ConfigKey<Integer> CONNECTIONS = ConfigKey.builder(
                     "limits.per_client.connections", ValueType.INTEGER)
             .within(0, 10_000_000)
             .defaultsTo(0)
             .atsName("proxy.config.net.per_client.max_connections_in")
-            .description(
-                    "Connections of one client; further ones are closed at once. 0 sets no limit, because many"
-                            + " users may share one address.");
+            .description("Connections of one client; further ones are closed at once. 0 sets no limit, because many"
+                    + " users may share one address.");
     public static final ConfigKey<AddressSet> EXEMPT = ConfigKey.builder(
                     "limits.per_client.exempt", ValueType.ADDRESSES)
             .defaultsTo(AddressSet.parse("127.0.0.0/8", "::1"))

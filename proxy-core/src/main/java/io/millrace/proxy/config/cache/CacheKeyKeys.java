@@ -20,9 +20,8 @@ public final class CacheKeyKeys {
             .defaultsTo(List.of())
             .perRule()
             .atsName("cachekey.so --include-params")
-            .description(
-                    "Query parameters in keys and origin requests; all others are removed. A name may end in *; an"
-                            + " empty list keeps all parameters.");
+            .description("Query parameters in keys and origin requests; all others are removed. A name may end in *; an"
+                    + " empty list keeps all parameters.");
     public static final ConfigKey<List<String>> EXCLUDED_PARAMS = ConfigKey.builder(
                     "cache.key.excluded_params", ValueType.PARAMETERS)
             .defaultsTo(List.of())

@@ -20,9 +20,8 @@ public final class CacheRulesKeys {
 
     public static final ConfigKey<List<ConfigValues>> CACHE_RULES = ConfigKey.builder("cache_rules", ValueType.LIST)
             .atsName("cache.config")
-            .description(
-                    "Settings for the requests that a rule matches. All matching rules apply: later rules override"
-                            + " earlier ones, and all override section cache.");
+            .description("Settings for the requests that a rule matches. All matching rules apply: later rules override"
+                    + " earlier ones, and all override section cache.");
     public static final ConfigKey<String> DEST_DOMAIN = ConfigKey.builder("cache_rules[].dest_domain", ValueType.DOMAIN)
             .atsName("dest_domain")
             .description("The client's host is this one or one below it; a dot alone means every host.");
@@ -34,9 +33,8 @@ public final class CacheRulesKeys {
             .description("The expression is found in the client's host, which is in lower case.");
     public static final ConfigKey<String> URL_REGEX = ConfigKey.builder("cache_rules[].url_regex", ValueType.REGEX)
             .atsName("url_regex")
-            .description(
-                    "The expression is found in the URL of the cache key, http://host/path?query. That URL is"
-                            + " normalized, without the parameters that cache.key omits.");
+            .description("The expression is found in the URL of the cache key, http://host/path?query. That URL is"
+                    + " normalized, without the parameters that cache.key omits.");
     public static final ConfigKey<String> PREFIX = ConfigKey.builder("cache_rules[].prefix", ValueType.PATH_PREFIX)
             .atsName("prefix")
             .description("The path begins with this, after unnecessary percent-encodings are decoded.");

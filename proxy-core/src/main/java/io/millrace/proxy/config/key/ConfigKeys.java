@@ -35,9 +35,8 @@ public final class ConfigKeys {
                     "listen[].tls.certificate", ValueType.PATH)
             .rolling()
             .atsName("ssl_cert_name")
-            .description(
-                    "PEM file with the certificate chain, the server's own first; by default, tls.certificates are"
-                            + " used.");
+            .description("PEM file with the certificate chain, the server's own first; by default, tls.certificates are"
+                    + " used.");
     public static final ConfigKey<Path> LISTEN_KEY = ConfigKey.builder("listen[].tls.key", ValueType.PATH)
             .rolling()
             .atsName("ssl_key_name")
@@ -46,9 +45,8 @@ public final class ConfigKeys {
     // remap
     public static final ConfigKey<List<ConfigValues>> REMAP = ConfigKey.builder("remap", ValueType.LIST)
             .atsName("remap.config")
-            .description(
-                    "Rules from client URLs to origins and to other URLs, see docs/guide/configuring-sites.md. A"
-                            + " request that no rule maps is answered with 404.");
+            .description("Rules from client URLs to origins and to other URLs, see docs/guide/configuring-sites.md. A"
+                    + " request that no rule maps is answered with 404.");
     public static final ConfigKey<Boolean> PRISTINE_HOST_HDR = ConfigKey.builder("pristine_host_hdr", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()
@@ -84,9 +82,8 @@ public final class ConfigKeys {
     public static final ConfigKey<String> VIA_NAME = ConfigKey.builder("via.name", ValueType.STRING)
             .defaultsTo("millrace")
             .atsName("proxy.config.proxy_name")
-            .description(
-                    "Name of this proxy in Via and Cache-Status; proxies that pass requests to each other need"
-                            + " different ones, since a request that names this one is refused as a loop.");
+            .description("Name of this proxy in Via and Cache-Status; proxies that pass requests to each other need"
+                    + " different ones, since a request that names this one is refused as a loop.");
     public static final ConfigKey<ViaConfig.Level> VIA_RESPONSE = ConfigKey.builder(
                     "via.response", ValueType.word(ViaConfig.Level.class, true))
             .defaultsTo(ViaConfig.Level.NAME)

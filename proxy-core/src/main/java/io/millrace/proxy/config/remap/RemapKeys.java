@@ -36,9 +36,8 @@ public final class RemapKeys {
     public static final ConfigKey<RuleUrl> MAP_WITH_REFERER = ConfigKey.builder(
                     "remap[].map_with_referer", ValueType.RULE_FROM)
             .atsName("map_with_referer, proxy.config.http.referer_filter")
-            .description(
-                    "As map, for requests whose Referer is one of referers; others are redirected to"
-                            + " referer_redirect.");
+            .description("As map, for requests whose Referer is one of referers; others are redirected to"
+                    + " referer_redirect.");
     public static final ConfigKey<RuleUrl> REVERSE_MAP = ConfigKey.builder("remap[].reverse_map", ValueType.RULE_FROM)
             .atsName("reverse_map")
             .description(
@@ -56,9 +55,8 @@ public final class RemapKeys {
     public static final ConfigKey<RuleUrl> REGEX_REDIRECT = ConfigKey.builder(
                     "remap[].regex_redirect", ValueType.RULE_REGEX)
             .atsName("regex_redirect")
-            .description(
-                    "As redirect, but the host is an expression, as for regex_map. Such rules are tried after all"
-                            + " others.");
+            .description("As redirect, but the host is an expression, as for regex_map. Such rules are tried after all"
+                    + " others.");
     public static final ConfigKey<RuleUrl> REGEX_REDIRECT_TEMPORARY = ConfigKey.builder(
                     "remap[].regex_redirect_temporary", ValueType.RULE_REGEX)
             .atsName("regex_redirect_temporary")
