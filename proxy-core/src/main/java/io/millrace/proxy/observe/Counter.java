@@ -16,7 +16,7 @@ public enum Counter {
             MetricFamily.REQUESTS,
             "only stored for other values of the Vary fields; if there are many, check the origin's Vary",
             "vary-miss"),
-    REQUESTS_REQUEST(MetricFamily.REQUESTS, "forwarded because the client's directives asked for it", "request"),
+    REQUESTS_REQUEST(MetricFamily.REQUESTS, "forwarded because of the client's directives", "request"),
     REQUESTS_PARTIAL(MetricFamily.REQUESTS, "another part of the representation was stored", "partial"),
     REQUESTS_METHOD(MetricFamily.REQUESTS, "forwarded because of the method", "method"),
     REQUESTS_BYPASS(MetricFamily.REQUESTS, "forwarded because the cache is off for it", "bypass"),
@@ -49,25 +49,26 @@ public enum Counter {
     CLIENT_CONNECTIONS_REFUSED_PROXY_MISSING(
             MetricFamily.CONNECTIONS_REFUSED, "no PROXY header where listen requires one", "proxy-missing"),
     CLIENT_CONNECTIONS_REFUSED_PROXY_TIMEOUT(
-            MetricFamily.CONNECTIONS_REFUSED, "no whole PROXY header within timeouts.client_header", "proxy-timeout"),
+            MetricFamily.CONNECTIONS_REFUSED,
+            "no complete PROXY header within timeouts.client_header",
+            "proxy-timeout"),
     CLIENT_CONNECTIONS_REFUSED_TLS(MetricFamily.CONNECTIONS_REFUSED, "TLS handshake failed", "tls"),
 
     TLS_HANDSHAKES_1_2(MetricFamily.TLS_HANDSHAKES, "TLS 1.2", "1.2"),
     TLS_HANDSHAKES_1_3(MetricFamily.TLS_HANDSHAKES, "TLS 1.3", "1.3"),
     TLS_FAILURES_UNKNOWN_NAME(
-            MetricFamily.TLS_HANDSHAKE_FAILURES,
-            "no certificate for the name that the client asked for",
-            "unknown-name"),
+            MetricFamily.TLS_HANDSHAKE_FAILURES, "no certificate for the requested name", "unknown-name"),
     TLS_FAILURES_CLIENT_CERTIFICATE(
             MetricFamily.TLS_HANDSHAKE_FAILURES,
-            "the client showed no certificate, or one that is not valid",
+            "the client presented no certificate, or an invalid one",
             "client-certificate"),
     TLS_FAILURES_NOTHING_IN_COMMON(
             MetricFamily.TLS_HANDSHAKE_FAILURES, "no common version, cipher suite or group", "nothing-in-common"),
     TLS_FAILURES_CLIENT(
             MetricFamily.TLS_HANDSHAKE_FAILURES, "the client closed the connection, or sent an alert", "client"),
-    TLS_FAILURES_TIMEOUT(MetricFamily.TLS_HANDSHAKE_FAILURES, "not done within the time for it", "timeout"),
-    TLS_FAILURES_PROTOCOL(MetricFamily.TLS_HANDSHAKE_FAILURES, "what came is not TLS, or breaks its rules", "protocol"),
+    TLS_FAILURES_TIMEOUT(MetricFamily.TLS_HANDSHAKE_FAILURES, "not complete within its time limit", "timeout"),
+    TLS_FAILURES_PROTOCOL(
+            MetricFamily.TLS_HANDSHAKE_FAILURES, "the bytes are not TLS, or violate the protocol", "protocol"),
 
     CLIENT_RECEIVED_BYTES(MetricFamily.RECEIVED_BYTES, "requests", "client"),
     ORIGIN_RECEIVED_BYTES(MetricFamily.RECEIVED_BYTES, "responses of origins", "origin"),
@@ -87,28 +88,30 @@ public enum Counter {
     HTTP2_REQUESTS(MetricFamily.HTTP2_REQUESTS, "refused ones included"),
     HTTP2_RESETS(MetricFamily.HTTP2_RESETS, "RST_STREAM of a client"),
     HTTP2_FAULT_PROTOCOL(MetricFamily.HTTP2_FAULTS, "not allowed by RFC 9113", "protocol"),
-    HTTP2_FAULT_FRAME_SIZE(MetricFamily.HTTP2_FAULTS, "a frame of another length than its type has", "frame-size"),
-    HTTP2_FAULT_FLOW_CONTROL(MetricFamily.HTTP2_FAULTS, "content beyond the window", "flow-control"),
+    HTTP2_FAULT_FRAME_SIZE(MetricFamily.HTTP2_FAULTS, "a frame with an invalid length for its type", "frame-size"),
+    HTTP2_FAULT_FLOW_CONTROL(MetricFamily.HTTP2_FAULTS, "content beyond the flow-control window", "flow-control"),
     HTTP2_FAULT_COMPRESSION(MetricFamily.HTTP2_FAULTS, "a field block that HPACK cannot decode", "compression"),
-    HTTP2_FAULT_STREAM_CLOSED(MetricFamily.HTTP2_FAULTS, "a frame on a stream that is over", "stream-closed"),
+    HTTP2_FAULT_STREAM_CLOSED(MetricFamily.HTTP2_FAULTS, "a frame on a closed stream", "stream-closed"),
     HTTP2_FAULT_STREAMS(MetricFamily.HTTP2_FAULTS, "over http2.streams", "streams"),
     HTTP2_FAULT_RESETS(MetricFamily.HTTP2_FAULTS, "over http2.resets", "resets"),
     HTTP2_FAULT_STREAM_FAULTS(MetricFamily.HTTP2_FAULTS, "over http2.stream_faults", "stream-faults"),
     HTTP2_FAULT_CONTINUATION(
             MetricFamily.HTTP2_FAULTS,
-            "a field block in too many frames, or twice over http2.header_list",
+            "too many frames in a field block, or a block above twice http2.header_list",
             "continuation"),
     HTTP2_FAULT_CONTROL_FRAMES(MetricFamily.HTTP2_FAULTS, "over http2.control_frames", "control-frames"),
     HTTP2_FAULT_STALLED(MetricFamily.HTTP2_FAULTS, "a window kept closed for timeouts.client_body", "stalled"),
     HTTP2_FAULT_TIMEOUT(
-            MetricFamily.HTTP2_FAULTS, "a preface or field block not whole within timeouts.client_header", "timeout"),
+            MetricFamily.HTTP2_FAULTS,
+            "a preface or field block not complete within timeouts.client_header",
+            "timeout"),
     HTTP2_FAULT_MISDIRECTED(
-            MetricFamily.HTTP2_FAULTS, "a name that the connection's certificate does not have", "misdirected"),
+            MetricFamily.HTTP2_FAULTS, "a name that is not in the connection's certificate", "misdirected"),
     TUNNELS_UPGRADE(MetricFamily.TUNNELS, "switched to another protocol", "upgrade"),
     TUNNELS_CONNECT(MetricFamily.TUNNELS, "by CONNECT", "connect"),
     TUNNELS_OPENED_UPGRADE(MetricFamily.TUNNELS_OPENED, "switched to another protocol", "upgrade"),
     TUNNELS_OPENED_CONNECT(MetricFamily.TUNNELS_OPENED, "by CONNECT", "connect"),
-    TUNNELS_CLOSED(MetricFamily.TUNNELS_ENDED, "both sides have sent their end", "closed"),
+    TUNNELS_CLOSED(MetricFamily.TUNNELS_ENDED, "both sides have ended", "closed"),
     TUNNELS_CLIENT_BROKEN(MetricFamily.TUNNELS_ENDED, "the client's connection failed", "client-broken"),
     TUNNELS_ORIGIN_BROKEN(MetricFamily.TUNNELS_ENDED, "the origin's connection failed", "origin-broken"),
     TUNNELS_IDLE(MetricFamily.TUNNELS_ENDED, "over timeouts.tunnel_idle", "idle"),
@@ -141,7 +144,7 @@ public enum Counter {
             "client-certificate"),
     DENIED_PURGE(MetricFamily.DENIED_REQUESTS, "PURGE from an address that purge.allow does not have", "purge"),
     DENIED_FILTER(
-            MetricFamily.DENIED_REQUESTS, "by a filter; millrace_filter_denied_requests_total names it", "filter"),
+            MetricFamily.DENIED_REQUESTS, "by a filter, named in millrace_filter_denied_requests_total", "filter"),
     DENIED_CLIENT_REQUESTS(MetricFamily.DENIED_REQUESTS, "over limits.per_client.requests", "client-requests"),
     DENIED_CLIENT_TUNNELS(MetricFamily.DENIED_REQUESTS, "over limits.per_client.tunnels", "client-tunnels"),
     DENIED_LOOP(MetricFamily.DENIED_REQUESTS, "the request passed through this proxy before", "loop"),
@@ -173,7 +176,7 @@ public enum Counter {
     FILLS_NOT_STORABLE(MetricFamily.FILLS, "forbidden by the request, the response or the rules", "not-storable"),
     FILLS_TOO_LARGE(MetricFamily.FILLS, "over cache.max_object_size", "too-large"),
     FILLS_OVER_SHARE(MetricFamily.FILLS, "over cache.object_share_max of its storage", "over-share"),
-    FILLS_ORIGIN_FAILED(MetricFamily.FILLS, "the origin did not send all of it", "origin-failed"),
+    FILLS_ORIGIN_FAILED(MetricFamily.FILLS, "the origin did not send the whole response", "origin-failed"),
     FILLS_RESUMED(
             MetricFamily.FILLS,
             "the origin broke off, or the stored response could not be read, and the rest was fetched by range",
@@ -215,7 +218,7 @@ public enum Counter {
     DNS_LOOKUPS_CACHED(MetricFamily.DNS_LOOKUPS, "a cached answer that is still valid", "cached"),
     DNS_LOOKUPS_ANSWERED(MetricFamily.DNS_LOOKUPS, "by a name server", "answered"),
     DNS_LOOKUPS_UNKNOWN(MetricFamily.DNS_LOOKUPS, "no such name or no address", "unknown"),
-    DNS_LOOKUPS_STALE(MetricFamily.DNS_LOOKUPS, "an old answer, since no name server answered", "stale"),
+    DNS_LOOKUPS_STALE(MetricFamily.DNS_LOOKUPS, "an expired answer, because no name server answered", "stale"),
     DNS_LOOKUPS_FAILED(MetricFamily.DNS_LOOKUPS, "no name server answered", "failed"),
     ORIGIN_FAILURES_DNS(MetricFamily.ORIGIN_FAILURES, "the name did not resolve", "dns"),
     ORIGIN_FAILURES_CONNECT(MetricFamily.ORIGIN_FAILURES, "refused or unreachable", "connect"),
@@ -231,7 +234,9 @@ public enum Counter {
     ORIGIN_FAILURES_TUNNEL_LIMIT(MetricFamily.ORIGIN_FAILURES, "over origin.tunnels_max", "tunnel-limit"),
     ORIGIN_FAILURES_NONE_UP(MetricFamily.ORIGIN_FAILURES, "no host of the group is up", "none-up"),
     ORIGIN_FAILURES_MEMORY(
-            MetricFamily.ORIGIN_FAILURES, "not asked, since the memory for bytes in flight was used up", "memory-full"),
+            MetricFamily.ORIGIN_FAILURES,
+            "not sent, because the memory for bytes in flight was used up",
+            "memory-full"),
 
     SLOW_CLIENTS_TIMEOUT(MetricFamily.SLOW_CLIENTS, "read nothing for timeouts.client_body", "send-timeout"),
     SLOW_CLIENTS_RATE(MetricFamily.SLOW_CLIENTS, "read less than limits.response_rate_min", "send-rate"),
