@@ -119,7 +119,7 @@ class TunnelsTest {
         return line.toString();
     }
 
-    /** What came, whole. */
+    /** Collects the received messages. */
     private static final class Heard implements WebSocket.Listener {
         private final StringBuilder text = new StringBuilder();
         private final CompletableFuture<String> whole = new CompletableFuture<>();

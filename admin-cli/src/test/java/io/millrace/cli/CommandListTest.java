@@ -10,7 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import picocli.CommandLine;
 
-/** The list of commands in a help: each is told by one short, whole sentence on one line. */
+/** Tests the list of commands in a help: each command has one short, whole sentence on one line. */
 final class CommandListTest {
     private static final int WIDTH = 80;
 

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Commands that look more than once; the time between is the test's. */
+/** Tests commands with --watch; the test sets the time between two repetitions. */
 final class WatchTest {
     private static final String REPORT = "{\"previous_pid\":1}";
 
@@ -45,7 +45,7 @@ final class WatchTest {
         return new Surroundings(Map.of(), directory, directory.resolve("run"), null, false);
     }
 
-    /** Looks this many times more than once. */
+    /** Runs a command with this many repetitions. */
     private Run run(int more, String... arguments) {
         return Run.of(
                 surroundings(),
@@ -177,7 +177,7 @@ final class WatchTest {
     private static final String AWAY =
             "{\"error\":{\"code\":\"worker-down\",\"message\":\"the worker does not answer\"}}";
 
-    /** An admin API that gives one answer after the other, a look each; what follows the last is the last. */
+    /** An admin API that answers each repetition with the next response, and later ones with the last. */
     private final class Answers implements AutoCloseable {
         private final List<String> answers;
         private ScriptedAdmin admin;
@@ -287,7 +287,7 @@ final class WatchTest {
         }
     }
 
-    /** Keeps what it was to show, and has the next answer given after each frame. */
+    /** Records each frame, and makes the API use the next response afterwards. */
     private static final class KeptFrames implements Screen {
         private final List<String> titles = new ArrayList<>();
         private final Answers answers;

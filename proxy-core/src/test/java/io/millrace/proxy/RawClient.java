@@ -12,7 +12,7 @@ import java.util.Locale;
 final class RawClient implements AutoCloseable {
     static final int WAIT_MILLIS = 20_000;
 
-    /** What came. */
+    /** A response as received. */
     static final class Response {
         private final int status;
         private final String head;

@@ -27,7 +27,7 @@ public final class RawRequests {
 
     private RawRequests() {}
 
-    /** What is refused. */
+    /** Returns the refused requests. */
     public static Stream<Case> refused() {
         return Stream.of(framing(), chunks(), heads(), hosts()).flatMap(each -> each);
     }

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The lines of docs/reference/logs.md, and what is none. */
+/** Tests the lines of docs/reference/logs.md, and invalid lines. */
 final class LogParserTest {
     static final String SQUID =
             "1700000000.123 4 192.0.2.7 TCP_MEM_HIT/200 1720 GET http://www.example.com/a/b?c=d - NONE/- text/html";
@@ -92,7 +92,7 @@ final class LogParserTest {
         assertNull(LogParser.parse(line));
     }
 
-    /** No line makes it throw: each of the three with characters replaced, left out and doubled. */
+    /** No line makes the parser throw: each of the three with characters replaced, omitted and repeated. */
     @Test
     void noLineIsTooOdd() {
         long seed = 20261122;

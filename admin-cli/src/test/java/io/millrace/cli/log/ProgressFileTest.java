@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Every line once, whatever became of the file meanwhile. */
+/** Tests that every line is counted once, whatever happened to the file in the meantime. */
 final class ProgressFileTest {
     @TempDir
     private Path directory;
@@ -36,7 +36,7 @@ final class ProgressFileTest {
         state = directory.resolve("stats.state");
     }
 
-    /** A second later each time, as far as the file system knows. */
+    /** Each change is a second later, as far as the file system can tell. */
     private void append(Path file, String text) throws IOException {
         Files.writeString(file, text, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
         writtenMillis += 1000;
@@ -77,7 +77,7 @@ final class ProgressFileTest {
         assertEquals(List.of(), said);
     }
 
-    /** Longer than what is compared, and than a buffer. */
+    /** Longer than the compared part of the file, and than a buffer. */
     @Test
     void aLongLogGoesOnWhereItWasLeft() throws IOException {
         List<String> lines = new ArrayList<>();
@@ -90,7 +90,7 @@ final class ProgressFileTest {
         assertEquals(List.of("more"), run());
     }
 
-    /** As the proxy names them, as logrotate does by number and by date. */
+    /** With names of the proxy, and of logrotate by number and by date. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -155,7 +155,7 @@ final class ProgressFileTest {
         assertEquals(List.of(), said);
     }
 
-    /** logrotate's copytruncate: the name stays the same file's. */
+    /** logrotate's copytruncate: the name still denotes the same file. */
     @Test
     void acrossACopyAndACut() throws IOException {
         append(log, "1\n");

@@ -14,7 +14,7 @@ final class ViaStringTest {
         return via.letters().get(index).means();
     }
 
-    /** The samples of the articles about Traffic Server, and what Millrace writes. */
+    /** The samples of articles about Traffic Server, and the strings of Millrace. */
     @Test
     void aFirstFetchIsReadInAllForms() {
         ViaString full = ViaString.parse("[uScMsSfWpSeN:t cCMi p sS]").get(0);

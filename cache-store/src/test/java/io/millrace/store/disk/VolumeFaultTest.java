@@ -64,12 +64,12 @@ class VolumeFaultTest {
 
         @Override
         public void stored(Volume in, RecordHeader header, DiskKey key, long location, Appended told) {
-            // Nobody lists.
+            // This test lists no objects.
         }
 
         @Override
         public void stopping(Volume ending, boolean forGood) {
-            // Nobody lists.
+            // This test lists no objects.
         }
     }
 

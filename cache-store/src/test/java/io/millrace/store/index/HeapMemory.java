@@ -12,7 +12,7 @@ class HeapMemory extends TableMemory {
 
     /** Called before each access. */
     void accessed() {
-        // Nobody counts.
+        // Accesses are not counted.
     }
 
     @Override

@@ -92,7 +92,7 @@ class IndexLincheckTest {
         public void reclaim(@Param(name = "key") int key) {
             index.removeSegment(key, tags[key]++);
             while (index.step()) {
-                // It goes on.
+                // All steps are made at once.
             }
         }
 

@@ -293,7 +293,7 @@ public final class FaultyFileIo implements FileIo {
         }
     }
 
-    /** Cuts a file off. */
+    /** Truncates a file. */
     public void truncate(Path path, long length) {
         lock.lock();
         try {

@@ -19,7 +19,7 @@ import java.util.Random;
  * of equal content.
  */
 final class BufferOperations {
-    /** One of them. */
+    /** One operation. */
     interface Operation {
         Object on(ByteBuf buffer, Random random) throws IOException;
     }
@@ -36,7 +36,7 @@ final class BufferOperations {
         this.file = file;
     }
 
-    /** All of them. */
+    /** Returns all operations. */
     List<Operation> all() {
         return List.of(
                 BufferOperations::get,

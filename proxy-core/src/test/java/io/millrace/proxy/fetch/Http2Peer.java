@@ -118,7 +118,7 @@ final class Http2Peer {
     Frame next(int type) throws IOException {
         Frame frame;
         while ((frame = next()) != null && frame.type() != type) {
-            // Passed over.
+            // The frame is skipped.
         }
         return frame;
     }
