@@ -56,7 +56,7 @@ final class LogCommandsTest {
     }
 
     @Test
-    void catPrintsOneKindOfObjectWhateverTheFormat() {
+    void catPrintsOneKindOfObjectInAnyFormat() {
         assertEquals(
                 "{\"time\":\"2023-11-14T22:13:20.123Z\",\"duration_ms\":4,\"client\":\"192.0.2.7\",\"result\":\"TCP_MEM_HIT\","
                         + "\"status\":200,\"bytes\":1720,\"method\":\"GET\",\"url\":\"http://www.example.com/a\",\"type\":\"text/html\"}\n",

@@ -70,7 +70,7 @@ final class ScenarioTest {
 
     @ParameterizedTest
     @MethodSource("scenarios")
-    void printsAndReturnsWhatTheFileSays(String name) throws IOException {
+    void printsAndReturnsTheSettingsOfTheFile(String name) throws IOException {
         Path file = SOURCES.resolve(name);
         Map<String, String> sections = sections(Files.readString(file));
         Map<String, String> observed = play(sections);

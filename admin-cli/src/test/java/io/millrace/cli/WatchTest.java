@@ -90,7 +90,7 @@ final class WatchTest {
     }
 
     @Test
-    void goesOnWhenNobodyAnswersForOnce() throws IOException {
+    void continuesAfterOneMissingAnswer() throws IOException {
         ScriptedAdmin admin = admin(REPORT);
         Run run = Run.of(
                 surroundings(),
@@ -216,7 +216,7 @@ final class WatchTest {
     }
 
     @Test
-    void watchingGoesOnWhileTheWorkerIsAway() throws IOException {
+    void watchingContinuesWithoutAWorker() throws IOException {
         String report = ScriptedAdmin.response(200, REPORT);
         try (Answers answers = new Answers(report, ScriptedAdmin.response(503, AWAY), report)) {
             Run run = Run.of(
@@ -262,7 +262,7 @@ final class WatchTest {
     }
 
     @Test
-    void monitoringGoesOnWhileTheWorkerIsAwayAndCountsResults() throws IOException {
+    void monitoringContinuesWithoutAWorkerAndCountsResults() throws IOException {
         String none = ScriptedAdmin.response(200, "# TYPE millrace_up gauge\nmillrace_up 1\n");
         try (Answers answers =
                 new Answers(metrics(5), ScriptedAdmin.response(503, AWAY), none, metrics(5), metrics(5))) {
@@ -309,7 +309,7 @@ final class WatchTest {
     }
 
     @Test
-    void topGoesOnWhileTheWorkerIsAway() throws Exception {
+    void topContinuesWithoutAWorker() throws Exception {
         PrintStream nowhere = new PrintStream(OutputStream.nullOutputStream());
         Surroundings keys = new Surroundings(
                 Map.of(), directory, directory, null, true, new ByteArrayInputStream("xxxq".getBytes(UTF_8)));

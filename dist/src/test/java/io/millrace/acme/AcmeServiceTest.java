@@ -307,7 +307,7 @@ class AcmeServiceTest {
     }
 
     @Test
-    void issuerThatAsksForPatienceDoesNotDelayTheOthers() throws Exception {
+    void issuerWithRetryAfterDoesNotDelayTheOthers() throws Exception {
         issuer.down.addAll(List.of(FIRST, SECOND));
         issuer.retrySeconds.put(FIRST, seconds + 30 * DAY);
         pass(0);
@@ -344,7 +344,7 @@ class AcmeServiceTest {
     }
 
     @Test
-    void storageThatIsGoneIsReportedAndAnEmptiedOneUsedAgain() throws Exception {
+    void missingStorageIsReportedAndEmptiedStorageUsedAgain() throws Exception {
         pass(0);
         Path away = directory.resolveSibling(directory.getFileName() + "-away");
         Files.move(directory, away);
@@ -362,7 +362,7 @@ class AcmeServiceTest {
     }
 
     @Test
-    void certificateThatNothingAsksForIsDeletedLongAfterItsEnd() throws Exception {
+    void unusedCertificateIsDeletedLongAfterItsEnd() throws Exception {
         pass(0);
         config = acme(Map.of("tls.acme.names", "other.example.com"));
         pass(90 * DAY);

@@ -78,7 +78,7 @@ class StoreHandOverTest {
     }
 
     @Test
-    void takesTheStoreBackAsSoonAsTheSuccessorIsGone() {
+    void takesTheStoreBackAfterTheSuccessorEnds() {
         assertTrue(told(RELEASE));
         assertEquals(new ControlMessage.Released(), sent.remove());
         List<IOException> answers = new ArrayList<>();
@@ -117,7 +117,7 @@ class StoreHandOverTest {
     }
 
     @Test
-    void aSuccessorEndsUnlessItWasToldThatItHasTakenOver() {
+    void aSuccessorEndsUnlessTheTakeoverWasConfirmed() {
         handOver.followsPredecessor(true);
         assertTrue(launcherGone());
         told(new ControlMessage.TakenOver());

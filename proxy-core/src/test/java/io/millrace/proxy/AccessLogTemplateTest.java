@@ -81,7 +81,7 @@ class AccessLogTemplateTest {
     }
 
     @Test
-    void detailSaysWhichCacheRulesMatch() throws Exception {
+    void detailHasTheMatchingCacheRules() throws Exception {
         proxy.start(
                 request -> request.ok("Cache-Control: max-age=60\r\n", RawInput.latin1("hello")),
                 config -> config.set("log.access.enabled", "true")

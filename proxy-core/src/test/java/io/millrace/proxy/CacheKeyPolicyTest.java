@@ -175,7 +175,7 @@ class CacheKeyPolicyTest {
     }
 
     @Test
-    void ignoredQueryIsSentToNobody() throws Exception {
+    void ignoredQueryIsNotSentToTheOrigin() throws Exception {
         start("cache.key.ignore_query", "true");
         assertEquals("GET /a HTTP/1.1", line(proxy.get("/a?x=evil")));
         assertEquals("GET /a HTTP/1.1", line(proxy.get("/a?y;z")));
@@ -191,7 +191,7 @@ class CacheKeyPolicyTest {
     }
 
     @Test
-    void wholeQueryIsSentWhereAnOperatorWantsIt() throws Exception {
+    void wholeQueryIsSentByConfiguration() throws Exception {
         start("cache.key.excluded_params", "utm_*", "cache.key.send_whole_query", "true");
         assertEquals("GET /a?utm_a=1 HTTP/1.1", line(proxy.get("/a?utm_a=1")));
         assertEquals("GET /a?utm_a=1 HTTP/1.1", line(proxy.get("/a?utm_a=2")));
@@ -221,7 +221,7 @@ class CacheKeyPolicyTest {
     }
 
     @Test
-    void postIsSentAsItCameAndItsAnswerStandsForNoGetOfAnotherQuery() throws Exception {
+    void postIsSentUnchangedAndItsAnswerServesNoGetOfAnotherQuery() throws Exception {
         proxy.start(
                 request -> {
                     if (request.head().startsWith("POST ")) {
@@ -255,7 +255,7 @@ class CacheKeyPolicyTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"false", "true"})
-    void hostsThatGoByOneNameShareAnAnswerAndTheOriginIsToldOfThatNameOnly(String pristine) throws Exception {
+    void hostsWithOneNameShareAnAnswerAndTheOriginGetsOnlyThatName(String pristine) throws Exception {
         start(
                 "cache.key.host",
                 "shop.example",
@@ -374,7 +374,7 @@ class CacheKeyPolicyTest {
     }
 
     @Test
-    void requestsThatAreToldApartDoNotWaitForEachOthersAnswer() throws Exception {
+    void distinguishedRequestsDoNotWaitForEachOthersAnswer() throws Exception {
         CountDownLatch both = new CountDownLatch(2);
         proxy.start(
                 request -> {

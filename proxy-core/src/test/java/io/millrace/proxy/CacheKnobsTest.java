@@ -242,7 +242,7 @@ final class CacheKnobsTest {
         "not_for_ranges, '',                  1",
         "not_for_ranges, 'Range: bytes=0-1',  2"
     })
-    void readWhileWritingSaysWhoSharesAFetch(String mode, String field, int fetches) throws Exception {
+    void readWhileWritingControlsSharingOfAFetch(String mode, String field, int fetches) throws Exception {
         CountDownLatch go = new CountDownLatch(1);
         proxy.start(
                 request -> {

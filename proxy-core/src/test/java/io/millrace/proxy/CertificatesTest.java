@@ -88,7 +88,7 @@ class CertificatesTest {
     }
 
     @Test
-    void unknownNamesAreRejectedWithTheAlertThatSaysSo() throws IOException {
+    void unknownNamesAreRejectedWithTheirAlert() throws IOException {
         AUTHORITY.issue("one.example").write(directory, "1");
         proxy.start(exchange -> {}, config -> withDirectory(config).set(TlsKeys.UNKNOWN_NAME, UnknownName.REJECT));
         InetSocketAddress address = proxy.proxy().addresses().get(1);
@@ -125,7 +125,7 @@ class CertificatesTest {
     }
 
     @Test
-    void aRenewedCertificateIsShownWithoutAReloadAndOpenConnectionsGoOn() throws IOException {
+    void aRenewedCertificateIsUsedWithoutAReloadAndOpenConnectionsRemain() throws IOException {
         Made before = AUTHORITY.issue("www.example.com");
         before.write(directory, "www");
         InetSocketAddress address = start();

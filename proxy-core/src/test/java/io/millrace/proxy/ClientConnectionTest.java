@@ -321,7 +321,7 @@ class ClientConnectionTest {
     }
 
     @Test
-    void connectionEndsAfterTheResponseThatSaysSo() throws Exception {
+    void connectionEndsAfterAResponseWithClose() throws Exception {
         proxy.start(request -> request.ok(FRESH, RawInput.latin1("content")));
         for (int i = 0; i < 2; i++) {
             // In one segment: bytes after the response to a request with Connection: close may meet a closed
@@ -357,7 +357,7 @@ class ClientConnectionTest {
     }
 
     @Test
-    void drainLetsRequestsUnderWayFinish() throws Exception {
+    void drainWaitsForRequestsInProgress() throws Exception {
         proxy.start(request -> {
             request.send("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n");
             request.send("half");

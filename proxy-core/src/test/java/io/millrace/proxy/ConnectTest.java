@@ -60,7 +60,7 @@ class ConnectTest {
     }
 
     @Test
-    void tunnelCarriesWhatTheClientSaysAndNothingElse() throws Exception {
+    void tunnelCarriesOnlyTheClientsBytes() throws Exception {
         proxy.start(ConnectTest::echo, this::forwarding);
         RawClient client = connect(authority(), "Proxy-Authorization: Basic eDp5\r\n");
         RawClient.Response answer = client.head();
@@ -255,7 +255,7 @@ class ConnectTest {
     }
 
     @Test
-    void drainLetsTunnelsGoOn() throws Exception {
+    void drainKeepsTunnels() throws Exception {
         proxy.start(ConnectTest::echo, this::forwarding);
         RawClient client = connect(authority());
         assertEquals(200, client.head().status());

@@ -39,7 +39,7 @@ class ErrorPoisoningTest {
         });
     }
 
-    private void assertDeniedToNobodyElse() throws IOException {
+    private void assertServedToOthers() throws IOException {
         RawClient.Response victim = proxy.get("/a");
         assertEquals(200, victim.status(), victim.head());
         assertEquals("page", victim.text());
@@ -52,7 +52,7 @@ class ErrorPoisoningTest {
         start(status, "X-Oversize");
         String big = "X-Oversize: " + "a".repeat(9000) + "\r\n";
         assertEquals(status, proxy.getAndSettle("/a", big).status());
-        assertDeniedToNobodyElse();
+        assertServedToOthers();
     }
 
     @ParameterizedTest
@@ -61,7 +61,7 @@ class ErrorPoisoningTest {
         start(status, "X-Many");
         assertEquals(
                 status, proxy.getAndSettle("/a", "X-Many: a\r\n".repeat(90)).status());
-        assertDeniedToNobodyElse();
+        assertServedToOthers();
     }
 
     /** HTTP meta character, with the characters that a field value may contain (RFC 9110 s5.5). */
@@ -71,7 +71,7 @@ class ErrorPoisoningTest {
         start(status, "X-Meta");
         assertEquals(
                 status, proxy.getAndSettle("/a", "X-Meta: caf\u00e9 \u0085\r\n").status());
-        assertDeniedToNobodyElse();
+        assertServedToOthers();
     }
 
     /** HTTP meta character: control characters never reach an origin. */
@@ -82,7 +82,7 @@ class ErrorPoisoningTest {
         RawClient.Response attack = proxy.get("/a", "X-Meta: a" + (char) character + "b\r\n");
         assertEquals(400, attack.status());
         assertEquals(0, proxy.origin().requests());
-        assertDeniedToNobodyElse();
+        assertServedToOthers();
     }
 
     /** HTTP method override: the fields that name another method are not forwarded. */
@@ -99,7 +99,7 @@ class ErrorPoisoningTest {
             assertEquals(200, proxy.get("/a", name + ": " + method + "\r\n").status());
         }
         assertEquals(1, proxy.origin().requests());
-        assertDeniedToNobodyElse();
+        assertServedToOthers();
     }
 
     /** RFC 6585 s3 to s6 forbids storing 428, 429, 431 and 511. The other errors concern this request, not its URL. */
@@ -108,7 +108,7 @@ class ErrorPoisoningTest {
     void errorThatIsAboutOneRequest_rfc6585(int status) throws Exception {
         start(status, "X-Odd");
         assertEquals(status, proxy.getAndSettle("/a", "X-Odd: a\r\n").status());
-        assertDeniedToNobodyElse();
+        assertServedToOthers();
     }
 
     /** The error is not given to the requests that waited for it either. */
@@ -166,7 +166,7 @@ class ErrorPoisoningTest {
                 },
                 config -> config.set("cache.negative_caching.enabled", "true"));
         proxy.getAndSettle("/a", "X-Oversize: " + "a".repeat(9000) + "\r\n");
-        assertDeniedToNobodyElse();
+        assertServedToOthers();
     }
 
     /** A stored page is not replaced by an error that one client's request causes during its validation. */
@@ -176,7 +176,7 @@ class ErrorPoisoningTest {
         assertEquals("page", proxy.getAndSettle("/a").text());
         proxy.advanceSeconds(601);
         assertEquals(431, proxy.getAndSettle("/a", "X-Odd: a\r\n").status());
-        assertDeniedToNobodyElse();
+        assertServedToOthers();
     }
 
     /** A browser's number of fields and bytes counts as ordinary. */

@@ -141,7 +141,7 @@ class FiltersOnTheWireTest {
     }
 
     @Test
-    void refusedClientsLearnNothingOfRules() throws Exception {
+    void responsesToRefusedClientsContainNothingOfRules() throws Exception {
         proxy.start(FiltersOnTheWireTest::answer, config -> config.accessFilter(filter(Action.DENY, SECOND))
                 .rule(
                         RemapVerb.REDIRECT,

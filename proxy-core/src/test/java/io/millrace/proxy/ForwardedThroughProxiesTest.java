@@ -137,7 +137,7 @@ class ForwardedThroughProxiesTest {
 
     @ParameterizedTest
     @CsvSource({"false, 502", "true, 200"})
-    void hostItselfIsConnectedToOnlyWhereTheGroupSaysSo(boolean goDirect, int status) throws Exception {
+    void hostItselfIsConnectedToOnlyByGroupSetting(boolean goDirect, int status) throws Exception {
         start(goDirect, parent(RawOrigin.Exchange::reset));
         assertEquals(status, get("http://" + authority() + "/a").status());
         assertEquals(goDirect ? 1 : 0, proxy.origin().requests());

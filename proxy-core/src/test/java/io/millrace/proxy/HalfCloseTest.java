@@ -258,7 +258,7 @@ class HalfCloseTest {
     }
 
     @Test
-    void clientThatClosedIsFoundGoneByTheFirstWrite() throws Exception {
+    void closedClientIsDetectedByTheFirstWrite() throws Exception {
         proxy.start(request -> {
             request.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\nCache-Control: no-store\r\n\r\n");
             byte[] some = new byte[100_000];

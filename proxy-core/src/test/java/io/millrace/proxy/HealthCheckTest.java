@@ -214,7 +214,7 @@ class HealthCheckTest {
     }
 
     @Test
-    void aCheckNamesTheHostThatTheGroupSays() throws IOException {
+    void aCheckSendsTheConfiguredHost() throws IOException {
         start(settings -> settings.set(OriginGroupKeys.HEALTH_HOST, "shop.internal"));
         oneCheck();
         assertEquals("shop.internal", RawClient.field(lastCheck, "host"));
@@ -222,7 +222,7 @@ class HealthCheckTest {
     }
 
     @Test
-    void whereChecksEndByAReloadRequestsGoOnTrialAgain() throws IOException {
+    void afterAReloadEndsChecksRequestsAreTrialsAgain() throws IOException {
         start(settings -> settings.set(OriginGroupKeys.UNHEALTHY, 1));
         status = 500;
         oneCheck();

@@ -187,7 +187,7 @@ class Http2FlowTest extends Http2Fixture {
     /** The window of an upload follows the setting or the available memory, and never stays closed. */
     @ParameterizedTest
     @CsvSource({"64KiB, 8MiB", "8MiB, 64KiB"})
-    void uploadsGoOnWhenTheirWindowChanges(String before, String after) throws Exception {
+    void uploadsContinueWhenTheirWindowChanges(String before, String after) throws Exception {
         byte[] content = ProxyExtension.content(3_000_000);
         start(
                 request ->
@@ -208,7 +208,7 @@ class Http2FlowTest extends Http2Fixture {
      * A client that shares a fetch and reads nothing does not slow down other clients. It reads from the volume later.
      */
     @Test
-    void aFollowerWithAClosedWindowHoldsBackNobody(@TempDir Path directory) throws Exception {
+    void aFollowerWithAClosedWindowDelaysNoOtherReader(@TempDir Path directory) throws Exception {
         byte[] content = ProxyExtension.content(3_000_000);
         start(
                 request -> {

@@ -85,7 +85,7 @@ class MaskedErrorTest {
     /** A client that demands a new response receives the error, and the good response stays for the others. */
     @ParameterizedTest
     @CsvSource({"true", "false"})
-    void errorForAClientThatWantsNothingStoredReplacesNothing(String conditional) throws Exception {
+    void errorForAClientWithNoStoreReplacesNothing(String conditional) throws Exception {
         startFailing(GOOD, LASTING, "cache.ims_on_client_no_cache", conditional);
         go.countDown();
         assertEquals(503, getAndLeave("Cache-Control: no-cache\r\n").status());

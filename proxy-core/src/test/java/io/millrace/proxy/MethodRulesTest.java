@@ -52,7 +52,7 @@ class MethodRulesTest {
     }
 
     @Test
-    void ruleWithAListLetsThroughWhatItNames() throws Exception {
+    void ruleWithAListAdmitsItsNames() throws Exception {
         start("GET", "PURGE-ALL");
         assertEquals(200, request("GET", "/a").status());
         assertEquals(200, request("PURGE-ALL", "/a").status());

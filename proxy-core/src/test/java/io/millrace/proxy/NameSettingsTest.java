@@ -269,7 +269,7 @@ class NameSettingsTest {
     }
 
     @Test
-    void originsAreToldTheSubjectAndNothingForged() throws Exception {
+    void originsGetTheSubjectAndNothingForged() throws Exception {
         start(
                 ", client_ca_file: ca.pem, client_subject_field: X-Client-Subject",
                 element("open", ""),

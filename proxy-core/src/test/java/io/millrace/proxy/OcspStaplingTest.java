@@ -142,7 +142,7 @@ class OcspStaplingTest {
     }
 
     @Test
-    void handshakesGoOnWithoutAStapleAndTheReasonIsKnown() throws IOException {
+    void handshakesContinueWithoutAStapleAndTheReasonIsReported() throws IOException {
         responder = OpenSslResponder.start(AUTHORITY, directory, port, 'R', 60, site("www.example.com", true));
         start("", "{certificate: www.example.com.pem}");
         TlsAdmin admin = new TlsAdmin(proxy.serverTls(), System::currentTimeMillis);

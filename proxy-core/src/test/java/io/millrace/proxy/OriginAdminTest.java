@@ -106,7 +106,7 @@ class OriginAdminTest {
     }
 
     @Test
-    void theNextProxyKnowsHostsPutDown() throws IOException {
+    void theNextProxyHasTheHostsMarkedDown() throws IOException {
         now(admin.down("shop/10.0.0.1:8080", "disk\nfull, as ever", 0));
         now(admin.down("10.0.0.2", "deploy", 600));
         OriginGroups next = new OriginGroups();
@@ -130,7 +130,7 @@ class OriginAdminTest {
     }
 
     @Test
-    void whenItCannotBeKeptTheAnswerSaysSoAndItHoldsHereAllTheSame() {
+    void aMarkThatCannotBeSavedIsReportedAndInForce() {
         OriginAdmin nowhere = new OriginAdmin(groups, () -> now, new OriginMarks(directory.resolve("no/such/file")));
         CompletionException refused = assertThrows(CompletionException.class, () -> now(nowhere.down("shop", "", 0)));
         assertTrue(refused.getCause() instanceof AdminException, refused.toString());
@@ -153,7 +153,7 @@ class OriginAdminTest {
     }
 
     @Test
-    void theNextProxyKnowsHostsPutDownOfARenamedGroup() {
+    void theNextProxyHasTheHostsMarkedDownOfARenamedGroup() {
         now(admin.down("shop/10.0.0.1:8080", "deploy", 0));
         OriginGroups next = new OriginGroups();
         next.apply(ProxyConfig.builder()
@@ -189,7 +189,7 @@ class OriginAdminTest {
     }
 
     @Test
-    void theNextProxyKnowsTheHistoryOfAHost() {
+    void theNextProxyHasTheHistoryOfAHost() {
         Path file = directory.resolve("origins.seen");
         serve(groups, 0, T + 1000);
         groups.newLoop().begin("shop", config -> 0, T).next(true, T).failed(OriginFailure.Reason.RESET, T + 2000);
@@ -230,7 +230,7 @@ class OriginAdminTest {
     }
 
     @Test
-    void aFileOfRecordsThatCannotBeReadTellsNothing() throws IOException {
+    void anUnreadableRecordsFileHasNoValues() throws IOException {
         Path file = directory.resolve("origins.seen");
         Files.writeString(file, "shop http://10.0.0.1:8080 x 1 2 3 4\nshop\n\n");
         new OriginRecords(file, groups).restore();

@@ -122,7 +122,7 @@ class OriginGroupTest {
 
     /** RFC 5861 s3: the response is the stored one, whichever host validates it in the background. */
     @Test
-    void explainingAStaleAnswerSaysItsStatusAndWhoIsAskedAside() throws Exception {
+    void explanationOfAStaleAnswerHasItsStatusAndOriginHost() throws Exception {
         origin(request -> request.ok("Cache-Control: max-age=5, stale-while-revalidate=60\r\n", RawInput.latin1("0")));
         start(group -> group, config -> config);
         proxy.get("/x");
@@ -432,7 +432,7 @@ class OriginGroupTest {
     }
 
     @Test
-    void requestsFailAtOnceWhereNobodyIsUpAndTheGroupSaysSo() throws IOException {
+    void requestsFailAtOnceWithoutAnyHostUpByGroupSetting() throws IOException {
         origin(RESET);
         start(
                 settings -> settings.set(OriginGroupKeys.WHEN_ALL_DOWN, OriginGroupConfig.WhenAllDown.FAIL),
@@ -460,7 +460,7 @@ class OriginGroupTest {
 
     /** Clients are told the reason, but not the hosts. */
     @Test
-    void clientsAreNotToldOfTheHosts() throws IOException {
+    void clientsDoNotSeeTheHosts() throws IOException {
         origin(RESET);
         origin(RESET);
         start();
@@ -470,7 +470,7 @@ class OriginGroupTest {
     }
 
     @Test
-    void theLogSaysWhichHostAnsweredAndWhichWereTried(@TempDir Path directory) throws IOException {
+    void theLogContainsTheAnsweringHostAndTheTriedHosts(@TempDir Path directory) throws IOException {
         Path log = directory.resolve("access.log");
         origin(status(503));
         origin(RESET);

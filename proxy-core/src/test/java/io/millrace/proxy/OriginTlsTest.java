@@ -81,7 +81,7 @@ class OriginTlsTest {
         "warn,  200, 200, 200",
         "off,   200, 200, 200"
     })
-    void verifiesWhatItIsToldTo(String verify, int trusted, int otherName, int otherIssuer) throws Exception {
+    void verifiesByTheSetting(String verify, int trusted, int otherName, int otherIssuer) throws Exception {
         try (TlsOrigin misnamed = new TlsOrigin(AUTHORITY, AUTHORITY.issue("else.example"));
                 TlsOrigin unknown = new TlsOrigin(AUTHORITY, OTHER.issue("localhost"))) {
             start(

@@ -121,7 +121,7 @@ class PoisoningTest {
     }
 
     @Test
-    void originIsToldOfTheClientByTheProxyItself() throws Exception {
+    void originGetsTheClientAddressFromTheProxyItself() throws Exception {
         proxy.start(
                 request -> request.ok("Cache-Control: no-store\r\n", RawInput.latin1(request.head())),
                 config -> config.set("access.trusted_proxies", "10.0.0.0/8")
@@ -143,7 +143,7 @@ class PoisoningTest {
     }
 
     @Test
-    void originIsToldNothingWhereNoneIsAskedFor() throws Exception {
+    void originGetsNothingWithoutASetting() throws Exception {
         proxy.start(
                 request -> request.ok("Cache-Control: no-store\r\n", RawInput.latin1(request.head())),
                 config -> config.set("access.forwarded_fields", "none"));
@@ -225,7 +225,7 @@ class PoisoningTest {
                 "/account/..%2fstatic/x.css",
                 "/static/..%2faccount"
             })
-    void answersForOneUserAreNotKeptWhateverThePathLooksLike(String path) throws Exception {
+    void answersForOneUserAreNotStoredUnderAnyPath(String path) throws Exception {
         proxy.start(request ->
                 request.send("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\nSet-Cookie: s=1\r\n"
                         + "Cache-Control: private\r\n\r\nuser" + request.number()));
@@ -249,7 +249,7 @@ class PoisoningTest {
     }
 
     @Test
-    void contentOfAGetDecidesNoStoredAnswer() throws Exception {
+    void contentOfAGetDoesNotSelectAStoredAnswer() throws Exception {
         proxy.start(PoisoningTest::credulous);
         for (String framing : List.of(
                 "Content-Length: 6\r\n\r\nq=evil", "Transfer-Encoding: chunked\r\n\r\n6\r\nq=evil\r\n0\r\n\r\n")) {

@@ -50,7 +50,7 @@ class ProxyProtocolOutTest {
 
     /** A client's request is never sent on a connection that names another client. */
     @Test
-    void everyRequestSaysWhoseItIs() throws Exception {
+    void everyRequestHasTheHeaderOfItsClient() throws Exception {
         start();
         try (RawClient one = proxy.client();
                 RawClient two = RawClient.from("127.0.0.2", proxy.address())) {

@@ -150,7 +150,7 @@ class RemapVerbsOnTheWireTest {
      * both.
      */
     @Test
-    void receivedPortDecidesWhateverHostSays() throws Exception {
+    void receivedPortTakesPrecedenceOverHost() throws Exception {
         proxy.start(RemapVerbsOnTheWireTest::echo, config -> config.listen("127.0.0.1:0"));
         InetSocketAddress one = proxy.proxy().addresses().get(0);
         InetSocketAddress two = proxy.proxy().addresses().get(1);
@@ -262,7 +262,7 @@ class RemapVerbsOnTheWireTest {
     }
 
     @Test
-    void refererDecidesWhoGetsWhatIsStored() throws Exception {
+    void refererRestrictsAccessToStoredAnswers() throws Exception {
         ConfigValues settings = ConfigValues.builder()
                 .set(RemapKeys.REFERERS, List.of("^http://good\\.example/"))
                 .set(RemapKeys.REFERER_REDIRECT, "http://good.example/?from=%r")

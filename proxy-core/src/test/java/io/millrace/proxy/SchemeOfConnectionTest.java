@@ -151,7 +151,7 @@ class SchemeOfConnectionTest {
     }
 
     @Test
-    void proxyHeaderSaysWhetherTheClientHadTls() throws Exception {
+    void proxyHeaderTellsIfTheClientUsedTls() throws Exception {
         proxy.start(SchemeOfConnectionTest::echo, this::rules);
         assertEquals(
                 421,

@@ -202,7 +202,7 @@ class SharedFetchTest {
     }
 
     @Test
-    void onlyReaderLeavingAStoredFillLetsItGoOn() throws Exception {
+    void storedFillContinuesWhenItsOnlyReaderLeaves() throws Exception {
         byte[] content = ProxyExtension.content(200_000);
         proxy.start(request -> {
             request.send("HTTP/1.1 200 OK\r\nContent-Length: 200000\r\n" + FRESH + "\r\n");

@@ -47,7 +47,7 @@ class SiteCacheRulesTest {
     }
 
     @Test
-    void neverCacheGoesToTheOriginAndSaysWhichRuleDecided() throws Exception {
+    void neverCacheGoesToTheOriginAndReportsTheRule() throws Exception {
         start("Cache-Control: max-age=60\r\n", NEVER_BELOW_A);
         RawClient.Response first = assertAnswer(1, "/a/x");
         assertEquals("millrace; fwd=bypass; fwd-status=200; detail=\"cache_rules[0]\"", first.field("cache-status"));
@@ -76,7 +76,7 @@ class SiteCacheRulesTest {
     }
 
     @Test
-    void timeToLiveInCacheStoresWhatSaysNoStore() throws Exception {
+    void timeToLiveInCacheStoresResponsesWithNoStore() throws Exception {
         start(
                 "Cache-Control: no-store, no-cache, max-age=0\r\nAge: 100\r\n",
                 rule().set(CacheRulesKeys.SUFFIX, ".png")
@@ -117,7 +117,7 @@ class SiteCacheRulesTest {
     }
 
     @Test
-    void staleAnswerSaysTheRuleAndTheFailure() throws Exception {
+    void staleAnswerReportsTheRuleAndTheFailure() throws Exception {
         proxy.start(
                 request -> {
                     if (request.number() == 1) {
@@ -137,7 +137,7 @@ class SiteCacheRulesTest {
     }
 
     @Test
-    void postThatIsNeverCachedStandsForNoGet() throws Exception {
+    void answerToAnUncachedPostServesNoGet() throws Exception {
         start(
                 "Cache-Control: max-age=60\r\nContent-Location: /b\r\n",
                 NEVER_BELOW_A,

@@ -96,7 +96,7 @@ class SlowClientsProxyTest {
     }
 
     @Test
-    void memoryThatIsPlentifulClosesNobody() throws Exception {
+    void withEnoughMemoryNoClientIsClosed() throws Exception {
         start();
         RawClient slow = proxy.slowClient().get("/large/1");
         ProxyExtension.await("a response that waits", () -> inFlightBytes() > 256 << 10);

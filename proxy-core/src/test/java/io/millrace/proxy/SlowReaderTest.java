@@ -53,7 +53,7 @@ class SlowReaderTest {
      * the slow client reads.
      */
     @Test
-    void slowClientHoldsUpNobody() throws Exception {
+    void slowClientDelaysNoOthers() throws Exception {
         CountDownLatch go = new CountDownLatch(1);
         proxy.start(
                 request -> {
@@ -79,7 +79,7 @@ class SlowReaderTest {
     }
 
     @Test
-    void fillGoesOnWhenItsClientLeaves() throws Exception {
+    void fillContinuesWhenItsClientLeaves() throws Exception {
         CountDownLatch left = new CountDownLatch(1);
         proxy.start(
                 request -> {

@@ -45,7 +45,7 @@ class SlowUploadTest {
     /** As in an attack: uploads begin and do not continue. Requests of other clients still reach the origin. */
     @ParameterizedTest
     @ValueSource(strings = {"Content-Length: 100000\r\n\r\nab", "Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1;x"})
-    void uploadsThatDoNotGoOnHaveNoConnection(String content) throws Exception {
+    void pausedUploadsHaveNoConnection(String content) throws Exception {
         start();
         List<RawClient> uploads = new ArrayList<>();
         for (int i = 0; i < 20; i++) {

@@ -180,7 +180,8 @@ class StaleResponseTest {
         "true,  '',                      200, 'millrace; hit; ttl=-50; detail=\"origin-502, stale-despite-s-maxage\"'",
         "true,  'Cache-Control: max-stale\r\n', 200, millrace; hit; ttl=-50; detail=stale-despite-s-maxage"
     })
-    void staleDespiteSharedMaxAgeIsSaid(String allowed, String field, int status, String cacheStatus) throws Exception {
+    void staleDespiteSharedMaxAgeIsReported(String allowed, String field, int status, String cacheStatus)
+            throws Exception {
         startStale(
                 "Cache-Control: s-maxage=10\r\nETag: \"old\"\r\n",
                 request -> request.send("HTTP/1.1 502 Down\r\nContent-Length: 0\r\n\r\n"),

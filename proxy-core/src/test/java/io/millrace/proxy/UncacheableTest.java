@@ -80,7 +80,7 @@ class UncacheableTest {
 
     /** A client's own no-store does not affect the responses of others. */
     @Test
-    void noStoreOfOneClientKeepsNobodyFromWaiting() throws Exception {
+    void noStoreOfOneClientDoesNotPreventOthersFromWaiting() throws Exception {
         fields = "Cache-Control: max-age=10\r\n";
         start();
         proxy.get("/a", "Cache-Control: no-store\r\n");
@@ -89,7 +89,7 @@ class UncacheableTest {
 
     /** Credentials of a client do not affect them either (RFC 9111 s3.5). */
     @Test
-    void authorizationOfOneClientKeepsNobodyFromWaiting() throws Exception {
+    void authorizationOfOneClientDoesNotPreventOthersFromWaiting() throws Exception {
         fields = "Cache-Control: max-age=10\r\n";
         start();
         proxy.get("/a", "Authorization: Basic eDp5\r\n");
@@ -98,7 +98,7 @@ class UncacheableTest {
 
     /** An error that a client causes does not affect them either. */
     @Test
-    void errorForOneClientKeepsNobodyFromWaiting() throws Exception {
+    void errorForOneClientDoesNotPreventOthersFromWaiting() throws Exception {
         fields = "Cache-Control: max-age=10\r\n";
         start();
         assertEquals(400, proxy.get("/a", "X-Provokes: 400\r\n").status());

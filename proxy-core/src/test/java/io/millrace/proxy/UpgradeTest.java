@@ -105,7 +105,7 @@ class UpgradeTest {
     }
 
     @Test
-    void nothingSwitchesUnlessTheRuleSaysSo() throws Exception {
+    void nothingSwitchesUnlessTheRuleAllowsIt() throws Exception {
         proxy.start(request -> {
             assertFalse(request.has("pgrade"), request.head());
             request.ok("Cache-Control: max-age=60\r\n", RawInput.latin1("plain"));

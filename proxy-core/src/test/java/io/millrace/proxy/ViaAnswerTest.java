@@ -117,7 +117,7 @@ class ViaAnswerTest {
         "4, 1.1 millrace (Millrace [uScMsSfWpSeN:t cCMi p sS] [http/1.1 tcp ipv4])",
         "stack, 1.1 millrace (Millrace [uScMsSfWpSeN:t cCMi p sS] [http/1.1 tcp ipv4])"
     })
-    void levelSaysHowMuch(String level, String expected) throws Exception {
+    void levelControlsTheAmount(String level, String expected) throws Exception {
         start(level, ViaAnswerTest::validating);
         assertEquals(expected, proxy.get("/a").field("via"));
     }

@@ -79,7 +79,7 @@ final class ProgressFileTest {
 
     /** Longer than the compared part of the file, and than a buffer. */
     @Test
-    void aLongLogGoesOnWhereItWasLeft() throws IOException {
+    void aLongLogContinuesAtItsLastPosition() throws IOException {
         List<String> lines = new ArrayList<>();
         for (int i = 0; i < 20_000; i++) {
             lines.add("line " + i);

@@ -53,7 +53,7 @@ final class ViaStringTest {
     }
 
     @Test
-    void aLetterThatIsNotKnownIsSaidToBe() {
+    void anUnknownLetterIsReported() {
         assertEquals(
                 "a letter that is not known", means(ViaString.parse("cZs f ").get(0), 0));
     }

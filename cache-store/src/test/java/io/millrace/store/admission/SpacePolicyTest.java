@@ -12,7 +12,7 @@ class SpacePolicyTest {
     private final Random random = new Random(5);
 
     @Test
-    void aSketchCountsAndForgets() {
+    void aSketchCountsAndHalves() {
         FrequencySketch sketch = new FrequencySketch(1024);
         long[] hashes = random.longs(300).toArray();
         for (int i = 0; i < hashes.length; i++) {

@@ -166,7 +166,7 @@ class VolumeThreadTest {
     }
 
     @Test
-    void failedWorkIsGivenUpAndTasksGoOn() throws InterruptedException {
+    void failedWorkIsAbandonedAndTasksContinue() throws InterruptedException {
         VolumeThread thread = new VolumeThread(
                 "t",
                 8,

@@ -223,7 +223,7 @@ abstract class CacheStoreContract {
     }
 
     @Test
-    void removesAndSaysWhetherThereWasAnything() {
+    void removesAndReportsIfThereWasAnything() {
         test.put("a", "h", TestStore.body(1, 20_000));
         assertTrue(test.remove("a"));
         assertNull(test.store.get(test.key("a")));

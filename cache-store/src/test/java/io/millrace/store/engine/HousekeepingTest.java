@@ -48,7 +48,7 @@ class HousekeepingTest {
     }
 
     @Test
-    void aTaskThatAsksForMoreOfItselfDoesNotRunInsideItself() {
+    void aTaskThatSchedulesItselfDoesNotRunRecursively() {
         AsksForMore task = new AsksForMore(100);
         housekeeping.execute(task);
         assertTrue(TestStore.await(task.deepest) <= 2);

@@ -71,7 +71,7 @@ class IndexCutOffTest {
      */
     @Tag("nightly")
     @Test
-    void theProcessGoesOnOrEndsAndTheNextStartSucceeds() throws Exception {
+    void theProcessContinuesOrEndsAndTheNextStartSucceeds() throws Exception {
         Path path = directory.resolve("volume");
         Process child = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -163,7 +163,7 @@ class IndexCutOffTest {
 
     /** The same without a process: every access to the mapping fails. */
     @Test
-    void theOtherVolumeGoesOn() {
+    void theOtherVolumeContinues() {
         FaultyFileIo io = new FaultyFileIo();
         Path first = Path.of("/volume0");
         try (TestStore test = new TestStore(StoreContractTest.volumes(2, 2).ramBytes(0), io).withoutCheck()) {

@@ -119,7 +119,7 @@ class InventoryBacklogTest {
     }
 
     @Test
-    void aListingKnowsWhatWasStoredBeforeItWasAskedFor() {
+    void aListingContainsObjectsStoredBeforeTheRequest() {
         try (TestStore test = open(64 << 20, 0)) {
             putFirst(test);
             Listings.Collected all = new Listings.Collected(key -> true, Integer.MAX_VALUE);

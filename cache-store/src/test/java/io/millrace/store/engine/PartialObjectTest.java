@@ -395,7 +395,7 @@ class PartialObjectTest extends PartialObjects {
     }
 
     @Test
-    void discardedItIsGoneForGood() {
+    void discardedObjectIsNeverFoundAgain() {
         keep("a", 0, 2);
         StoredObject<TextHead> object = test.find("a");
         test.store.discard(object);

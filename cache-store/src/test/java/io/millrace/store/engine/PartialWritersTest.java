@@ -101,7 +101,7 @@ class PartialWritersTest extends PartialObjects {
     }
 
     @Test
-    void anUnknownLengthIsToldLater() throws IOException {
+    void anUnknownLengthIsReportedLater() throws IOException {
         ObjectWriter<TextHead> writer = create("a", -1);
         write(writer, 0, 2 * BLOCK + 10);
         writer.keep();

@@ -133,7 +133,7 @@ class PinnedObjectsTest {
     }
 
     @Test
-    void aNewHeadsPinCountsWhateverTheRecordOfTheBodySays() {
+    void thePinOfANewHeadOverridesTheRecordOfTheBody() {
         put("renewed", TextHead.pinned("first", PAST), TestStore.body(5, 5000));
         put("renewed in blocks", TextHead.pinned("first", PAST), TestStore.body(6, 50_000));
         put("let go", TextHead.pinned("first", LATER), TestStore.body(7, 5000));

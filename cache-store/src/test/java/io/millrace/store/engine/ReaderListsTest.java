@@ -95,7 +95,7 @@ class ReaderListsTest {
     }
 
     @Test
-    void readsFailWhenTheSuccessorCouldNotBeTold() throws IOException {
+    void readsFailWhenTheSuccessorCouldNotBeNotified() throws IOException {
         FaultyFileIo io = new FaultyFileIo();
         TestStore old = open(io).withoutCheck();
         StoredObject<TextHead> object = reading(old);
@@ -113,7 +113,7 @@ class ReaderListsTest {
     }
 
     @Test
-    void aListThatMakesNoSensePinsAllUntilItsHolderIsGone() throws IOException {
+    void anInvalidListPinsAllUntilItsHolderEnds() throws IOException {
         FaultyFileIo io = new FaultyFileIo();
         open(io).close();
         var held = io.hold(VOLUME.resolve("readers.1"), new byte[] {1, 2, 3});

@@ -100,7 +100,7 @@ class ScrubberTest {
     }
 
     @Test
-    void eachByteIsReadOnceADayAtTheRateAndAfterARestartItGoesOn() {
+    void eachByteIsReadOnceADayAtTheRateAlsoAfterARestart() {
         try (TestStore test = store()) {
             fill(test);
             Scrubber scrubber = scrubber(test);

@@ -141,7 +141,7 @@ class ShrinkTest {
     }
 
     @Test
-    void itIsCutOffOnlyWhenNobodyReadsBeyondTheEnd() {
+    void isTruncatedOnlyWithoutReadersBeyondTheEnd() {
         FaultyFileIo io = full.afterKill();
         TestStore old = open(io, 4).withoutCheck();
         List<StoredObject<TextHead>> reading = new ArrayList<>();
@@ -174,7 +174,7 @@ class ShrinkTest {
     }
 
     @Test
-    void writesGoOnWhileItShrinks() {
+    void writesContinueWhileItShrinks() {
         FaultyFileIo io = full.afterKill();
         try (TestStore test = open(io, 2)) {
             for (int i = 0; i < 100; i++) {

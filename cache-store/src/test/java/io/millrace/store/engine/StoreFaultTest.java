@@ -88,7 +88,7 @@ class StoreFaultTest {
     }
 
     @Test
-    void aRemovalThatCannotBeWrittenHoldsAndSaysSo() {
+    void aRemovalThatCannotBeWrittenIsInForceAndReported() {
         FaultyFileIo io = new FaultyFileIo();
         try (TestStore test = new TestStore(StoreContractTest.volumes(4).ramBytes(0), io)) {
             test.put("a", "h", TestStore.body(1, 1000));
@@ -112,7 +112,7 @@ class StoreFaultTest {
     }
 
     @Test
-    void aVolumeThatKeepsFailingIsTakenOutAndTheRestGoesOn() {
+    void aVolumeThatKeepsFailingIsRemovedAndTheOthersContinue() {
         FaultyFileIo io = new FaultyFileIo();
         try (TestStore test = new TestStore(StoreContractTest.volumes(2, 2).ramBytes(1 << 20), io).withoutCheck()) {
             for (int i = 0; i < 40; i++) {

@@ -376,7 +376,7 @@ class StoreInventoryTest {
     }
 
     @Test
-    void aStoreInRamAloneSaysSo() {
+    void aStoreInRamAloneIsReportedAsSuch() {
         try (TestStore test = new TestStore(StoreConfig.builder(), new SystemFileIo())) {
             ListResult result = Listings.list(test.store, null, new Listings.Collected(key -> true, 1));
             assertNotNull(result.obstacle());

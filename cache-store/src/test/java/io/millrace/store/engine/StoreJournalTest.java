@@ -132,7 +132,7 @@ class StoreJournalTest {
     }
 
     @Test
-    void aStoreInRamAloneForgetsIt() {
+    void aStoreInRamAloneLosesIt() {
         try (TestStore test = new TestStore(StoreConfig.builder(), new FaultyFileIo())) {
             Facts facts = new Facts(test);
             assertEquals(Journal.Condition.NEW, facts.condition);
@@ -141,7 +141,7 @@ class StoreJournalTest {
     }
 
     @Test
-    void contentFromBeforeThereWereJournalsIsTold() {
+    void contentFromBeforeTheJournalsIsReported() {
         FaultyFileIo io = new FaultyFileIo();
         try (TestStore test = new TestStore(one(), io)) {
             test.put("a", "h", TestStore.body(1, 1000));
@@ -184,7 +184,7 @@ class StoreJournalTest {
     }
 
     @Test
-    void aFlippedBitInAnyByteIsToldOrChangesNothing() {
+    void aFlippedBitInAnyByteIsDetectedOrHarmless() {
         FaultyFileIo io = new FaultyFileIo();
         try (TestStore test = new TestStore(one(), io)) {
             addAll(test, new Facts(test), 1, 4);
@@ -258,7 +258,7 @@ class StoreJournalTest {
     }
 
     @Test
-    void anEntryThatCannotBeWrittenIsToldAndWrittenWithTheNext() {
+    void anEntryThatCannotBeWrittenIsReportedAndWrittenWithTheNext() {
         FaultyFileIo io = new FaultyFileIo();
         try (TestStore test = new TestStore(one(), io)) {
             Facts facts = new Facts(test);

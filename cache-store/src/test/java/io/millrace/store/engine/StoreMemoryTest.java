@@ -76,7 +76,7 @@ class StoreMemoryTest {
     }
 
     @Test
-    void readsWaitForMemoryAndGoOnWhenThereIsSome() throws Exception {
+    void readsWaitForMemoryAndResume() throws Exception {
         byte[] body = TestStore.body(3, 24 * MIB);
         ConcurrentLinkedQueue<ByteBuf> slow = new ConcurrentLinkedQueue<>();
         try (TestStore store = new TestStore(onDisk(64L * MIB), new SystemFileIo())) {

@@ -152,7 +152,7 @@ class StoreRestartTest {
     }
 
     @Test
-    void aSecondOpenerIsToldWhoHasThePath(@TempDir Path directory) throws IOException {
+    void aSecondOpenerGetsTheHolderOfThePath(@TempDir Path directory) throws IOException {
         StoreConfig.Builder config =
                 StoreConfig.builder().volumes(List.of(new VolumeConfig(directory.resolve("v"), 32 << 20)));
         try (TestStore first = new TestStore(config, new SystemFileIo())) {
@@ -274,7 +274,7 @@ class StoreRestartTest {
     }
 
     @Test
-    void theDumpTellsWhatIsThere() throws IOException {
+    void theDumpListsTheRecords() throws IOException {
         FaultyFileIo io = new FaultyFileIo();
         try (TestStore test = open(io)) {
             test.put("http://example.com/", "h", TestStore.body(1, 1000));

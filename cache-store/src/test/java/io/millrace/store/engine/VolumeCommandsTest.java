@@ -138,7 +138,7 @@ class VolumeCommandsTest {
     /** The volume was offline, or was another one, when the others received the change. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void aVolumeThatReturnedSinceTheOthersWereToldIsToldToo(boolean wasOut) {
+    void aVolumeThatReturnedAfterTheNotificationIsNotifiedToo(boolean wasOut) {
         try (TestStore test = two()) {
             fill(test);
             VolumeGroup volumes = ((StoreEngine<TextHead>) test.store).volumes();
@@ -323,7 +323,7 @@ class VolumeCommandsTest {
     }
 
     @Test
-    void moreChangesThanAreRememberedEmptyTheVolume() {
+    void moreChangesThanTheLogHoldsEmptyTheVolume() {
         try (TestStore test = two()) {
             fill(test);
             offline(test, FIRST);
@@ -386,7 +386,7 @@ class VolumeCommandsTest {
     }
 
     @Test
-    void objectsAbortedDuringAHandOverAreGoneAfterIt() throws IOException {
+    void objectsAbortedDuringAHandOverAreMissingAfterIt() throws IOException {
         try (TestStore test = two()) {
             List<ObjectWriter<TextHead>> writers = partsOfAll(test);
             test.store.suspendWrites();

@@ -82,7 +82,7 @@ class DamagedSlotTest {
     }
 
     @Test
-    void damageThatIsWrittenOverIsRemembered() {
+    void overwrittenDamageMarksTheTable() {
         put(3);
         flip(3 * SLOT_WORDS, 5);
         Probing.clear(table, 3);
@@ -90,7 +90,7 @@ class DamagedSlotTest {
     }
 
     @Test
-    void anIndexThatGrewRemembersTheDamageOfTheOldTable() throws Exception {
+    void aGrownIndexKeepsTheDamageOfTheOldTable() throws Exception {
         MappedIndex index = new MappedIndex(new HeapTables(0, false), "heap", table, false);
         put(3);
         flip(3 * SLOT_WORDS, 5);
@@ -104,7 +104,7 @@ class DamagedSlotTest {
     }
 
     @Test
-    void aRemovalThatMeetsDamageIsRemembered() {
+    void aRemovalThatFindsDamageMarksTheTable() {
         MappedIndex index = new MappedIndex(new HeapTables(0, false), "heap", table, false);
         put(3);
         flip(3 * SLOT_WORDS + 1, 1);

@@ -36,7 +36,7 @@ class MappedIndexTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4})
-    void agreesWithAMapWhateverIsDone(long seed) throws IOException {
+    void agreesWithAMapAfterRandomOperations(long seed) throws IOException {
         Random random = new Random(seed);
         MappedIndex index = create(new FaultyFileIo(), 10);
         Map<Long, Long> model = new HashMap<>();

@@ -40,7 +40,7 @@ class CountedBufferReferencesTest {
     }
 
     @Test
-    void isNoLongerToBeUsedWhenItIsGone() {
+    void isUnusableAfterTheLastRelease() {
         ByteBuf buffer = allocator.directBuffer(100).writeInt(42);
         assertThrows(IllegalReferenceCountException.class, () -> buffer.release(2));
         assertTrue(buffer.release());

@@ -67,7 +67,7 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void anEntryThatWasEvictedCountsUntilItsReaderLetsGo() {
+    void anEvictedEntryCountsUntilItsReaderReleasesIt() {
         RamEntry entry = put(1, filling, 5000);
         assertEquals(5000, budget.bytes(Part.RESIDENT));
         assertEquals(0, budget.bytes(Part.FILLING));

@@ -171,7 +171,7 @@ class RamReaderTest {
      * Two threads read while another one replaces and removes. No reader sees a released buffer, or two bodies in one.
      */
     @Test
-    void readersNeverSeeWhatWasLetGo() throws Exception {
+    void readersNeverSeeReleasedMemory() throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(2);
         AtomicBoolean over = new AtomicBoolean();
         try {

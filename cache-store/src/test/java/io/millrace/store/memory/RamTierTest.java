@@ -64,7 +64,7 @@ class RamTierTest {
 
     /** The thread that has used the tier lives on. The executor of the tier's policy may reference a whole store. */
     @Test
-    void tierThatNobodyHasAnyMoreIsNotKeptByTheThreadsThatAskedIt() {
+    void unreferencedTierIsNotKeptByThreadsThatUsedIt() {
         WeakReference<Executor> store = askTierOfItsOwn();
         for (int i = 0; i < 1000 && store.get() != null; i++) {
             System.gc();

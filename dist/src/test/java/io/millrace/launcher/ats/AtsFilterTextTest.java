@@ -29,7 +29,7 @@ final class AtsFilterTextTest extends AtsFixture {
     }
 
     @Test
-    void ruleForInternalRequestsAloneLetsNobodyInNorAWiderRuleAfterIt() {
+    void ruleForInternalRequestsOnlyAdmitsNobodyNorDoesAWiderRuleAfterIt() {
         samples.file(
                 "remap.config",
                 "map http://a.example/x/ http://b.example/x/ @action=allow @internal",
@@ -55,7 +55,7 @@ final class AtsFilterTextTest extends AtsFixture {
     }
 
     @Test
-    void methodsThatNobodyKnowsAreRefusedByARuleWhereIpAllowListsThoseThatPass() {
+    void unknownMethodsAreRefusedByARuleWhenIpAllowListsTheAllowedMethods() {
         samples.file("ip_allow.config", "src_ip=0.0.0.0-255.255.255.255 action=ip_allow method=GET|HEAD");
         samples.file("remap.config", "map http://a.example/ http://b.example/ @action=allow @src_ip=10.0.0.0/8");
         assertHas(
@@ -64,7 +64,7 @@ final class AtsFilterTextTest extends AtsFixture {
     }
 
     @Test
-    void ruleThatIsTakenOutWithItsFiltersSaysSo() {
+    void ruleRemovedWithItsFiltersIsReported() {
         samples.file(
                 "remap.config",
                 "regex_map http://(?=a)(.*)/x/ http://b.example/ @action=allow @src_ip=10.0.0.0/8",

@@ -68,7 +68,7 @@ final class AtsFiltersTest extends AtsClientsFixture {
     }
 
     @Test
-    void ipAllowHoldsInIncludedFilesWhateverTheFileThatNamesThemSays() {
+    void ipAllowAppliesToIncludedFilesIndependentlyOfTheIncludingFile() {
         samples.file("ip_allow.config", "src_ip=10.0.0.1 action=ip_allow");
         samples.file(
                 "remap.config",
@@ -92,7 +92,7 @@ final class AtsFiltersTest extends AtsClientsFixture {
     }
 
     @Test
-    void ruleAfterWhichAFilterSaysMoreKeepsWhatItWas() {
+    void ruleBeforeAFilterChangeKeepsItsFilter() {
         samples.file(
                 "remap.config",
                 ".definefilter Ro @action=deny @method=POST",
@@ -258,7 +258,7 @@ final class AtsFiltersTest extends AtsClientsFixture {
     }
 
     @Test
-    void listThatSaysNothingLetsNobodyInAndOneThatIsNotThereIsNamed() {
+    void emptyListAdmitsNobodyAndAMissingListIsReported() {
         samples.file(
                 "remap.config",
                 "map http://a.example/ http://o.example/",
@@ -275,7 +275,7 @@ final class AtsFiltersTest extends AtsClientsFixture {
     }
 
     @Test
-    void nothingIsForwardedWhereIpAllowLetsNoConnectionGo() {
+    void nothingIsForwardedWhenIpAllowDeniesAllConnections() {
         samples.file("records.yaml", "records: {url_remap: {remap_required: 0}}");
         samples.file(
                 "ip_allow.yaml",
@@ -374,13 +374,13 @@ final class AtsFiltersTest extends AtsClientsFixture {
 
     @ParameterizedTest
     @MethodSource("seeds")
-    void everyRequestIsLetInThatTrafficServerLetsInAndNoOther(long seed) {
+    void admitsTheSameRequestsAsTrafficServer(long seed) {
         compare(new AtsFilterModel(new Random(seed), false), seed);
     }
 
     @ParameterizedTest
     @MethodSource("seeds")
-    void theSameWhereTheFirstFilterForAClientDecides(long seed) {
+    void theSameWhenTheFirstFilterForAClientApplies(long seed) {
         compare(new AtsFilterModel(new Random(seed), true), seed);
     }
 

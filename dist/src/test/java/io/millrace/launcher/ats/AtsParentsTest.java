@@ -34,7 +34,7 @@ final class AtsParentsTest extends AtsFixture {
                 "secondary_mode=2|''",
                 "secondary_mode=3|''"
             })
-    void secondRingIsAskedAsTheLineSays(String mode, String ring) {
+    void secondRingIsUsedByTheSettingOfTheLine(String mode, String ring) {
         samples.file("remap.config", "map http://a.example/ http://o.example/");
         samples.file(
                 "parent.config",
@@ -234,7 +234,7 @@ final class AtsParentsTest extends AtsFixture {
     }
 
     @Test
-    void fileOfParentsHasTheNameThatTheRecordSays() {
+    void fileOfParentsHasTheNameInTheRecord() {
         samples.file("records.yaml", "records: {http: {parent_proxy: {file: other.config}}}");
         samples.file("remap.config", "map http://a.example/ http://o.example/");
         samples.file("other.config", "dest_host=o.example parent=p1:80");

@@ -108,7 +108,7 @@ final class AtsTlsTest extends AtsClientsFixture {
     }
 
     @Test
-    void addressForClientsWithCertificatesAloneAsksForThem() throws IOException {
+    void addressForClientsWithCertificatesOnlyRequestsThem() throws IOException {
         certificates(TWO);
         ports("ssl.client.certification_level INT 2", "ssl.CA.cert.filename STRING ca.pem");
         assertEquals(

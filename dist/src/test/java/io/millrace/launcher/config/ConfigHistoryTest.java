@@ -54,7 +54,7 @@ class ConfigHistoryTest extends ConfigChangesFixture {
     }
 
     @Test
-    void keepsAsManyConfigurationsAsItIsToldForThisUserOnly() throws Exception {
+    void keepsTheConfiguredNumberOfConfigurationsForThisUserOnly() throws Exception {
         run(FILE + "admin: {config_history: 2}\n");
         for (int i = 1; i <= 3; i++) {
             done(changes.set(Map.of("limits.connections", Integer.toString(i)), false));
@@ -68,7 +68,7 @@ class ConfigHistoryTest extends ConfigChangesFixture {
     }
 
     @Test
-    void keepsFewerConfigurationsAsSoonAsItIsTold() throws Exception {
+    void keepsFewerConfigurationsAtOnceAfterTheSetting() throws Exception {
         run(FILE);
         for (int i = 1; i <= 3; i++) {
             done(changes.set(Map.of("limits.connections", Integer.toString(i)), false));
@@ -79,7 +79,7 @@ class ConfigHistoryTest extends ConfigChangesFixture {
     }
 
     @Test
-    void aDamagedEntryOfTheHistoryIsInNobodysWay() throws Exception {
+    void aDamagedHistoryEntryIsIgnored() throws Exception {
         run(FILE);
         Files.writeString(directory.resolve("state/config-history/1.json"), "{\"number\": 1, ");
         assertTrue(

@@ -62,7 +62,7 @@ class ConfigReloadTest extends ConfigChangesFixture {
     }
 
     @Test
-    void planSaysWhatAReloadWouldCostAndDoesNothing() throws Exception {
+    void planReportsTheCostOfAReloadAndChangesNothing() throws Exception {
         run(FILE);
         Path other = Files.writeString(
                 directory.resolve("other.yaml"),

@@ -52,7 +52,7 @@ class ConfigRollbackTest {
     }
 
     @Test
-    void withTheFileAllOfItIsGone() {
+    void rollbackReportsDroppedSavedValues() {
         assertEquals(
                 List.of("values from config set were dropped: cache.enabled, limits.connections"),
                 done(changes.rollback(1)).notes());

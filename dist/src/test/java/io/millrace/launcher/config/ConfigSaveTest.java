@@ -114,7 +114,7 @@ class ConfigSaveTest extends ConfigChangesFixture {
     }
 
     @Test
-    void doesNotSaveWhatTheCommandLineDecides() throws Exception {
+    void doesNotSaveSettingsOfTheCommandLine() throws Exception {
         run(FILE);
         changes.close();
         launch(Map.of("limits.connections", "7"));

@@ -113,7 +113,7 @@ class ConfigSetTest extends ConfigChangesFixture {
     }
 
     @Test
-    void theNextLauncherKnowsNothingOfWhatWasSet() throws Exception {
+    void theNextLauncherHasNoneOfTheSettings() throws Exception {
         run(FILE);
         done(changes.set(Map.of("limits.connections", "2000"), false));
         changes.close();

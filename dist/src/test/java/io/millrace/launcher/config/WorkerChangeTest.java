@@ -40,7 +40,7 @@ class WorkerChangeTest extends ConfigChangesFixture {
     }
 
     @Test
-    void aPlanSaysHowLongARollTakes() throws Exception {
+    void aPlanContainsTheDurationOfARoll() throws Exception {
         run(FILE);
         Files.writeString(file, FILE.replace("1000", "2000"));
         assertEquals(List.of(), done(changes.plan(null)).notes(), "no roll");
@@ -82,7 +82,7 @@ class WorkerChangeTest extends ConfigChangesFixture {
     }
 
     @Test
-    void aRestartThatFailsSaysWhy() throws Exception {
+    void aFailedRestartReportsTheReason() throws Exception {
         run(FILE);
         worker.obstacle = "the worker is starting; try again";
         Throwable failure = new WorkerRestart(changes, running, () -> WorkerStatus.NONE)

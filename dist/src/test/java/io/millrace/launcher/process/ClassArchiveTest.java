@@ -153,7 +153,7 @@ class ClassArchiveTest {
     }
 
     @Test
-    void isRefusedByAJvmThatWasToldToUseItAndHasNotMappedIt() throws IOException {
+    void isRefusedByAJvmThatHasTheOptionButNoMapping() throws IOException {
         ClassArchive archive = archive(List.of(), "17");
         String option = archive.useOptions().get(0);
         String mapped = "7f00-7f01 r--p 0000 fd:00 1 " + archive.file() + "\n";

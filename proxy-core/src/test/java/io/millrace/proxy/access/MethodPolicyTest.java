@@ -21,7 +21,7 @@ final class MethodPolicyTest {
     }
 
     @Test
-    void section936RefusesConnectWhateverTheListSays() {
+    void section936RefusesConnectWithAnyList() {
         AccessResult refused = new AccessResult.Denied(405, DenialReason.CONNECT_REFUSED);
         assertEquals(refused, check(MethodPolicy.DEFAULT, "CONNECT"));
         assertEquals(refused, check(MethodPolicy.of(List.of("CONNECT")), "CONNECT"));
@@ -42,7 +42,7 @@ final class MethodPolicyTest {
     }
 
     @Test
-    void listLetsThroughWhatItNamesInTheSameCase() {
+    void listAdmitsItsNamesInTheSameCase() {
         MethodPolicy policy = MethodPolicy.of(List.of("GET", "PROPFIND"));
         assertSame(AccessResult.ALLOWED, check(policy, "GET"));
         assertSame(AccessResult.ALLOWED, check(policy, "PROPFIND"));

@@ -99,7 +99,7 @@ final class RequestFiltersTest {
                 "1, GET, unknown, no-filter:remap[1].filters",
                 "4, GET, unknown, passes"
             })
-    void firstFilterThatIsMetDecides(int rule, String method, String client, String denial) throws Exception {
+    void firstMatchingFilterApplies(int rule, String method, String client, String denial) throws Exception {
         assertEquals(denial, denial(rules(RULES), rule, method, client));
     }
 
@@ -162,7 +162,7 @@ final class RequestFiltersTest {
     }
 
     @Test
-    void trustedProxyThatNamesNobodyIsTheClient() throws Exception {
+    void trustedProxyWithoutAForwardedAddressIsTheClient() throws Exception {
         AccessRules rules = rules(FORWARDED.formatted(true).replace("src_ip: 10.0.0.0/8", "src_ip: 192.0.2.9"));
         assertEquals(null, denial(rules, 0, "GET", "192.0.2.9"));
     }

@@ -66,7 +66,7 @@ class CertificateRequestsTest {
     }
 
     @Test
-    void requestsThatNobodyWaitsForCountUntilTheyAreDecided() throws Exception {
+    void abandonedRequestsCountUntilTheyAreDecided() throws Exception {
         CountDownLatch first = ask("a.example.com");
         CountDownLatch second = ask("b.example.com");
         Awaitility.await().until(() -> files().size() == 2);

@@ -41,7 +41,7 @@ final class KeyRulesTest {
     }
 
     @Test
-    void hostStandsForTheClientsAndNothingElseChanges() {
+    void hostReplacesTheClientsHostAndNothingElseChanges() {
         KeyRules rules = new KeyRules(QueryRule.WHOLE, "shop", Variance.NONE, -1, false);
         TargetUri url = Heads.target("https://de.example:8443/%61?b&a");
         assertEquals("https://shop:8443/%61?b&a", rules.keyUrl(url).asString());
@@ -50,7 +50,7 @@ final class KeyRulesTest {
     }
 
     @Test
-    void originGetsTheWholeQueryOnlyWhereAnOperatorSaysSo() {
+    void originGetsTheWholeQueryOnlyByConfiguration() {
         QueryRule none = new QueryRule(true, List.of(), List.of(), false);
         TargetUri url = Heads.target("http://de.example/a?b");
         KeyRules safe = new KeyRules(none, "shop", Variance.NONE, -1, false);
@@ -86,7 +86,7 @@ final class KeyRulesTest {
                 "Cookie: user=1          | Cookie: user=2           | true",
                 "X: 1                    | X: 2                     | true"
             })
-    void requestsAreToldApartByFieldsAndCookies(String stored, String asking, boolean same) {
+    void requestsAreDistinguishedByFieldsAndCookies(String stored, String asking, boolean same) {
         byte[] values = DEVICE_AND_LANG.valuesOf(Heads.fields(stored));
         assertEquals(same, DEVICE_AND_LANG.matches(values, Heads.fields(asking)));
     }

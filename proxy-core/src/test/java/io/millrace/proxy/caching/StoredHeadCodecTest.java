@@ -74,7 +74,7 @@ final class StoredHeadCodecTest {
     }
 
     @Test
-    void onlyWhatIsPinnedHasTheVersionThatSaysSo() throws CorruptHeadException {
+    void onlyPinnedRecordsHaveTheVersionWithPins() throws CorruptHeadException {
         StoredHead plain = Heads.stored("Cache-Control: max-age=60");
         StoredHead pinned = plain.withPin(1_900_000_000L);
         assertEquals(2, encode(plain)[0]);

@@ -67,7 +67,7 @@ final class ConfigCacheKeyTest {
     }
 
     @Test
-    void responsesAreToldApartByNoMoreNamesThanAHeadHolds() {
+    void responsesAreDistinguishedByNoMoreNamesThanAHeadHolds() {
         String cookies = IntStream.range(0, 30).mapToObj(i -> "c" + i).collect(Collectors.joining(", "));
         String most = GOOD + "cache: {key: {fields: [X-A, X-B], cookies: [" + cookies + "]}}\n";
         assertEquals(

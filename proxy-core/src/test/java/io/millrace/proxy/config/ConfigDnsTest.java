@@ -78,7 +78,7 @@ class ConfigDnsTest {
     }
 
     @Test
-    void withoutTheSectionTheSystemDecides() {
+    void withoutTheSectionTheSystemSettingsApply() {
         DnsConfig dns = ProxyConfig.defaults().dns();
         assertEquals(List.of(), dns.nameServers());
         assertEquals(List.of(), dns.zones());

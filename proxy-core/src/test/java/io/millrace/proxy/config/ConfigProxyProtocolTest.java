@@ -25,7 +25,7 @@ final class ConfigProxyProtocolTest {
     }
 
     @Test
-    void addressSaysWhatBecomesOfHeaders() {
+    void addressSettingsControlHeaders() {
         ProxyConfig config = Objects.requireNonNull(parse(
                         "':1', {address: ':2', proxy_protocol: accept}, {address: ':3', proxy_protocol: require}",
                         "proxy_protocol_allow: [10.0.0.0/8]")
@@ -58,7 +58,7 @@ final class ConfigProxyProtocolTest {
      * A host named by the client of a forward proxy expects no header, whatever the setting for origins of rules is.
      */
     @Test
-    void originsOfRulesAreToldTheClientAndHostsThatClientsNameAreNot() {
+    void originsOfRulesGetTheClientAddressAndOtherHostsDoNot() {
         ProxyConfig config = Objects.requireNonNull(
                 ConfigLoader.parse("""
                         listen: [":1"]
@@ -83,7 +83,7 @@ final class ConfigProxyProtocolTest {
     }
 
     @Test
-    void warnsOfBelievingWhereNothingIsTold() {
+    void warnsOfTrustWithoutProxyProtocol() {
         assertEquals(
                 "[millrace.yaml:2:10: warning: access.proxy_protocol_allow: has no effect, because no address in listen"
                         + " has proxy_protocol]",

@@ -109,7 +109,7 @@ final class ConfigRemapTest {
     }
 
     @Test
-    void redirectWhereNobodyIsNamedMustBeAUrl() {
+    void redirectWithoutATargetHostMustBeAUrl() {
         ConfigResult result = ConfigLoader.parse(
                 "listen: [':1']\nno_host_url_redirect: /x\nremap: [{map: /, to: 'http://o'}]\n", "t.yaml", Map.of());
         assertEquals(

@@ -54,7 +54,7 @@ class FilePermissionsTest {
     }
 
     @Test
-    void nothingIsSaidOfWhatOnlyUserAndGroupRead() {
+    void noWarningForFilesReadableByUserAndGroupOnly() {
         assertEquals("", check().text());
     }
 
@@ -93,7 +93,7 @@ class FilePermissionsTest {
 
     /** A worker reads the file again, and does not need the token. */
     @Test
-    void aTokenFileThatIsGoneLaterIsNoErrorOfADocumentThatWasRead() throws IOException {
+    void aTokenFileDeletedLaterIsNoErrorOfADocumentAlreadyRead() throws IOException {
         ConfigDocument document = check().document();
         Files.delete(token);
         assertEquals("", ConfigLoader.parse(document, Map.of(), Map.of()).text());

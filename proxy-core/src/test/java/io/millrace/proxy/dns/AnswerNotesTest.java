@@ -63,7 +63,7 @@ class AnswerNotesTest {
 
     /** It is unknown which of the two lookups was answered, so both have the note. */
     @Test
-    void aNameThatIsFoundByASearchDomainLeavesTheTimeToWhoAsksForThat() {
+    void aNameFoundByASearchDomainHasTheTimeUnderBothNames() {
         begin("db", "db.example.com");
         address("db.example.com.", 20);
         assertEquals(20, notes.takeSeconds("db"));

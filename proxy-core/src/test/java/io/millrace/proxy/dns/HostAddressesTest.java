@@ -290,7 +290,7 @@ class HostAddressesTest {
     }
 
     @Test
-    void thatThereIsNoSuchNameEndsAnOldAnswerAndIsRememberedForAWhile() {
+    void anUnknownNameEndsAnOldAnswerAndIsKeptForAWhile() {
         known("a.test", "192.0.2.1");
         passSeconds(TTL_SECONDS);
         Future<List<InetAddress>> found = addresses.resolve("a.test");
@@ -306,7 +306,7 @@ class HostAddressesTest {
     }
 
     @Test
-    void aFailureWithoutAnOldAnswerIsNotRemembered() {
+    void aFailureWithoutAnOldAnswerIsNotKept() {
         Future<List<InetAddress>> found = addresses.resolve("a.test");
         fail(0);
         assertInstanceOf(UnknownHostException.class, found.cause());
@@ -339,7 +339,7 @@ class HostAddressesTest {
     }
 
     @Test
-    void aNewAnswerDoesNotForgetWhichAddressFailed() {
+    void aNewAnswerKeepsTheFailuresOfAddresses() {
         known("a.test", "192.0.2.1", "192.0.2.2");
         passSeconds(90);
         addresses.failed("a.test", NetUtil.createInetAddressFromIpAddressString("192.0.2.1"));
@@ -365,7 +365,7 @@ class HostAddressesTest {
     }
 
     @Test
-    void soManyHostsAreAskedForAtTheSameTimeAndTheNextIsToldTheLimit() {
+    void queriesAtTheSameTimeAreLimitedAndTheNextGetsTheLimit() {
         settings = settings(100, 2, List.of());
         addresses.resolve("a.test");
         addresses.resolve("b.test");
@@ -406,7 +406,7 @@ class HostAddressesTest {
     }
 
     @Test
-    void anAnswerToWhatWasAskedByOtherSettingsIsForThoseWhoWaitedAndNobodyElse() {
+    void anAnswerToAQueryOfOldSettingsIsOnlyForItsWaitingCallers() {
         Future<List<InetAddress>> before = addresses.resolve("a.test");
         settings = settings(99, 100, List.of());
         Future<List<InetAddress>> after = addresses.resolve("a.test");
@@ -419,7 +419,7 @@ class HostAddressesTest {
     }
 
     @Test
-    void anAnswerThatComesAfterOtherSettingsIsNotRemembered() {
+    void anAnswerAfterASettingsChangeIsNotKept() {
         Future<List<InetAddress>> before = addresses.resolve("a.test");
         settings = settings(99, 100, List.of());
         answer(0, "192.0.2.1");

@@ -70,7 +70,7 @@ class BackPressureTest extends FetchFixture {
     }
 
     @Test
-    void theCallerIsToldWhenTheOriginTakesMore() throws Exception {
+    void theCallerIsNotifiedWhenTheOriginTakesMore() throws Exception {
         AtomicReference<OriginCall> call = new AtomicReference<>();
         int pieces = 512;
         int pieceLength = 32 << 10;

@@ -318,7 +318,7 @@ class FetchFailureTest extends FetchFixture {
     }
 
     @Test
-    void aCancelledCallHearsNothingMore() throws Exception {
+    void aCancelledCallGetsNoFurtherEvents() throws Exception {
         CountDownLatch requested = new CountDownLatch(1);
         try (ScriptedOrigin origin = ScriptedOrigin.running(peer -> {
             peer.readHead();

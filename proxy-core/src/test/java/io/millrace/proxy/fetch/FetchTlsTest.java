@@ -187,7 +187,7 @@ class FetchTlsTest extends FetchFixture {
 
     /** wss: the bytes after the 101 belong to the tunnel (RFC 9110 s7.8). */
     @Test
-    void connectionThatHasSwitchedGoesOnOverTls() throws Exception {
+    void switchedConnectionContinuesOverTls() throws Exception {
         ScriptedOrigin.Script script = peer -> {
             String asked = peer.readHead();
             assertTrue(asked.contains("\r\nConnection: Upgrade\r\nUpgrade: foo\r\n"), asked);
@@ -254,7 +254,7 @@ class FetchTlsTest extends FetchFixture {
     }
 
     @Test
-    void aCertificateThatNobodyVouchesForIsTls() throws Exception {
+    void anUntrustedCertificateIsATlsFailure() throws Exception {
         try (ScriptedOrigin origin = secure(tolerant(ScriptedOrigin.answering(OK)))) {
             SslContext system = OriginTls.verifying();
             OriginClient strict = onLoop(() -> OriginClient.builder(loop)

@@ -140,14 +140,14 @@ class NameResolutionTest extends FetchFixture {
     }
 
     @Test
-    void anAnswerToAnotherQueryIsNotBelieved() throws Exception {
+    void anAnswerToAnotherQueryIsIgnored() throws Exception {
         server.on(
                 "spoofed.test", query -> List.of(query.withOtherId(60, "127.0.0.9"), query.addresses(60, "127.0.0.1")));
         assertEquals(200, fetch("spoofed.test").head.status());
     }
 
     @Test
-    void anAnswerForAnotherNameIsNotBelieved() throws Exception {
+    void anAnswerForAnotherNameIsIgnored() throws Exception {
         server.on("other.test", query -> List.of(query.forOtherName(60, "127.0.0.1")));
         failing("other.test");
     }
@@ -168,7 +168,7 @@ class NameResolutionTest extends FetchFixture {
     }
 
     @Test
-    void aSlowServerKeepsNobodyWaitingWhoDoesNotAskIt() throws Exception {
+    void aSlowServerDelaysNoQueriesToOtherServers() throws Exception {
         CountDownLatch released = new CountDownLatch(1);
         dns = new DnsSettings(
                 List.of(server.address()),
@@ -291,7 +291,7 @@ class NameResolutionTest extends FetchFixture {
     }
 
     @Test
-    void whereNobodySaysWhetherThereIsAServiceTheNamesOwnAddressServes() throws Exception {
+    void theAddressOfTheNameIsUsedWithoutAnAnswerForTheService() throws Exception {
         askForServices();
         server.ignores("_http._tcp.plain.test");
         server.has("plain.test", 60, "127.0.0.1");

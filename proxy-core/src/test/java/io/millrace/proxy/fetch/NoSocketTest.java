@@ -39,7 +39,7 @@ class NoSocketTest extends FetchFixture {
     }
 
     @Test
-    void isAFailureOfThisSideAndIsToldOnTheEventLoop() throws Exception {
+    void isALocalFailureReportedOnTheEventLoop() throws Exception {
         for (String host : List.of("127.0.0.1", "localhost")) {
             AtomicBoolean elsewhere = new AtomicBoolean();
             RecordedResponse response = new RecordedResponse() {

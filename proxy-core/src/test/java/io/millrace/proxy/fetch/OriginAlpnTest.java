@@ -98,7 +98,7 @@ class OriginAlpnTest extends FetchFixture {
         "ALPN, '', ok",
         "PRIOR_KNOWLEDGE, 'h2,http/1.1', /h2"
     })
-    void theHandshakeDecides(Http2 http2, String protocols, String content) throws Exception {
+    void theHandshakeSelectsTheProtocol(Http2 http2, String protocols, String content) throws Exception {
         try (ScriptedOrigin origin = origin(protocols)) {
             assertEquals(content, fetch(request(origin, http2)).content());
             assertEquals(content, fetch(request(origin, http2)).content());

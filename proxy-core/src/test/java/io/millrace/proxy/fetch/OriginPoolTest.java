@@ -211,7 +211,7 @@ class OriginPoolTest extends FetchFixture {
     }
 
     @Test
-    void aConnectionThatNobodyWaitsForAnyMoreIsKept() throws Exception {
+    void aConnectionWithoutWaitingCallsIsKept() throws Exception {
         try (ScriptedOrigin origin = ScriptedOrigin.running(ScriptedOrigin.answering(OK))) {
             runOnLoop(() ->
                     client.fetch(get(origin.origin()), new RecordedResponse()).cancel());

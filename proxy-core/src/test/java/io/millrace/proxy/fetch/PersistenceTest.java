@@ -96,7 +96,7 @@ class PersistenceTest extends FetchFixture {
     }
 
     @Test
-    void bytesThatNobodyAskedForCloseAnUnusedConnection() throws Exception {
+    void unexpectedBytesCloseAnUnusedConnection() throws Exception {
         CountDownLatch mayDisturb = new CountDownLatch(1);
         CountDownLatch closed = new CountDownLatch(1);
         try (ScriptedOrigin origin = ScriptedOrigin.running(

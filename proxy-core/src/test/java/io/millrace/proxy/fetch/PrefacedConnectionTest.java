@@ -69,7 +69,7 @@ class PrefacedConnectionTest extends FetchFixture {
     }
 
     @Test
-    void aConnectionWithThePrefaceOfACallThatIsGoneIsNobodyElses() throws Exception {
+    void aConnectionWithThePrefaceOfACancelledCallIsNotReused() throws Exception {
         try (ScriptedOrigin origin = ScriptedOrigin.running(FIRST_LINES)) {
             FetchSettings one = settings().connectionsMax(1).build();
             RecordedResponse plain = new RecordedResponse();

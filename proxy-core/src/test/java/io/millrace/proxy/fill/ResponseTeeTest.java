@@ -59,7 +59,7 @@ class ResponseTeeTest {
     }
 
     @Test
-    void noReaderJoinsOnceTheFirstByteIsGone() {
+    void noReaderJoinsAfterTheFirstByteWasDropped() {
         ResponseTee tee = new ResponseTee(HERE, WINDOW, true, feed);
         Reading.of(tee);
         pieces.feed(tee, bytes(WINDOW * 3), 10);
@@ -149,7 +149,7 @@ class ResponseTeeTest {
     }
 
     @Test
-    void lastReaderLeavingIsTold() {
+    void lastReaderLeavingIsReported() {
         ResponseTee tee = new ResponseTee(HERE, WINDOW, false, feed);
         Reading only = Reading.of(tee);
         only.reader.close();
@@ -243,7 +243,7 @@ class ResponseTeeTest {
     }
 
     @Test
-    void bodyThatTurnsOutTooLongIsGivenUpByTheStoreAndGoesOnToItsReaders() {
+    void tooLongBodyIsNotStoredButSentToItsReaders() {
         ResponseTee tee = new ResponseTee(HERE, WINDOW, true, feed);
         RecordedWriter writer = new RecordedWriter();
         tee.storeTo(writer, -1, false, 250);

@@ -37,7 +37,7 @@ final class FieldSectionTest {
     }
 
     @Test
-    void manyShortLinesAreReadWhateverWasSetAsideForThem() {
+    void manyShortLinesAreReadWithAnyBufferSize() {
         byte[] bytes = "A:1\r\n".repeat(100).getBytes(ISO_8859_1);
         FieldSection fields = FieldSection.parse(bytes, 0, bytes.length);
         assertNotNull(fields);
@@ -142,7 +142,7 @@ final class FieldSectionTest {
     }
 
     @Test
-    void reusableSectionForgetsWhatItHeld() {
+    void reusableSectionIsEmptyAgain() {
         FieldSection fields = FieldSection.reusable(1);
         byte[] first = "Host:a\r\nAge: 1".getBytes(ISO_8859_1);
         fields.reset(first);

@@ -55,7 +55,7 @@ class FloodGuardTest {
 
     @ParameterizedTest
     @MethodSource("levels")
-    void allowsAsManyAtOnceAsTheLimitSays(Level level) {
+    void allowsUpToTheLimitAtOnce(Level level) {
         assertEquals(level.max(), allowed(new FloodGuard(), level));
     }
 

@@ -28,7 +28,7 @@ class StreamLimitTest {
         "100 a 10 50 a a, 50",
         "100 a 10 50 a a a, 50",
     })
-    void holdsWhatTheClientKnows(String events, int max) {
+    void followsAnnouncementsAndAcknowledgements(String events, int max) {
         for (String event : events.split(" ", -1)) {
             if (event.equals("a")) {
                 limit.onAcknowledgement();

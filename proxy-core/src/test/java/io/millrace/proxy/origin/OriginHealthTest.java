@@ -138,7 +138,7 @@ class OriginHealthTest {
     }
 
     @Test
-    void aTrialThatTellsNothingLeavesItToTheNext() {
+    void aTrialWithoutAResultIsFollowedByAnother() {
         OriginHealth down = failing(OriginHealth.unknown(), 3, T);
         assertEquals(down, down.onTrial().trialLeft(down.term()));
         assertSame(

@@ -71,7 +71,7 @@ class OverloadTest {
     }
 
     @Test
-    void itEndsWhenAllHasBeenCalmForAsLongAsTheRuleSays() {
+    void itEndsAfterTheCalmTimeOfTheRule() {
         OverloadGauge gauge = gauge("cache.overload.latency", "100ms", "cache.overload.hold", "5s");
         second(gauge, 3, 200, 0);
         second(gauge, 3, 200, 0);
@@ -171,7 +171,7 @@ class OverloadTest {
 
     /** The share since the previous check would cover a long time. */
     @Test
-    void theFirstWindowAfterLimitsCameBackTellsNothingOfTheProcessors() {
+    void theFirstWindowAfterRestoredLimitsHasNoProcessorResult() {
         overload.apply(config("cache.overload.cpu", "50%").remap());
         second(0.1);
         overload.apply(config().remap());

@@ -125,7 +125,7 @@ final class CacheRulesTest {
                 "host: shared                  | '^http://a/b'       | http://a/b               | false",
                 "generation: 3                 | 'b[?]x$'            | http://a/b?x             | true",
             })
-    void anExpressionSeesTheUrlThatTheKeyHas(String key, String regex, String url, boolean matches) {
+    void anExpressionIsMatchedAgainstTheUrlOfTheKey(String key, String regex, String url, boolean matches) {
         Table table = new Table(
                 "cache: {key: {" + key + "}}", ZoneId.of("UTC"), "url_regex: '" + regex + "', action: never_cache");
         assertEquals(matches, table.match(url).text() != null);
@@ -215,7 +215,7 @@ final class CacheRulesTest {
         "ignore_client_no_cache, true,  false",
         "ignore_server_no_cache, false, true"
     })
-    void ignoresNoCacheOfWhomItSays(String action, boolean client, boolean server) {
+    void ignoresNoCacheOfConfiguredClients(String action, boolean client, boolean server) {
         CacheSettings settings = new Table(ANY + ", action: " + action).settings();
         assertEquals(client, settings.requests().ignoreNoCache());
         assertEquals(server, settings.storing().ignoreServerNoCache());

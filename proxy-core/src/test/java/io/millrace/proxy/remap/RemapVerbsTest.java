@@ -72,7 +72,7 @@ final class RemapVerbsTest {
         "http://xy.z.com/, none",
         "http://old.shop.z.com/cart?id=7, 301 http://new.shop.z.com/cart?id=7"
     })
-    void leadsWhereTheManualSays(String url, String expected) {
+    void redirectsByTheManual(String url, String expected) {
         RemapTable table = table(
                 "map http://www.x.com/ http://server.hoster.com/",
                 "map http://www.y.com/marketing/ http://marketing.y.com/",
@@ -94,7 +94,7 @@ final class RemapVerbsTest {
         "http://example.com/dist_get_user, http://127.0.0.1:8001/denied.html",
         "http://elsewhere/, http://127.0.0.1:8001/"
     })
-    void matchAllComesAfterRulesWithAHostInWhateverOrder(String url, String expected) {
+    void matchAllFollowsRulesWithAHostInAnyOrder(String url, String expected) {
         String all = "map / http://127.0.0.1:8001/";
         String host = "map http://example.com/dist_get_user http://127.0.0.1:8001/denied.html";
         assertEquals(expected, answer(table(all, host), url));
@@ -147,7 +147,7 @@ final class RemapVerbsTest {
         "redirect_temporary http://a/ http://first/, redirect http://a/ http://second/, 307 http://first/p",
         "redirect http://a/ http://first/, redirect_temporary http://a/ http://second/, 301 http://first/p"
     })
-    void withinAGroupTheOrderOfTheFileDecides(String one, String two, String expected) {
+    void withinAGroupTheOrderOfTheFileApplies(String one, String two, String expected) {
         assertEquals(expected, answer(table(one, two), "http://a/p"));
     }
 

@@ -102,7 +102,7 @@ final class ReverseMapTest {
         "a=b, a=b",
         "'', ''"
     })
-    void cookiesAreMovedWhereTheRuleSaysSo(String cookie, String expected) {
+    void cookiesAreMovedByTheRule(String cookie, String expected) {
         assertEquals(expected, told("http://shop.example/s/login", FieldName.SET_COOKIE, cookie));
     }
 

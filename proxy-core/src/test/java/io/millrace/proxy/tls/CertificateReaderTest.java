@@ -43,7 +43,7 @@ class CertificateReaderTest {
     }
 
     @Test
-    void tellsWhatACertificateSays() throws Exception {
+    void reportsTheContentOfACertificate() throws Exception {
         ServerCertificate.Facts facts = read(MADE.chainPem(), MADE.keyPem()).facts();
         assertEquals(List.of("www.example.com", "*.example.com"), facts.names());
         assertEquals("CN=reader issuer", facts.issuer());
@@ -93,7 +93,7 @@ class CertificateReaderTest {
     }
 
     @Test
-    void putsAChainInOrderAndSaysSo() throws Exception {
+    void ordersAChainAndReportsIt() throws Exception {
         String issuer = TestAuthority.pem("CERTIFICATE", AUTHORITY.issuer().getEncoded());
         String leaf = TestAuthority.pem("CERTIFICATE", MADE.certificate().getEncoded());
         String foreign = TestAuthority.pem("CERTIFICATE", OTHER.certificate().getEncoded());

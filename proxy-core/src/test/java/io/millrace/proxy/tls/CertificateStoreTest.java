@@ -306,7 +306,7 @@ class CertificateStoreTest {
     }
 
     @Test
-    void aDirectoryThatIsGoneKeepsItsCertificates() throws IOException {
+    void aDeletedDirectoryKeepsItsCertificates() throws IOException {
         Path one = Files.createDirectory(directory.resolve("one"));
         Made made = AUTHORITY.issue("www.example.com");
         made.write(one, "www");

@@ -164,7 +164,7 @@ final class AddressSetTest {
     }
 
     @Test
-    void saysWhatALookAtEachTextSays() throws Exception {
+    void agreesWithASearchOfEachText() throws Exception {
         long seed = Long.getLong("millrace.test.seed", System.nanoTime());
         Random random = new Random(seed);
         for (int round = 0; round < 3000; round++) {

@@ -137,7 +137,7 @@ final class ConfigIncludeTest {
 
     /** A symbolic link, another link, a hard link and another path: one file, whose rules are read once. */
     @Test
-    void aFileOfSeveralNamesIsReadOnceAndBothAreTold() throws IOException {
+    void aFileWithSeveralNamesIsReadOnceAndBothGetTheResult() throws IOException {
         Path a = rule("a.yaml", RULE.formatted("a"));
         Files.createSymbolicLink(rules.resolve("b.yaml"), Path.of("a.yaml"));
         Files.createLink(rules.resolve("c.yaml"), a);

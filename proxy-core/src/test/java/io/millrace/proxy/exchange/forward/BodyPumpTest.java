@@ -37,7 +37,7 @@ class BodyPumpTest {
     }
 
     @Test
-    void aSourceHearsThatItsClientIsBehindWhenTheStreamTakesNoMore() {
+    void aSourceIsNotifiedThatItsClientIsBehindWhenTheStreamIsFull() {
         List<String> told = new ArrayList<>();
         boolean[] writable = {true};
         BodyPump pump = new BodyPump(streamThat(writable), NOBODY);

@@ -42,7 +42,7 @@ final class AnnouncedClientTest {
     }
 
     @Test
-    void headerOfWhatHasNoAddressSaysSo() throws Exception {
+    void headerOfAConnectionWithoutAnAddressIsUnknown() throws Exception {
         InetSocketAddress none = InetSocketAddress.createUnresolved("somewhere", 1);
         InetSocketAddress local = address("192.0.2.1", 80);
         assertEquals(

@@ -133,7 +133,7 @@ final class ProxyHeaderTest {
         "another type, 21 11 0014 c0000201 c6336401 dc04 01bb 21 0005 0100000000, false",
         "SSL TLV of LOCAL, 20 11 0014 c0000201 c6336401 dc04 01bb 20 0005 0100000000, false"
     })
-    void sslTlvSaysWhetherTheClientHadTls(String what, String rest, boolean secure) {
+    void sslTlvTellsIfTheClientUsedTls(String what, String rest, boolean secure) {
         ProxyHeader header = hex(SIGNATURE + rest);
         assertEquals(Kind.COMPLETE, header.kind());
         assertEquals(secure, header.secure());

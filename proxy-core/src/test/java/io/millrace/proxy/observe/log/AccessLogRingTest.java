@@ -166,7 +166,7 @@ class AccessLogRingTest {
     }
 
     @Test
-    void aReaderMayStopAndGoOnLater() {
+    void aReaderCanPauseAndResume() {
         for (int i = 0; i < 3; i++) {
             ring.claim().status(i);
             ring.publish();

@@ -322,7 +322,7 @@ class AccessLogWriterTest {
     }
 
     @Test
-    void aFailedRotationLetsTheFileGrow() throws IOException {
+    void aFileGrowsAfterAFailedRotation() throws IOException {
         AccessLogWriter writer = writer(config().withRotation(1, Duration.ZERO, 0));
         AccessLogRing ring = writer.newRing();
         for (int number = 0; number < 1000; number++) {
