@@ -23,7 +23,7 @@ class BadOptionsTest {
     Path directory;
 
     @TestFactory
-    List<DynamicTest> saysWhatIsWrong() throws Exception {
+    List<DynamicTest> reportsTheProblem() throws Exception {
         String empty = Files.writeString(directory.resolve("empty"), "").toString();
         String folder = directory.toString();
         String none = folder + "/none";

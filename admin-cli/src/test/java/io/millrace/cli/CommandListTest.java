@@ -29,7 +29,7 @@ final class CommandListTest {
 
     @ParameterizedTest(name = "millctl {0}")
     @MethodSource("groups")
-    void tellsEveryCommandInOneWholeSentenceOnOneLine(String words) {
+    void describesEveryCommandInOneSentenceOnOneLine(String words) {
         CommandLine group = named(words);
         int longest = group.getSubcommands().keySet().stream()
                 .mapToInt(String::length)

@@ -138,7 +138,7 @@ final class LogCommandsTest {
     }
 
     @Test
-    void statsWithAStateCountsWhatIsNew() throws IOException {
+    void statsWithAStateCountsNewLines() throws IOException {
         String state = directory.resolve("state").toString();
         String log = file(HIT + MISS);
         assertTrue(millctl("", "log", "stats", "--state", state, log).out().startsWith("2 requests, "));
@@ -180,7 +180,7 @@ final class LogCommandsTest {
     }
 
     @Test
-    void tailFollowsWhatIsWritten() throws IOException {
+    void tailFollowsNewLines() throws IOException {
         String file = file(HIT + MISS);
         int[] pauses = new int[1];
         Run run = Run.of(

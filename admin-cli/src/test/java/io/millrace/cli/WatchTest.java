@@ -150,7 +150,7 @@ final class WatchTest {
     }
 
     @Test
-    void monitorShowsWhatChangesAndStopsAfterTheCount() throws IOException {
+    void monitorShowsChangesAndStopsAfterTheCount() throws IOException {
         String metrics = "# TYPE millrace_requests_total counter\nmillrace_requests_total 5.0\n"
                 + "# TYPE millrace_requests_active gauge\nmillrace_requests_active 2.0\n";
         try (ScriptedAdmin admin = admin(metrics)) {

@@ -19,7 +19,7 @@ class TidyTest {
     }
 
     @Test
-    void theRulesFindWhatTheyAreFor(@TempDir Path folder) throws IOException {
+    void theRulesFindTheirOffenders(@TempDir Path folder) throws IOException {
         String method = "    void m() {\n" + "        int i;\n".repeat(70) + "    }\n";
         Files.writeString(
                 folder.resolve("A.java"),

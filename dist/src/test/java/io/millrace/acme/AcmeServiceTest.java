@@ -155,7 +155,7 @@ class AcmeServiceTest {
     }
 
     @Test
-    void renewalInformationOfTheIssuerComesFirst() throws Exception {
+    void renewalInformationOfTheIssuerTakesPrecedence() throws Exception {
         issuer.window = new RenewalTime.Window(seconds + 10 * DAY, seconds + 10 * DAY);
         pass(0);
         assertEquals(seconds + 10 * DAY, record().renewalSeconds());

@@ -21,7 +21,7 @@ class BadOptionsTest {
     Path directory;
 
     @TestFactory
-    List<DynamicTest> saysWhatIsWrong() throws Exception {
+    List<DynamicTest> reportsTheProblem() throws Exception {
         Path config = Files.writeString(
                 directory.resolve("good.yaml"),
                 "listen: ['127.0.0.1:0']\nremap: [{map: /, to: 'http://127.0.0.1:1/'}]\nstorage: []\n");

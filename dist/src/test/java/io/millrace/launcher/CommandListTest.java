@@ -15,7 +15,7 @@ final class CommandListTest {
     private static final int WIDTH = 80;
 
     @Test
-    void tellsEveryCommandInOneWholeSentenceOnOneLine() {
+    void describesEveryCommandInOneSentenceOnOneLine() {
         assertList(LauncherMain.commandLine("none"));
     }
 
@@ -50,7 +50,7 @@ final class CommandListTest {
     }
 
     @Test
-    void namesFirstWhatIsUsedFirst() {
+    void listsCommandsInTheOrderOfUse() {
         assertEquals(
                 List.of("run", "check", "schema", "store", "import", "archive", "version"),
                 List.copyOf(LauncherMain.commandLine("none").getSubcommands().keySet()));

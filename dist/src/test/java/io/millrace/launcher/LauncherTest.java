@@ -67,7 +67,7 @@ class LauncherTest {
 
     @Tag("nightly")
     @Test
-    void keepsTryingWithGrowingDelaysWhenNoWorkerComesUp() {
+    void keepsTryingWithGrowingDelaysWhenNoWorkerStarts() {
         try (CannedLauncher launcher =
                 CannedLauncher.run(directory, "--origin", "http://broken.invalid", "--listen", "127.0.0.1:0")) {
             await().atMost(CannedLauncher.PATIENCE).until(() -> launcher.err().contains("in 1000 ms"));
@@ -111,7 +111,7 @@ class LauncherTest {
     }
 
     @Test
-    void finishesWhatIsInFlightOnSigterm() {
+    void finishesCurrentRequestsOnSigterm() {
         try (CannedLauncher launcher = CannedLauncher.serving(directory)) {
             long worker = launcher.worker();
             CannedClient client = launcher.client();

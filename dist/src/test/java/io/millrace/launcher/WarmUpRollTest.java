@@ -66,7 +66,7 @@ class WarmUpRollTest {
     }
 
     @Test
-    void aKilledWorkerIsReplacedByTheOneThatWarmsUp() throws IOException {
+    void aKilledWorkerIsReplacedByTheOneInWarmup() throws IOException {
         try (CannedLauncher launcher = launcher()) {
             long before = launcher.worker();
             write("warm-hangs");

@@ -125,7 +125,7 @@ class StoreHandOverTest {
     }
 
     @Test
-    void knowsWhenThePredecessorAcceptsNoMore() {
+    void detectsThatThePredecessorAcceptsNoConnections() {
         CompletableFuture<Void> closed = handOver.followsPredecessor(true).toCompletableFuture();
         assertFalse(closed.isDone());
         told(new ControlMessage.PredecessorClosed());

@@ -100,7 +100,7 @@ class AccessLogTemplateTest {
     }
 
     @Test
-    void problemInATemplateNamesLineColumnCodeAndWhatWasMeant() {
+    void problemInATemplateHasLineColumnCodeAndASuggestion() {
         String yaml =
                 "listen: [\":8080\"]\nremap:\n- {map: /, to: http://o}\nlog:\n  access:\n    format: '%<chi> %<cqhn>'\n";
         assertEquals(

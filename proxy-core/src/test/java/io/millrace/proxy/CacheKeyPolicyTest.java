@@ -396,7 +396,7 @@ class CacheKeyPolicyTest {
     // generations and purges
 
     @Test
-    void risingTheGenerationFindsNothingOfWhatWasStored() throws Exception {
+    void anIncreasedGenerationFindsNoStoredObjects() throws Exception {
         start("cache.key.generation", "1");
         proxy.get("/a");
         proxy.get("/a");
@@ -443,7 +443,7 @@ class CacheKeyPolicyTest {
     }
 
     @Test
-    void anyHostsPurgeRemovesWhatHostsShare() throws Exception {
+    void aPurgeOnAnyHostRemovesSharedObjects() throws Exception {
         start("cache.key.host", "shop.example");
         send("GET", "http://a.example/x");
         assertEquals(200, send("PURGE", "http://b.example/x").status());

@@ -127,7 +127,7 @@ class ConditionalRequestTest {
 
     @ParameterizedTest
     @EnumSource
-    void headIsAnsweredFromWhatIsStoredForGet_rfc9110_s9_3_2(Stored stored) throws Exception {
+    void headIsAnsweredFromAStoredGet_rfc9110_s9_3_2(Stored stored) throws Exception {
         proxy.start(this::origin, config -> config.storage(directory.resolve("volume"), 256L << 20));
         String path = url(stored);
         RawClient client =

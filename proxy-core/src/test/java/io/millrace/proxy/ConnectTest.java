@@ -90,7 +90,7 @@ class ConnectTest {
 
     /** CONNECT is off by default, and the bytes for the tunnel are not parsed as requests. */
     @Test
-    void offByDefault_andWhatFollowsIsNoRequest() throws Exception {
+    void offByDefault_andFollowingBytesAreNoRequest() throws Exception {
         proxy.start(ConnectTest::echo);
         RawClient client = proxy.client()
                 .send("CONNECT " + authority() + " HTTP/1.1\r\nHost: x\r\n\r\nGET /a HTTP/1.1\r\nHost: x\r\n\r\n");

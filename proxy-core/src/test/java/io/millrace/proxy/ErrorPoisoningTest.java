@@ -113,7 +113,7 @@ class ErrorPoisoningTest {
 
     /** The error is not given to the requests that waited for it either. */
     @Test
-    void errorIsNotSharedWithWhoWaits() throws Exception {
+    void errorIsNotSharedWithWaitingRequests() throws Exception {
         CountDownLatch go = new CountDownLatch(1);
         proxy.start(request -> {
             if (request.has("X-Oversize")) {

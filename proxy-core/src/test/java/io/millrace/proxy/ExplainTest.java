@@ -288,7 +288,7 @@ class ExplainTest {
     }
 
     @Test
-    void redirectionsMethodsAndWhatIsNotMappedAreExplained() throws Exception {
+    void redirectionsMethodsAndUnmappedRequestsAreExplained() throws Exception {
         proxy.withoutRules();
         start("Cache-Control: max-age=60\r\n", config -> config.rule(
                         RemapVerb.REDIRECT, "http://test.example/old/", "https://new.example/", ConfigValues.empty())
@@ -319,7 +319,7 @@ class ExplainTest {
 
     /** The fetch in progress that a request would wait for is reported, and the request then waits for it. */
     @Test
-    void aFetchUnderWayIsWaitedFor() throws Exception {
+    void aCurrentFetchIsAwaited() throws Exception {
         CountDownLatch go = new CountDownLatch(1);
         proxy.start(
                 request -> {
@@ -354,7 +354,7 @@ class ExplainTest {
 
     @ParameterizedTest
     @CsvSource({"cache.collapse_wait, 0s", "cache.read_while_writing, never"})
-    void aFetchUnderWayIsNotWaitedForWhereAnOperatorDoesNotWantIt(String key, String value) throws Exception {
+    void aCurrentFetchIsNotAwaitedWhenConfiguredSo(String key, String value) throws Exception {
         CountDownLatch go = new CountDownLatch(1);
         proxy.start(
                 request -> {
@@ -370,7 +370,7 @@ class ExplainTest {
     }
 
     @Test
-    void aValidationUnderWayIsWaitedForOrSparesAnother() throws Exception {
+    void aCurrentValidationIsAwaitedOrPreventsAnother() throws Exception {
         CountDownLatch go = new CountDownLatch(1);
         startWithAValidationThatWaits(go);
         proxy.get("/a");

@@ -65,7 +65,7 @@ class FiltersOnTheWireTest {
     }
 
     @Test
-    void clientOfAnotherAddressIsRefusedWhatIsStored() throws Exception {
+    void clientOfAnotherAddressIsRefusedStoredContent() throws Exception {
         Path log = directory.resolve("access.log");
         proxy.start(FiltersOnTheWireTest::answer, config -> config.map(
                         "/", proxy.origin().url(), rule(filter(Action.ALLOW, "127.0.0.1")))
@@ -216,7 +216,7 @@ class FiltersOnTheWireTest {
     }
 
     @Test
-    void clientIsTheOneThatATrustedProxyNames() throws Exception {
+    void clientIsTheAddressForwardedByATrustedProxy() throws Exception {
         proxy.start(FiltersOnTheWireTest::answer, config -> config.map(
                         "/", proxy.origin().url(), rule(filter(Action.ALLOW, "10.0.0.0/8")))
                 .set("access.trusted_proxies", "127.0.0.1")

@@ -152,7 +152,7 @@ class ForwardedRequestTest {
 
     /** Behind a load balancer all clients have its address. The client is then the one that the filters use. */
     @Test
-    void clientBehindATrustedProxyIsTheOneThatItNames() throws Exception {
+    void clientBehindATrustedProxyIsTheForwardedAddress() throws Exception {
         proxy.start(ForwardedRequestTest::echo, config -> forwarding(config)
                 .set("forward_proxy.allow", "127.0.0.1, 10.0.0.0/8")
                 .set("access.trusted_proxies", "127.0.0.1")
@@ -203,7 +203,7 @@ class ForwardedRequestTest {
     }
 
     @Test
-    void purgeFindsWhatWasForwardedThoughNothingIsForwardedNow() throws Exception {
+    void purgeFindsForwardedObjectsAfterForwardingEnds() throws Exception {
         proxy.start(ForwardedRequestTest::echo, ForwardedRequestTest::forwarding);
         assertEquals(200, ask("GET " + url("/a")).status());
         proxy.reload(config -> config);

@@ -146,7 +146,7 @@ class HalfCloseTest {
      * task.
      */
     @Test
-    void requestsBehindARefusedOfferAreAnsweredWheneverTheEndComes() throws Exception {
+    void requestsBehindARefusedOfferAreAnsweredIndependentlyOfTheEnd() throws Exception {
         start();
         go.countDown();
         String offer = MISS.replace("\r\n\r\n", "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");

@@ -261,7 +261,7 @@ class ListenerSettingsTest {
                 "{address: ':1', tls: {min_version: TLSv1.3, max_version: TLSv1.2}} | min_version TLSv1.3 is newer than max_version TLSv1.2",
                 "{address: ':1', tls: {min_version: TLSv1.1}} | TLSv1.1 is below the limit of TLSv1.2"
             })
-    void namesWhatIsWrong(String listen, String problem) {
+    void reportsTheProblem(String listen, String problem) {
         String found = parse(listen, "").text();
         assertTrue(found.contains(problem), found);
     }

@@ -22,7 +22,7 @@ class MemoryMetricsTest {
     final ProxyExtension test = new ProxyExtension();
 
     @Test
-    void thePartsAddUpToWhatTheKernelCounts() throws Exception {
+    void theSumOfThePartsIsTheCountOfTheKernel() throws Exception {
         byte[] body = ProxyExtension.content(BODY_BYTES);
         test.start(
                 request -> request.ok("Cache-Control: max-age=600\r\n", body),

@@ -360,7 +360,7 @@ class NameSettingsTest {
                 ", hsts: {max_age: 1d, preload: true} | needs include_subdomains: true and a max_age of at least 365d",
                 ", hsts: {max_age: 11000d} | tls.certificates[0].hsts.max_age: 11000d is above the limit"
             })
-    void namesWhatIsWrong(String settings, String problem) {
+    void reportsTheProblem(String settings, String problem) {
         String found = parse("", element("open", settings)).text();
         assertTrue(found.contains(problem), found);
     }

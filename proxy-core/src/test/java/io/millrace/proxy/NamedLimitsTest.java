@@ -53,7 +53,7 @@ class NamedLimitsTest {
     }
 
     @Test
-    void soIsOneOfWhichMoreComesThanTheLimit() throws Exception {
+    void chunkedBodyAboveTheLimitIsRefusedToo() throws Exception {
         start();
         RawClient chunked = proxy.client().send(HEAD + "Transfer-Encoding: chunked\r\n\r\n");
         chunked.send("10000\r\n").send(new byte[0x10000]).send("\r\n1\r\na\r\n");

@@ -96,7 +96,7 @@ class OriginAdminTest {
     }
 
     @Test
-    void aHostThatIsPutDownIsShownWithReasonAndTimesAndComesBackByItself() {
+    void aHostMarkedDownIsShownWithReasonAndTimesAndIsUpAgainByItself() {
         Host host = now(admin.down("10.0.0.2", "deploy", 600)).get(0);
         assertEquals("deploy", host.reason());
         assertEquals(T / 1000, host.since());

@@ -340,7 +340,7 @@ class OriginGroupTest {
     }
 
     @Test
-    void aHostThatFailsInARowGetsNoMoreRequestsUntilItsTrial() throws IOException {
+    void aHostWithFailuresInARowGetsNoRequestsUntilItsTrial() throws IOException {
         origin(OK);
         origin(OK);
         start();
@@ -391,7 +391,7 @@ class OriginGroupTest {
     }
 
     @Test
-    void aReloadKeepsWhatIsKnownOfAHost() throws IOException {
+    void aReloadKeepsTheStateOfAHost() throws IOException {
         origin(RESET);
         origin(OK);
         start();

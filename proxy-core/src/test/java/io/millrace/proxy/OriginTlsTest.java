@@ -146,7 +146,7 @@ class OriginTlsTest {
                 "origin: {tls: {ca_file: none.pem}} | none.pem: no such file",
                 "origin: {tls: {ca_file: ca.pem, verify: off}} | origin.tls.ca_file: is not used: verify is off"
             })
-    void namesWhatIsWrong(String text, String problem) {
+    void reportsTheProblem(String text, String problem) {
         String found = ConfigLoader.parse(
                         text + "\nlisten: [':1']\nremap: [{map: /, to: http://o/}]", "m.yaml", directory, Map.of())
                 .text();

@@ -102,7 +102,7 @@ class PartialFaultsTest {
      * The proxy requests from the piece's first byte on. A part that ends before the client's first byte is useless.
      */
     @Test
-    void partThatEndsBeforeWhatWasAskedFor_rfc9110_s15_3_7() throws Exception {
+    void partThatEndsBeforeTheRequestedRange_rfc9110_s15_3_7() throws Exception {
         mostAtOnce = 1000;
         startOnDisk(request -> answer(request, TAGGED));
         assertPart(PIECE + 1500, PIECE + 1509, proxy.get("/a", range(PIECE + 1500, PIECE + 1509)));
@@ -251,7 +251,7 @@ class PartialFaultsTest {
 
     /** The client receives the requested bytes, without the additional ones that the proxy requested. */
     @Test
-    void partOfUnknownLengthIsCutToWhatWasAsked() throws Exception {
+    void partOfUnknownLengthIsCutToTheRequestedRange() throws Exception {
         proxy.start(request -> part(request, TAGGED, "bytes 0-999/*", 0, 1000));
         RawClient.Response part = proxy.get("/a", range(5, 9));
         assertEquals(206, part.status());
@@ -275,7 +275,7 @@ class PartialFaultsTest {
 
     /** A request that waits for a block claimed by another one receives it also if the other's fetch fails. */
     @Test
-    void fetchOfABlockThatFailsIsTakenOverByWhoWaits() throws Exception {
+    void failedFetchOfABlockIsTakenOverByAWaitingRequest() throws Exception {
         CountDownLatch go = new CountDownLatch(1);
         boolean[] broken = {false};
         startOnDisk(request -> {

@@ -197,7 +197,7 @@ class PartialResponseTest {
     }
 
     @Test
-    void manyWhoWantOneBlockFetchItOnce() throws Exception {
+    void manyReadersOfOneBlockFetchItOnce() throws Exception {
         CountDownLatch go = new CountDownLatch(1);
         proxy.start(
                 request -> {
@@ -221,7 +221,7 @@ class PartialResponseTest {
 
     /** RFC 9111 s3.3: a part answers requests within it, also without a disk and without a validator. */
     @Test
-    void partIsReusedForWhatLiesWithinIt_rfc9111_s3_3() throws Exception {
+    void partIsReusedForARangeWithinIt_rfc9111_s3_3() throws Exception {
         body = ProxyExtension.content(IN_RAM);
         proxy.start(request -> answer(request, "Cache-Control: max-age=1000\r\n", body));
         assertPart(body.length - 1000, body.length - 1, proxy.getAndSettle("/a", "Range: bytes=-1000\r\n"));
@@ -269,7 +269,7 @@ class PartialResponseTest {
     }
 
     @Test
-    void shortResponseComesWholeForARange() throws Exception {
+    void shortResponseIsSentWholeForARange() throws Exception {
         byte[] few = ProxyExtension.content(1000);
         proxy.start(request -> answer(request, TAGGED, few));
         RawClient.Response part = proxy.getAndSettle("/a", range(10, 19));
@@ -307,7 +307,7 @@ class PartialResponseTest {
 
     /** A 206 that must not be stored answers only the requesting client, with the requested bytes. */
     @Test
-    void unstorablePartAnswersWhatWasAsked() throws Exception {
+    void unstorablePartAnswersTheRequest() throws Exception {
         proxy.start(request -> answer(request, "Cache-Control: no-store\r\nETag: \"one\"\r\n", body));
         assertPart(5, 9, proxy.getAndSettle("/a", range(5, 9)));
         assertPart(5, 9, proxy.getAndSettle("/a", range(5, 9)));

@@ -158,7 +158,7 @@ class PinInCacheTest {
 
     /** RFC 9111 s4.3.5: the response to HEAD freshens the stored response, and renews its pin. */
     @Test
-    void theMarkerIsPinnedAsLongAsWhatAHeadHasRenewed() throws Exception {
+    void theMarkerHasTheRenewedPinOfTheHead() throws Exception {
         start("true", "Vary: Accept-Language\r\n");
         get("/pin/a");
         long before = marker("/pin/a").pinnedUntilSeconds();

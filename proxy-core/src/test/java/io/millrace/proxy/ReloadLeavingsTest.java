@@ -40,7 +40,7 @@ class ReloadLeavingsTest {
     }
 
     @Test
-    void nothingOfWhatIsUnderWayKeepsSettingsThatWereReplaced() throws Exception {
+    void replacedSettingsAreNotRetainedByCurrentWork() throws Exception {
         proxy.start(request -> {
             if (request.has("GET /slow")) {
                 request.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345");

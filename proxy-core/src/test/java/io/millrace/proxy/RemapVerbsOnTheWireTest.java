@@ -119,7 +119,7 @@ class RemapVerbsOnTheWireTest {
     }
 
     @Test
-    void expressionsLeadToWhatTheyFound() throws Exception {
+    void expressionsSubstituteTheirGroups() throws Exception {
         proxy.start(RemapVerbsOnTheWireTest::echo, config -> config.rule(
                         RemapVerb.REGEX_MAP,
                         "http://([a-z0-9-]+)\\.wild\\.example/",
@@ -317,7 +317,7 @@ class RemapVerbsOnTheWireTest {
 
     /** A rule for every host also applies to requests without a host. */
     @Test
-    void lastResortIsForWhatNoRuleMaps() throws Exception {
+    void lastResortAppliesToUnmappedRequests() throws Exception {
         proxy.start(
                 RemapVerbsOnTheWireTest::echo,
                 config -> config.map("/", proxy.origin().url()).set("no_host_url_redirect", "http://www.example/"));

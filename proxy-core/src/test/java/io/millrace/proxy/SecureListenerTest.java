@@ -39,7 +39,7 @@ class SecureListenerTest {
     }
 
     @Test
-    void servesAsAPlainOneDoes() throws Exception {
+    void servesLikeAPlainListener() throws Exception {
         byte[] content = ProxyExtension.content(600_000);
         start(request -> request.ok("Cache-Control: max-age=600\r\n", content));
         RawClient client = client();

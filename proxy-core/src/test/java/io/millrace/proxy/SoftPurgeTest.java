@@ -98,7 +98,7 @@ class SoftPurgeTest {
     }
 
     @Test
-    void staleWhileRevalidateDoesNotServeWhatWasPurgedSoftly() throws Exception {
+    void staleWhileRevalidateDoesNotServeSoftlyPurgedObjects() throws Exception {
         start("max-age=600, stale-while-revalidate=6000", "7d");
         proxy.getAndSettle("/a");
         purgeSoftly(Kind.HOST);

@@ -107,7 +107,7 @@ class UncacheableTest {
 
     /** The time at the origin and in transit counts (RFC 9111 s4.2.3), whether or not the response is stored. */
     @Test
-    void ageIsToldOfWhatIsNotStored_rfc9111_s5_1() throws Exception {
+    void ageOfUnstoredResponses_rfc9111_s5_1() throws Exception {
         fields = "Cache-Control: no-store\r\nAge: 30\r\n";
         start();
         gate = new CountDownLatch(1);

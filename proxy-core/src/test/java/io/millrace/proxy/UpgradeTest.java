@@ -237,7 +237,7 @@ class UpgradeTest {
 
     /** A version after the protocol's name does not bypass the check of the handshake. */
     @Test
-    void handshakeIsCheckedWhateverVersionIsNamed_RFC6455_4_2_2() throws Exception {
+    void handshakeIsCheckedForAnyVersion_RFC6455_4_2_2() throws Exception {
         proxy.start(
                 request -> {
                     request.send("HTTP/1.1 101 Switching Protocols\r\nUpgrade: WebSocket/13\r\nConnection: Upgrade\r\n"

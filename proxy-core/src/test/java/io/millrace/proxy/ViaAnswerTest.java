@@ -76,7 +76,7 @@ class ViaAnswerTest {
     }
 
     @Test
-    void lettersTellWhatHappened() throws Exception {
+    void lettersEncodeTheOutcome() throws Exception {
         start("full", ViaAnswerTest::validating);
         assertEquals("[uScMsSfWpSeN:t cCMi p sS]", codes(proxy.get("/a")));
         assertEquals("[uScRs f p eN:t cCHi p s ]", codes(proxy.get("/a")));

@@ -49,7 +49,7 @@ final class LogFollowerTest {
     }
 
     @Test
-    void theLastLinesComeFirstAndWhatFollowsOnce() throws IOException {
+    void theLastLinesArePrintedFirstAndLaterLinesOnce() throws IOException {
         append(file, "one\ntwo\nthree\nhal");
         try (LogFollower follower = new LogFollower(file)) {
             assertEquals(List.of("two", "three"), follower.last(2, line -> true));

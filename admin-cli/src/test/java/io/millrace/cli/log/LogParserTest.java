@@ -40,7 +40,7 @@ final class LogParserTest {
     }
 
     @Test
-    void readsCombinedAndCommonWithoutWhatTheyDoNotHave() {
+    void readsCombinedAndCommonWithoutMissingFields() {
         LogLine wanted =
                 new LogLine(1_700_000_000_000L, -1, "192.0.2.7", null, 200, 1256, "GET", "/a/b?c=d", null, null);
         assertEquals(wanted, LogParser.parse(COMBINED));

@@ -75,7 +75,7 @@ final class LogStatsTest {
     }
 
     @Test
-    void aLineThatIsTooLongIsCutAndTheNextOneIsWhole() throws IOException {
+    void aTooLongLineIsTruncatedAndTheNextIsComplete() throws IOException {
         String text = "x".repeat(200_000) + "\nnext\r\nlast";
         ByteArrayInputStream in = new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8));
         LineSource lines = new LineSource();

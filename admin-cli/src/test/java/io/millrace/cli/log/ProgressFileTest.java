@@ -67,7 +67,7 @@ final class ProgressFileTest {
     }
 
     @Test
-    void aRunHasWhatIsNewInWholeLines() throws IOException {
+    void aRunReturnsNewCompleteLines() throws IOException {
         append(log, "1\n2\nhal");
         assertEquals(List.of("1", "2"), run());
         assertEquals(List.of(), run());
@@ -129,7 +129,7 @@ final class ProgressFileTest {
     }
 
     @Test
-    void acrossARotationAfterWhichNothingCame() throws IOException {
+    void acrossARotationWithoutLaterLines() throws IOException {
         append(log, "1\n");
         run();
         append(log, "2\n");

@@ -88,7 +88,7 @@ class SpacePolicyTest {
     }
 
     @Test
-    void secondHitTakesWhatWasAskedForBefore() {
+    void secondHitAdmitsAnObjectRequestedBefore() {
         SpacePolicy policy = new SpacePolicy(AdmissionRule.SECOND_HIT, 1 << 20, SEGMENTS);
         policy.segmentBegun(100);
         policy.requested(1);
@@ -100,7 +100,7 @@ class SpacePolicyTest {
 
     /** The trace has keys that are requested once, and some that are requested repeatedly. */
     @Test
-    void learnsThatWhatComesOnceIsOfNoUse() {
+    void doesNotAdmitObjectsRequestedOnce() {
         SpacePolicy policy = new SpacePolicy(AdmissionRule.FREQUENCY, 1 << 25, SEGMENTS);
         long fresh = 1000;
         for (int segment = 0; segment < 20 * SEGMENTS; segment++) {
@@ -135,7 +135,7 @@ class SpacePolicyTest {
 
     /** Keys that were requested often are dropped when they are not requested any more. */
     @Test
-    void learnsThatWhatWasOftenAskedForIsOver() {
+    void dropsFormerlyFrequentObjects() {
         SpacePolicy policy = new SpacePolicy(AdmissionRule.FREQUENCY, 1 << 20, SEGMENTS);
         long key = 0;
         int kept = 0;

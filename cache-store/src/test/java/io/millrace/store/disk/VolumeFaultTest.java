@@ -175,7 +175,7 @@ class VolumeFaultTest {
     }
 
     @Test
-    void anIndexThatCannotBeWrittenFailsWhatWasGathered() throws Exception {
+    void anUnwritableIndexFailsTheGatheredObjects() throws Exception {
         Volume given = start(null);
         CountDownLatch go = new CountDownLatch(1);
         assertTrue(given.execute(() -> awaitUninterruptibly(go)));

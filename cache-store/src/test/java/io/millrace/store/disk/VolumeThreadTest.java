@@ -150,7 +150,7 @@ class VolumeThreadTest {
     }
 
     @Test
-    void workComesBackWhenItsTimeIsUpWithoutAnyTask() throws InterruptedException {
+    void workReturnsAfterItsTimeWithoutAnyTask() throws InterruptedException {
         CountDownLatch asked = new CountDownLatch(3);
         VolumeThread thread = new VolumeThread(
                 "t",

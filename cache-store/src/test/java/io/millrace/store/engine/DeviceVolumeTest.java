@@ -194,7 +194,7 @@ class DeviceVolumeTest {
     }
 
     @Test
-    void aKillWhileItIsMadeLeavesOneThatCanBeMade() {
+    void aKillDuringItsCreationDoesNotPreventALaterOne() {
         for (int writes = 0; writes < 70; writes += 3) {
             FaultyFileIo io = foreign(new byte[DEVICE_BYTES], 70_000);
             // Kills the process while it writes the second line of the note or later. An earlier kill leaves the device

@@ -58,14 +58,14 @@ class EncodedHeadsTest {
     }
 
     @Test
-    void headIsDecodedByTheFirstWhoAsks_andIsTheOneThatWasStored() {
+    void headIsDecodedOnFirstUse_andIsTheStoredHead() {
         test.put("a", HEAD, BODY);
         assertWaitsEncoded("a", HEAD);
         assertArrayEquals(BODY, test.read("a"));
     }
 
     @Test
-    void encodedHeadCountsAsWhatTheBodyTakes() {
+    void encodedHeadCountsAsBodyMemory() {
         String head = "x".repeat(100_000);
         test.put("a", head, BODY);
         long resident = test.store.statistics().memory().residentBytes();

@@ -71,7 +71,7 @@ class NamedVolumesTest {
     }
 
     @Test
-    void aFloodInOneNameDoesNotTouchTheOthers() {
+    void aFloodInOneNameDoesNotAffectTheOthers() {
         try (TestStore test = new TestStore(config(), new FaultyFileIo())) {
             assertTrue(put(test, "image", "images", "i"));
             for (int i = 0; i < 4000; i++) {
@@ -141,7 +141,7 @@ class NamedVolumesTest {
     }
 
     @Test
-    void aPathGoesOutAndComesBackWithItsShares() {
+    void aPathIsTakenOutAndReturnsWithItsShares() {
         try (TestStore test = new TestStore(config(), new FaultyFileIo())) {
             for (int i = 0; i < 50; i++) {
                 assertTrue(put(test, "image" + i, "images", "i"));

@@ -300,7 +300,7 @@ class PartialObjectTest extends PartialObjects {
 
     @ParameterizedTest(name = "allowed: {0}")
     @ValueSource(booleans = {true, false})
-    void aKillLeavesWhatWasAllowed(boolean allowed) throws IOException {
+    void aKillLeavesAnAllowedState(boolean allowed) throws IOException {
         ObjectWriter<TextHead> writer = create("a", LENGTH);
         if (allowed) {
             writer.allowPartial();
@@ -406,7 +406,7 @@ class PartialObjectTest extends PartialObjects {
     }
 
     @Test
-    void discardOfOneThatWasReplacedLeavesTheNewOne() {
+    void discardOfAReplacedObjectKeepsTheNewOne() {
         keep("a", 0);
         StoredObject<TextHead> object = test.find("a");
         assertTrue(test.put("a", "new", BODY));
@@ -418,7 +418,7 @@ class PartialObjectTest extends PartialObjects {
     }
 
     @Test
-    void discardOfOneThatWasRemovedLeavesWhatCameAfter() {
+    void discardOfARemovedObjectKeepsALaterOne() {
         keep("a", 0);
         StoredObject<TextHead> object = test.find("a");
         test.remove("a");

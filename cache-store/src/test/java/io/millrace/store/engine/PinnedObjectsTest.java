@@ -206,7 +206,7 @@ class PinnedObjectsTest {
 
     @ParameterizedTest
     @EnumSource(DiskAdmission.class)
-    void aFullVolumeTakesWhatIsPinned(DiskAdmission admission) {
+    void aFullVolumeStoresPinnedObjects(DiskAdmission admission) {
         turns(1.5);
         test.close();
         test = open(admission, true);
@@ -281,7 +281,7 @@ class PinnedObjectsTest {
     }
 
     @Test
-    void pinsThatAreNotHonouredAreWrittenDownAllTheSame() {
+    void ignoredPinsAreStoredNevertheless() {
         put("first", TextHead.pinned("first", LATER), TestStore.body(21, 5000));
         test.close();
         reopen(io, false);

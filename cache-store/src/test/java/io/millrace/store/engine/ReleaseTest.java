@@ -166,7 +166,7 @@ class ReleaseTest {
     }
 
     @Test
-    void takesItsVolumesBackWithRamAndWithWhatWasRemovedMeanwhile() throws IOException {
+    void takesItsVolumesBackWithRamAndWithLaterRemovals() throws IOException {
         Passing passing = new Passing();
         List<Journal.Entry> known = new ArrayList<>();
         try (TestStore old = filled(open(1 << 20))) {
@@ -199,7 +199,7 @@ class ReleaseTest {
     }
 
     @Test
-    void repliesToRemovalsWaitUntilThePredecessorAcceptsNoMore() {
+    void repliesToRemovalsWaitUntilThePredecessorStopsAccepting() {
         try (TestStore test = filled(open(0))) {
             CompletableFuture<Void> closed = new CompletableFuture<>();
             test.store.replyToChangesAfter(closed);

@@ -66,7 +66,7 @@ class StoreFaultTest {
 
     /** The older head may claim a longer lifetime, or other variants, than the newer one. */
     @Test
-    void aHeadThatCannotBeReplacedIsNotFoundAnyMore() {
+    void anObjectWhoseHeadCannotBeReplacedIsNotFound() {
         FaultyFileIo io = new FaultyFileIo();
         try (TestStore test = new TestStore(StoreContractTest.volumes(4).ramBytes(0), io)) {
             test.put("a", "first", TestStore.body(1, 1000));

@@ -101,7 +101,7 @@ class StoreInventoryTest {
     }
 
     @Test
-    void tellsWhatIsKnownOfAnObject() {
+    void reportsTheStateOfAnObject() {
         try (TestStore test = open()) {
             test.put("http://host/a", "head", TestStore.body(1, 100_000));
             test.sync();
@@ -199,7 +199,7 @@ class StoreInventoryTest {
     }
 
     @Test
-    void learnsWhatWasStoredWhileThereWasNoInventory() {
+    void findsObjectsStoredWithoutAnInventory() {
         try (TestStore test = open()) {
             fill(test, 0, 50);
             assertEquals(50, Listings.whole(test.store).size());

@@ -114,7 +114,7 @@ class StoreJournalTest {
     }
 
     @Test
-    void aNewStoreHasAnEmptyJournalAndEveryLaterOneWhatWasAnswered() {
+    void aNewStoreHasAnEmptyJournalAndALaterStoreTheConfirmedRecords() {
         FaultyFileIo io = new FaultyFileIo();
         try (TestStore test = new TestStore(one(), io)) {
             Facts facts = new Facts(test);
@@ -206,7 +206,7 @@ class StoreJournalTest {
     }
 
     @Test
-    void aFileThatEndsWithinARecordLosesThatOneAlone() {
+    void aFileThatEndsWithinARecordLosesOnlyThatRecord() {
         FaultyFileIo io = new FaultyFileIo();
         try (TestStore test = new TestStore(one(), io)) {
             addAll(test, new Facts(test), 1, 4);
@@ -292,7 +292,7 @@ class StoreJournalTest {
     }
 
     @Test
-    void whileThePathsAreHandedOverNothingIsDurableAndWhatAnotherAddedIsKnownAfterwards() throws IOException {
+    void duringAHandOverNothingIsDurableAndAddedEntriesAreKnownAfterwards() throws IOException {
         FaultyFileIo io = new FaultyFileIo();
         try (TestStore test = new TestStore(one(), io)) {
             Facts facts = new Facts(test);

@@ -52,7 +52,7 @@ class StoreMemoryTest {
     }
 
     @Test
-    void fillsBeyondTheBudgetFailAndWhatWasStoredStays() {
+    void fillsBeyondTheBudgetFailAndStoredObjectsRemain() {
         try (TestStore store =
                 new TestStore(StoreConfig.builder().ramBytes(64L * MIB).ramObjectBytesMax(MIB), new SystemFileIo())) {
             assertTrue(store.put("small", "head", TestStore.body(1, 5000)));

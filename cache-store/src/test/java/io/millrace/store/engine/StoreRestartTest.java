@@ -132,7 +132,7 @@ class StoreRestartTest {
     }
 
     @Test
-    void doesNotWriteOverWhatIsBeingRead() {
+    void doesNotOverwriteObjectsBeingRead() {
         try (TestStore test = open(new FaultyFileIo())) {
             byte[] body = TestStore.body(1, 400_000);
             assertTrue(test.put("read", "r", body));
@@ -212,7 +212,7 @@ class StoreRestartTest {
     }
 
     @Test
-    void aVolumeThatMissedRemovalsComesBackEmpty() {
+    void aVolumeThatMissedRemovalsReturnsEmpty() {
         FaultyFileIo io = new FaultyFileIo();
         StoreConfig.Builder both = StoreContractTest.volumes(2, 2).ramBytes(0);
         try (TestStore test = new TestStore(both, io)) {
@@ -234,7 +234,7 @@ class StoreRestartTest {
     }
 
     @Test
-    void findsWhatWasStoredBeforeAVolumeWasAdded() {
+    void findsObjectsStoredBeforeAVolumeWasAdded() {
         FaultyFileIo io = new FaultyFileIo();
         try (TestStore test = new TestStore(StoreContractTest.volumes(2).ramBytes(0), io)) {
             for (int i = 0; i < 40; i++) {

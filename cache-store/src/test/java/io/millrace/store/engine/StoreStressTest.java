@@ -148,7 +148,7 @@ class StoreStressTest {
 
     @ParameterizedTest(name = "on disk: {0}")
     @ValueSource(booleans = {true, false})
-    void followersReadWhatAFillHasWritten(boolean disk) throws Exception {
+    void followersReadTheWrittenPartOfAFill(boolean disk) throws Exception {
         StoreConfig.Builder config = disk
                 ? StoreContractTest.volumes(4).ramBytes(100_000)
                 : StoreConfig.builder().ramBytes(4 << 20).ramObjectBytesMax(1 << 20);

@@ -119,7 +119,7 @@ class StoreToolsTest {
     }
 
     @Test
-    void countsWhatCounts() throws IOException {
+    void countsLiveObjects() throws IOException {
         String json = StoreStat.of(io, VOLUME, 0).toJson();
         assertTrue(json.contains("\"objects\":91,\"expired_objects\":0,\"blocks\":20,"), json);
         assertTrue(json.contains("\"index_usable\":true"), json);

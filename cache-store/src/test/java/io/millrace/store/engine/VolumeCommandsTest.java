@@ -89,7 +89,7 @@ class VolumeCommandsTest {
     }
 
     @Test
-    void aVolumeThatIsOutIsNotUsedAndComesBackWithItsContent() throws IOException {
+    void aRemovedVolumeIsNotUsedAndReturnsWithItsContent() throws IOException {
         try (TestStore test = two()) {
             fill(test);
             offline(test, FIRST);
@@ -192,7 +192,7 @@ class VolumeCommandsTest {
      * the older object.
      */
     @Test
-    void anOlderObjectDoesNotShowBecauseTheNewerOneGotAnotherHeadMeanwhile() throws IOException {
+    void anOlderObjectDoesNotReappearWhenTheNewerGetsAnotherHead() throws IOException {
         CountDownLatch go = new CountDownLatch(1);
         try (TestStore test = two()) {
             VolumeGroup volumes = ((StoreEngine<TextHead>) test.store).volumes();

@@ -118,7 +118,7 @@ class IndexEvictionTest {
     }
 
     @Test
-    void aRebuildWithoutRoomLeavesOutWhatIsOlder() throws IOException {
+    void aRebuildWithoutSpaceOmitsOlderObjects() throws IOException {
         MappedIndex index = HeapTables.rebuilding(tables, SHIFT);
         index.shiftMax(SHIFT);
         int entered = 0;

@@ -39,7 +39,7 @@ class InventoryTest {
     }
 
     @Test
-    void anEntryComesBackAsItWasPut() throws IOException {
+    void anEntryIsReadUnchanged() throws IOException {
         Inventory inventory = open();
         assertTrue(inventory.put(3, 4, entry(77, 10)));
         assertEquals(77, inventory.location(3, 4));
@@ -132,7 +132,7 @@ class InventoryTest {
     }
 
     @Test
-    void openingEndsWhenItIsNotWantedAnyMore() {
+    void openingEndsWhenCancelled() {
         InventoryException e = assertThrows(
                 InventoryException.class,
                 () -> Inventory.open(io, directory, VOLUME, Inventory.ENTRIES_MIN, () -> false));

@@ -45,7 +45,7 @@ class LeasedFileTest {
     }
 
     @Test
-    void closingAnEarlierOneDoesNotDropTheLock() throws Exception {
+    void closingAnEarlierHandleKeepsTheLock() throws Exception {
         FileIo io = new SystemFileIo();
         Path file = directory.resolve("file");
         LeasedFile first = io.openLeased(file);

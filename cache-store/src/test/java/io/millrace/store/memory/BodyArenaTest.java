@@ -61,7 +61,7 @@ class BodyArenaTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 300, 5_000, 40_000, 100_000})
-    void keepsWhatIsWrittenUntilItIsGivenBack(int typical) {
+    void keepsWrittenBytesUntilTheirRelease(int typical) {
         System.out.println("store.seed=" + SEED);
         Random random = new Random(SEED);
         List<Body> live = new ArrayList<>();

@@ -33,7 +33,7 @@ class CountedBufferOperationsTest {
 
     @ParameterizedTest
     @EnumSource(Region.class)
-    void answerAndContainWhatPlainOnesDo(Region region, @TempDir Path folder) throws IOException {
+    void behaveLikePlainBuffers(Region region, @TempDir Path folder) throws IOException {
         System.out.println("store.seed=" + SEED);
         Random random = new Random(SEED);
         BodyPool pool = new BodyPool(null, 0, region::of);

@@ -211,7 +211,7 @@ class CountedBufferTest {
     }
 
     @Test
-    void anEntryWeighsWhatIsCountedForIt() {
+    void anEntryHasTheCountedWeight() {
         RamTier<RamEntry> tier = new RamTier<>(BUDGET_BYTES, budget, Runnable::run);
         ByteBuf body = allocator(Region.WITH_ADDRESS).directBuffer(1_000).writeZero(1_000);
         RamEntry entry = new RamEntry(new byte[] {1}, 1, body, 0) {};

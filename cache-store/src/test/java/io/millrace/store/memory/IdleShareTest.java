@@ -13,7 +13,7 @@ class IdleShareTest {
     private static final int MIB = 1 << 20;
 
     @Test
-    void growsByWhatIsOverButNoFasterThanBuffersAreReplaced() {
+    void growsByTheExcessButNoFasterThanBuffersAreReplaced() {
         IdleShare share = new IdleShare(1000);
         assertEquals(0, share.next(1000, 500));
         assertEquals(40, share.next(1040, 500));

@@ -99,7 +99,7 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void theRamTierGivesWayToWhatIsInFlight() {
+    void theRamTierShrinksForMemoryInFlight() {
         for (int i = 0; i < 64; i++) {
             put(i, filling, MIB).releaseEntry();
         }
@@ -255,7 +255,7 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void hitsAfterGivingWayFindWhatIsLeft() {
+    void hitsAfterShrinkingFindTheRemainingObjects() {
         for (int i = 0; i < 60; i++) {
             put(i, filling, MIB).releaseEntry();
         }

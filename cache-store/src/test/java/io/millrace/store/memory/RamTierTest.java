@@ -159,7 +159,7 @@ class RamTierTest {
     }
 
     @Test
-    void housekeepingEvictsFromALargeTier_andWhoPutsInOnlyWhenItFallsBehind() {
+    void housekeepingEvictsFromALargeTier_andWritersOnlyWhenItFallsBehind() {
         int bytesMax = 128 << 20;
         int overdraft = 128 << 10;
         List<Runnable> tasks = new ArrayList<>();
@@ -197,7 +197,7 @@ class RamTierTest {
     }
 
     @Test
-    void keepsWhatIsAskedForOften() {
+    void keepsFrequentlyRequestedObjects() {
         for (int i = 0; i < 20; i++) {
             put("hot" + i, 1000);
         }

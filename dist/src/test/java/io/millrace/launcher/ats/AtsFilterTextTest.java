@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
  */
 final class AtsFilterTextTest extends AtsFixture {
     @Test
-    void ruleWhoseFilterAllowsDoesNotOpenWhatIpAllowDenies() {
+    void ruleWithAnAllowFilterDoesNotOverrideIpAllow() {
         samples.file(
                 "ip_allow.config",
                 "src_ip=127.0.0.1 action=ip_allow",

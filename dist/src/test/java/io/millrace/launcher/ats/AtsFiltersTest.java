@@ -144,7 +144,7 @@ final class AtsFiltersTest extends AtsClientsFixture {
     }
 
     @Test
-    void ruleWhoseOriginCannotBeSaidKeepsOthersOutOfWhatItsFilterDenied() {
+    void ruleWithAnInvalidOriginStillDeniesByItsFilter() {
         samples.file(
                 "remap.config",
                 "map http://a.example/secret/ https://[::g]/ @action=allow @src_ip=10.0.0.1",
@@ -332,7 +332,7 @@ final class AtsFiltersTest extends AtsClientsFixture {
     }
 
     @Test
-    void filtersOfYamlSayWhatThoseOfLinesSay() {
+    void filtersOfYamlAndOfLinesAgree() {
         samples.file("records.yaml", "records: {}");
         samples.file(
                 "remap.yaml",

@@ -47,7 +47,7 @@ final class AtsGoldenTest {
 
     @ParameterizedTest
     @MethodSource("samples")
-    void samplesBecomeWhatIsExpected(String sample) throws IOException {
+    void samplesAreImportedAsExpected(String sample) throws IOException {
         AtsImport.Result result = read(sample);
         String yaml = anywhere(String.valueOf(result.yaml()), sample);
         String report = anywhere(String.join("\n", ImportReport.table(result)) + "\n", sample);

@@ -82,7 +82,7 @@ final class AtsParentsTest extends AtsFixture {
                 "parent_retry=unavailable_server_retry|'response_codes: [503]'|'codes: [503]'|'tries: 4'",
                 "parent_retry=both unavailable_server_retry_responses=\"502,404\"|'response_codes: [404, 502]'|'codes: [502]'|'tries: 4'"
             })
-    void anotherParentIsTriedAfterWhatTheLineLists(String retry, String responses, String marks, String tries) {
+    void anotherParentIsTriedAfterTheResponsesInTheLine(String retry, String responses, String marks, String tries) {
         samples.file("remap.config", "map http://a.example/ http://o.example/");
         samples.file("parent.config", "dest_host=o.example parent=p1:80,p2:80 parent_is_proxy=false " + retry);
         assertHas(responses);
@@ -204,7 +204,7 @@ final class AtsParentsTest extends AtsFixture {
     }
 
     @Test
-    void parentsOfARecordAreForWhatNoLineIsFor() {
+    void parentsOfARecordApplyToRequestsWithoutALine() {
         samples.file(
                 "records.config",
                 "CONFIG proxy.config.url_remap.remap_required INT 0",

@@ -236,7 +236,7 @@ final class AtsRecordsTest extends AtsFixture {
 
     @ParameterizedTest
     @CsvSource({"100%", "1G"})
-    void volumeThatIsAllOfTheCacheIsWhatEverythingShares(String size) {
+    void volumeOfTheWholeCacheIsShared(String size) {
         samples.file(
                 "storage.yaml",
                 "cache:",

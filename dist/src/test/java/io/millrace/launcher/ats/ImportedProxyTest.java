@@ -51,7 +51,7 @@ final class ImportedProxyTest extends ImportedProxyFixture {
     }
 
     @Test
-    void withTrafficServersDefaultsWhatHasNoLifetimeIsNotStoredAndTheHostIsTheOrigins() throws IOException {
+    void withTrafficServersDefaultsResponsesWithoutALifetimeAreNotStoredAndTheHostIsTheOrigins() throws IOException {
         samples.file("remap.config", "map http://www.blog.example/ http://127.0.0.1:" + proxy.port() + "/");
         proxy.start();
         proxy.get("/a", "www.blog.example");

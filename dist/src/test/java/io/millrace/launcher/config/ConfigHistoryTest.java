@@ -39,7 +39,7 @@ class ConfigHistoryTest extends ConfigChangesFixture {
     }
 
     @Test
-    void rollsBackToWhatRanBeforeAndFurtherWithEachTime() throws Exception {
+    void rollsBackToThePreviousConfigurationAndFurtherEachTime() throws Exception {
         run(FILE);
         done(changes.set(Map.of("limits.connections", "2000"), false));
         done(changes.set(Map.of("limits.connections", "3000"), false));

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 /** Tests the settings that a reload takes from the files, the set values that it keeps, and the plan of a reload. */
 class ConfigReloadTest extends ConfigChangesFixture {
     @Test
-    void aReloadKeepsWhatWasSetUnlessTheFileChangesTheSameKey() throws Exception {
+    void aReloadKeepsSetValuesUnlessTheFileChangesTheSameKey() throws Exception {
         run(FILE);
         done(changes.set(Map.of("limits.connections", "2000", "cache.enabled", "false"), false));
         Files.writeString(file, FILE + "via: {name: edge1}\n");
@@ -32,7 +32,7 @@ class ConfigReloadTest extends ConfigChangesFixture {
     }
 
     @Test
-    void aBrokenFileLeavesWhatWasSetAlone() throws Exception {
+    void aBrokenFileChangesNoSetting() throws Exception {
         run(FILE);
         done(changes.set(Map.of("limits.connections", "2000"), false));
         Files.writeString(file, FILE.replace("1000", "0"));
@@ -50,7 +50,7 @@ class ConfigReloadTest extends ConfigChangesFixture {
     }
 
     @Test
-    void aFileThatDoesNotGoWithWhatWasSetIsRejectedByTheNameOfBoth() throws Exception {
+    void aFileThatContradictsASettingIsRejectedWithBothNames() throws Exception {
         run(FILE);
         done(changes.set(Map.of("cache.heuristic_min_lifetime", "2h"), false));
         Files.writeString(file, FILE + "cache: {heuristic_max_lifetime: 1h}\n");

@@ -102,7 +102,7 @@ class ConfigSaveTest extends ConfigChangesFixture {
     }
 
     @Test
-    void doesNotSaveIntoAFileThatIsNotWhatRuns() throws Exception {
+    void doesNotSaveIntoAFileThatDiffersFromTheRunningConfiguration() throws Exception {
         run(FILE);
         Files.writeString(file, FILE + "# more\n");
         assertNotSaved("has changed since it was loaded; reload first");
@@ -194,7 +194,7 @@ class ConfigSaveTest extends ConfigChangesFixture {
     }
 
     @Test
-    void saysWhatIsWrongWithAFileThatCannotBeSaved() throws Exception {
+    void reportsTheProblemOfAFileThatCannotBeSaved() throws Exception {
         run(FILE);
         Files.delete(file);
         ReloadReport report = done(changes.set(Map.of("limits.connections", "3000"), true));

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
  */
 class WorkerChangeTest extends ConfigChangesFixture {
     @Test
-    void rollsAWorkerForWhatOneCannotTakeOver() throws Exception {
+    void rollsAWorkerForSettingsThatNeedANewOne() throws Exception {
         run(FILE);
         ReloadReport report = done(changes.set(Map.of("cache.ram_size", "64MiB", "limits.connections", "5"), false));
 
@@ -56,7 +56,7 @@ class WorkerChangeTest extends ConfigChangesFixture {
     }
 
     @Test
-    void keepsWhatRanWhenTheNewWorkerDoesNotComeUp() throws Exception {
+    void keepsTheRunningWorkerWhenTheNewOneDoesNotStart() throws Exception {
         run(FILE);
         worker.obstacle = "the worker is starting; try again";
         ReloadReport report = done(changes.set(Map.of("cache.ram_size", "64MiB"), false));
@@ -69,7 +69,7 @@ class WorkerChangeTest extends ConfigChangesFixture {
     }
 
     @Test
-    void aRestartComesAfterTheChangeBeforeItAndTakesWhatThatMade() throws Exception {
+    void aRestartFollowsAnEarlierChangeAndUsesItsResult() throws Exception {
         run(FILE);
         worker.gate = new CompletableFuture<>();
         CompletionStage<ReloadReport> change = changes.set(Map.of("limits.connections", "2000"), false);
@@ -145,7 +145,7 @@ class WorkerChangeTest extends ConfigChangesFixture {
     }
 
     @Test
-    void aWorkerThatDoesNotAnswerInTimeIsReplacedByOneThatHasTheChange() throws Exception {
+    void anUnresponsiveWorkerIsReplacedByOneWithTheChange() throws Exception {
         run(FILE);
         worker.late.set(1);
         ReloadReport report = done(changes.set(Map.of("limits.connections", "2000"), false));
@@ -157,7 +157,7 @@ class WorkerChangeTest extends ConfigChangesFixture {
     }
 
     @Test
-    void aWorkerThatDoesNotAnswerInTimeGoesBackWhereNoOtherComesUp() throws Exception {
+    void anUnresponsiveWorkerReturnsWhenNoOtherStarts() throws Exception {
         run(FILE);
         worker.late.set(1);
         worker.rollObstacle = "exited with status 1";

@@ -22,7 +22,7 @@ class StopSignalsTest {
     }
 
     @Test
-    void withoutOneNothingIsHeard() {
+    void withoutASignalNothingIsReported() {
         signals.hear(heard::incrementAndGet);
         assertEquals(0, heard.get());
     }

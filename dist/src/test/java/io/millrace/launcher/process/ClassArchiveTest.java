@@ -61,7 +61,7 @@ class ClassArchiveTest {
     }
 
     @Test
-    void takesThePlaceOfThoseThatFitNoMore() throws IOException {
+    void replacesUnusableArchives() throws IOException {
         ClassArchive old = archive(List.of(), "17");
         Files.writeString(recording(old), "classes");
         old.settle(true);
@@ -113,7 +113,7 @@ class ClassArchiveTest {
     }
 
     @Test
-    void isThereNoMoreOnceAJvmHasCrashedWithIt() throws IOException {
+    void isDeletedAfterACrashOfAJvmWithIt() throws IOException {
         ClassArchive archive = archive(List.of(), "17");
         Files.writeString(recording(archive), "classes");
         archive.settle(true);
@@ -125,7 +125,7 @@ class ClassArchiveTest {
 
     /** As in an installed package: files of root, and a service of another user. */
     @Test
-    void isUsedNoMoreWhereItCannotBeRemovedUntilItIsRecordedAnew() throws IOException {
+    void isUnusedUntilANewRecordingWhenItCannotBeRemoved() throws IOException {
         ClassArchive archive = ClassArchive.in(packaged, directory, javaHome, List.of(), jar.toString(), "17", 17);
         Files.writeString(recording(archive), "classes");
         assertTrue(archive.settle(true));
@@ -173,7 +173,7 @@ class ClassArchiveTest {
     }
 
     @Test
-    void aRecordingThatFailsOrComesSecondLeavesNothingBehind() throws IOException {
+    void aFailedOrSecondRecordingLeavesNoFiles() throws IOException {
         ClassArchive archive = archive(List.of(), "25");
         Path recording = recording(archive);
         Files.writeString(recording, "half");

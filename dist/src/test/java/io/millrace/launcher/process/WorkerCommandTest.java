@@ -29,7 +29,7 @@ class WorkerCommandTest {
     }
 
     @Test
-    void theHeapGrowsWithWhatIsToBeInRam() throws IOException {
+    void theHeapGrowsWithTheRamTier() throws IOException {
         assertTrue(line(config().set("cache.ram_size", "8GiB")).contains("-Xmx1536m"));
     }
 

@@ -64,7 +64,7 @@ class WorkerIdentityTest {
     }
 
     @Test
-    void findsWhatALauncherOfAnEarlierVersionHasWritten() throws IOException {
+    void readsTheFileOfAnEarlierLauncher() throws IOException {
         ProcessHandle own = ProcessHandle.current();
         Files.writeString(file, own.pid() + " 7 " + own.info().startInstant().orElseThrow() + "\n");
 

@@ -67,7 +67,7 @@ class ReloadingTest {
     }
 
     @Test
-    void anAnswerThatComesLateIsNotTakenForTheAnswerToTheNextRequest() {
+    void aLateAnswerIsNotUsedForTheNextRequest() {
         CompletableFuture<List<SettingChange>> first = ask("one");
         long late = sent();
         passTheTimeout();

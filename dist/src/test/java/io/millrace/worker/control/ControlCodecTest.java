@@ -59,7 +59,7 @@ class ControlCodecTest {
 
     @ParameterizedTest
     @MethodSource("messages")
-    void readsBackWhatItWrote(ControlMessage message) {
+    void readsItsOwnOutput(ControlMessage message) {
         EmbeddedChannel out = channel();
         out.writeOutbound(message);
         EmbeddedChannel in = channel();

@@ -85,7 +85,7 @@ class WarmUpTest {
     }
 
     @Test
-    void saysWhatFailed() throws IOException {
+    void reportsTheFailure() throws IOException {
         Path file = Files.writeString(directory.resolve("warm-up"), "in the way");
         try (WarmUp warmUp = WarmUp.start(plan(LONG, ProxyConfig.defaults()))) {
             WarmUpReport report = warmUp.finished().join();

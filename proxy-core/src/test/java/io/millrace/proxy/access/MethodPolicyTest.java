@@ -53,7 +53,7 @@ final class MethodPolicyTest {
     }
 
     @Test
-    void section15_5_6NamesInAllowWhatItLetsThrough() {
+    void section15_5_6ListsAllowedMethodsInAllow() {
         List<String> allowed = List.of(MethodPolicy.DEFAULT.allow().split(", ", -1));
         for (Method method : Method.values()) {
             boolean named = method != Method.OTHER && !REFUSED.contains(method) && !PURGING.contains(method);

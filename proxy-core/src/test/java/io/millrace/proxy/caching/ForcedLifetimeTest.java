@@ -70,7 +70,7 @@ final class ForcedLifetimeTest {
                 "404 | Cache-Control: max-age=10           | 10",
                 "503 | X: y                                | status"
             })
-    void timeToLiveInCacheForcesWhatIsNoErrorAndNotPrivate(int status, String fields, String expected) {
+    void timeToLiveInCacheAppliesToSuccessfulNonPrivateResponses(int status, String fields, String expected) {
         assertEquals(expected, decision(Heads.response(status, fields), TTL));
     }
 
@@ -121,7 +121,7 @@ final class ForcedLifetimeTest {
     }
 
     @Test
-    void sharedMaxAgeForbidsToServeStaleAllTheSame_rfc9111_s5_2_2_10() {
+    void sharedMaxAgeAlsoForbidsToServeStale_rfc9111_s5_2_2_10() {
         ResponseHead response = Heads.response(200, "Cache-Control: s-maxage=1000");
         StoredHead stored = StoredHead.of(Heads.get(), response, NOW, NOW, REVALIDATE);
         assertEquals(
@@ -133,7 +133,7 @@ final class ForcedLifetimeTest {
     }
 
     @Test
-    void waiterSharesWhatATimeToLiveMakesFresh() {
+    void waiterSharesAResponseMadeFreshByATimeToLive() {
         ResponseHead response = Heads.response(200, "Cache-Control: max-age=0", "Age: 5");
         assertEquals(FollowerReuse.SHARED, FollowerReuse.of(Heads.get(), Heads.get(), response, NOW, TTL));
     }

@@ -92,7 +92,7 @@ final class KeyRulesTest {
     }
 
     @Test
-    void selectorsJoinWhatVaryNames() {
+    void selectorsCombineTheFieldsOfVary() {
         KeyRules rules = settings(DEVICE_AND_LANG).key();
         Variance both = rules.variance(Heads.fields("Vary: Accept-Encoding, x-device"));
         assertEquals("Accept-Encoding, x-device, Cookie[lang]", both.toString());

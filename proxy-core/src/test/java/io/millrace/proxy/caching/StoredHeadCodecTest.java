@@ -136,7 +136,7 @@ final class StoredHeadCodecTest {
     }
 
     @Test
-    void onlyWhatHasTagsHasTheVersionThatKeepsThem() throws CorruptHeadException {
+    void onlyHeadsWithTagsHaveTheVersionWithTags() throws CorruptHeadException {
         StoredHead tagged = Heads.stored("Cache-Control: max-age=60", "xkey: a b", "Cache-Groups: \"c\"");
         assertEquals(4, encode(tagged)[0]);
         assertEquals(-1, tagged.fields().find(FieldName.of("xkey")));

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 final class StoredHeadTest {
 
     @Test
-    void wireHeadKeepsEndToEndFieldsAsTheyCame_RFC9111_3_1() {
+    void wireHeadKeepsEndToEndFieldsUnchanged_RFC9111_3_1() {
         StoredHead stored = Heads.stored(Heads.bare(
                 200,
                 "Date: {0}^etag: \"a\"^X-A: caf\u00e9^Connection: x-hop, close^X-Hop: 1^Keep-Alive: 5",

@@ -26,7 +26,7 @@ final class ConfigCacheKeyTest {
             """;
 
     @Test
-    void reportsWhatCannotBePartOfACacheKey() {
+    void reportsUnsupportedPartsOfACacheKey() {
         assertEquals(
                 List.of(
                         "millrace.yaml:7:5: cache.key.ingore_query: unknown key (did you mean ignore_query?)",

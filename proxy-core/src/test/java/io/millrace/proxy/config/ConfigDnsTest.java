@@ -112,7 +112,7 @@ class ConfigDnsTest {
             {ttl_min: 1m, ttl_max: 10s} | 3:20 dns.ttl_max: 10s is below the limit of ttl_min, 1m
             {ttl_min: 61m} | 3:16 dns.ttl_min: 61m is above the limit of 1h
             """)
-    void saysWhatIsWrongAndWhere(String dns, String problem) throws IOException {
+    void reportsTheProblemAndItsPlace(String dns, String problem) throws IOException {
         assertEquals(problem, problems(load(dns)));
     }
 }

@@ -133,7 +133,7 @@ final class ConfigFiltersTest {
     }
 
     @Test
-    void reportsFiltersOfWhatIsForAnswers() {
+    void reportsFiltersOfResponseParts() {
         assertEquals(
                 List.of("millrace.yaml:7:14: remap[1].filters: applies to requests, and cannot be set for reverse_map"),
                 bad(GOOD + "  - reverse_map: http://o/\n    to: http://c/\n    filters: [{action: deny}]\n"));

@@ -37,7 +37,7 @@ final class ConfigForwardProxyTest {
                 "{connect_ports: ['*']} | 3:32: forward_proxy.connect_ports: '*' is not a port from 1 to 65535",
                 "{deny_destinations: [private]} | 3:36: forward_proxy.deny_destinations: 'private' is neither an address nor a range such as 10.0.0.0/8 or 10.0.0.1-10.0.0.9",
             })
-    void reportsWhatIsWrong(String forward, String expected) {
+    void reportsTheFault(String forward, String expected) {
         List<String> problems = load("forward_proxy: " + forward).problems().stream()
                 .map(ConfigProblem::toString)
                 .toList();

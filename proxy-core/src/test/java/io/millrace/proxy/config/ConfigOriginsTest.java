@@ -134,7 +134,7 @@ class ConfigOriginsTest {
                     hosts: [http://a], policy: consistent_hash, ring_mode: peering_ring | 3:62 origins[0].ring_mode: peering_ring needs a host with backup: true, or go_direct: true, for the URLs that this proxy owns
                     policy: sticky                              | 3:5 origins[0].hosts: missing; it takes a list (a list)
                     """)
-    void saysWhatIsWrongWithAGroupAndWhere(String settings, String problem) throws IOException {
+    void reportsTheProblemOfAGroupAndItsPlace(String settings, String problem) throws IOException {
         ConfigResult result = load(group(settings));
         assertNull(result.config());
         assertEquals(problem, problems(result).lines().findFirst().orElse(""));
@@ -190,7 +190,7 @@ class ConfigOriginsTest {
 
     /** A request whose Via names the receiving proxy is refused as a loop. */
     @Test
-    void siblingsThatHaveOneNameAreWarnedOf() throws IOException {
+    void siblingsWithOneNameGetAWarning() throws IOException {
         String siblings =
                 group("hosts: [http://a, http://b], policy: consistent_hash, ring_mode: peering_ring, go_direct: true");
         assertEquals(

@@ -48,7 +48,7 @@ final class ConfigProxyProtocolTest {
                 "{address: ':2', proxy_protocol: accept} | proxy_protocol_allow: [] | 2:32: access.proxy_protocol_allow: is empty; leave the key out to allow nobody",
                 "{address: ':2', proxy_protocol: accept} | proxy_protocol_allow: 10.0 | 2:32: access.proxy_protocol_allow: '10.0' is neither an address nor a range such as 10.0.0.0/8 or 10.0.0.1-10.0.0.9"
             })
-    void reportsWhatCannotBe(String listen, String access, String problem) {
+    void reportsImpossibleSettings(String listen, String access, String problem) {
         assertEquals(
                 "[millrace.yaml:" + problem + "]",
                 parse(listen, access).problems().toString());

@@ -94,7 +94,7 @@ final class ConfigRemapTest {
                 "reverse_map http://a/ http://o, methods: [GET] | 5:5: remap[0].methods: cannot be set for reverse_map, which sends no requests to an origin",
                 "redirect http://$1/ http://o | 3:15: remap[0].redirect: the host '$1' contains '$'"
             })
-    void reportsWhatARuleCannotBe(String rule, String expected) {
+    void reportsInvalidRules(String rule, String expected) {
         assertEquals(List.of("t.yaml:" + expected), problems(lines(rule)));
     }
 
@@ -135,7 +135,7 @@ final class ConfigRemapTest {
                 "redirect http://a/ http://a/new/ | 4:5: warning: remap[0].to: matches this rule again, so clients are redirected in a loop",
                 "regex_map http://(.*)/ http://$1/ | 4:5: warning: remap[0].to: lets clients choose the origin, because $0 to $9 can become any host name with any end"
             })
-    void warnsOfWhatCannotBeMeant(String rules, String expected) {
+    void warnsOfProbableMistakes(String rules, String expected) {
         assertEquals(List.of("t.yaml:" + expected), problems(lines(rules)));
     }
 

@@ -117,7 +117,7 @@ class EveryKeyTest {
 
     @ParameterizedTest
     @MethodSource("bounded")
-    void boundsAreWithinAndWhatIsBeyondIsRefusedAtItsPlace(ConfigKey<?> key) {
+    void boundsAreAllowedAndValuesBeyondAreRejectedAtTheirPlace(ConfigKey<?> key) {
         assertEquals(Optional.empty(), boundProblem(write(key, quoted(key.minText()))));
         assertEquals(Optional.empty(), boundProblem(write(key, quoted(key.maxText()))));
         String above = beyond(key, true);

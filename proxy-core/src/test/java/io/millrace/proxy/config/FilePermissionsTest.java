@@ -116,7 +116,7 @@ class FilePermissionsTest {
 
     @ParameterizedTest
     @CsvSource({"0640, 750, 27", "0600, 700, 77", "0644, 755, 22", "0660, 770, 7", "0664, 775, 2"})
-    void directoriesMayBeSearchedByWhoMayReadFiles(String text, String directories, String umask) throws Exception {
+    void directoriesAreSearchableForReadersOfTheFiles(String text, String directories, String umask) throws Exception {
         FileMode mode = FileMode.parse(text);
         assertEquals(text, mode.toString());
         assertEquals(directories, Integer.toOctalString(mode.directoryBits()));

@@ -267,7 +267,7 @@ class HostAddressesTest {
     }
 
     @Test
-    void anAnswerThatComesAfterAllIsTaken() {
+    void aLateAnswerIsUsed() {
         known("a.test", "192.0.2.1");
         passSeconds(TTL_SECONDS);
         Future<List<InetAddress>> late = addresses.resolve("a.test");
@@ -325,7 +325,7 @@ class HostAddressesTest {
     }
 
     @Test
-    void anAddressThatFailedComesLastUntilItWorksOrTimePasses() {
+    void aFailedAddressIsLastUntilItWorksOrTimePasses() {
         known("a.test", "192.0.2.1", "192.0.2.2");
         InetAddress first = NetUtil.createInetAddressFromIpAddressString("192.0.2.1");
         addresses.failed("A.test", first);
@@ -380,7 +380,7 @@ class HostAddressesTest {
     }
 
     @Test
-    void otherSettingsMeanThatAllIsAskedAnewAndEqualOnesDoNot() {
+    void changedSettingsCauseNewQueriesAndEqualSettingsDoNot() {
         known("a.test", "192.0.2.1");
         settings = settings(100, 100, List.of());
         now("a.test");

@@ -184,7 +184,7 @@ class CallQueueTest extends FetchFixture {
 
     /** A request from before the limit was raised ends with its connection: one from after it can begin. */
     @Test
-    void whereMoreAreAllowedThanBeforeThePlaceOfOneThatEndsIsUsed() throws Exception {
+    void afterALimitIncreaseFreedPlacesAreUsed() throws Exception {
         Semaphore arrived = new Semaphore(0);
         Semaphore mayAnswerFirst = new Semaphore(0);
         Semaphore mayAnswerOthers = new Semaphore(0);
@@ -218,7 +218,7 @@ class CallQueueTest extends FetchFixture {
     }
 
     @Test
-    void manyThatWaitForWhatCannotBeConnectedToFailOneAfterTheOther() throws Exception {
+    void manyWaitingRequestsFailInTurnWhenNoConnectionSucceeds() throws Exception {
         int many = 20_000;
         AtomicBoolean denied = new AtomicBoolean();
         AddressCheck check = (address, port) -> !denied.get();

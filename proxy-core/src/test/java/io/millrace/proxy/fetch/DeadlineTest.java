@@ -89,7 +89,7 @@ class DeadlineTest {
     }
 
     @Test
-    void aVeryLongOneIsNone() {
+    void aVeryLongDeadlineIsNeverReached() {
         deadline.set(Long.MAX_VALUE);
         pass(TimeUnit.DAYS.toNanos(365));
         assertEquals(0, reached);

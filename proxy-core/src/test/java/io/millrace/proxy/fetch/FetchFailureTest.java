@@ -119,7 +119,7 @@ class FetchFailureTest extends FetchFixture {
     }
 
     @Test
-    void theNextAddressIsTriedWhenOneRefuses() throws Exception {
+    void theNextAddressIsTriedAfterARefusal() throws Exception {
         try (ScriptedOrigin origin =
                 ScriptedOrigin.running(ScriptedOrigin.answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))) {
             fetch(get(Origin.http("two.test", origin.port())));
@@ -128,7 +128,7 @@ class FetchFailureTest extends FetchFixture {
     }
 
     @Test
-    void theNextAddressIsTriedWhenOneDoesNotAnswer() throws Exception {
+    void theNextAddressIsTriedAfterATimeout() throws Exception {
         try (ScriptedOrigin origin = ScriptedOrigin.running(
                         ScriptedOrigin.answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"));
                 FullListener full = new FullListener("127.0.0.2", origin.port())) {
@@ -288,7 +288,7 @@ class FetchFailureTest extends FetchFixture {
     }
 
     @Test
-    void closingTheClientFailsWhatIsUnderWay() throws Exception {
+    void closingTheClientFailsCurrentCalls() throws Exception {
         CountDownLatch requested = new CountDownLatch(1);
         try (ScriptedOrigin origin = ScriptedOrigin.running(peer -> {
             peer.readHead();

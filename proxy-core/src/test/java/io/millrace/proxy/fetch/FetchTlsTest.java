@@ -365,7 +365,7 @@ class FetchTlsTest extends FetchFixture {
 
     /** RFC 8305 s5: the second attempt began later, and had less time. */
     @Test
-    void addressThatWasTriedAfterTheOneThatWonIsNotTakenForSlow() throws Exception {
+    void addressTriedAfterTheWinnerIsNotMarkedSlow() throws Exception {
         CountDownLatch secondTried = new CountDownLatch(1);
         ScriptedOrigin.Wrapping slowly = accepted -> {
             try {

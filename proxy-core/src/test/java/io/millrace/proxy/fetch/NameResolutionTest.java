@@ -132,7 +132,7 @@ class NameResolutionTest extends FetchFixture {
     }
 
     @Test
-    void theNextServerIsAskedWhenOneIsSilent() throws Exception {
+    void theNextServerIsQueriedAfterATimeout() throws Exception {
         dns = settings(List.of(server.address(), other.address()), List.of(), Map.of());
         server.ignores("found.test");
         other.has("found.test", 60, "127.0.0.1");
@@ -159,7 +159,7 @@ class NameResolutionTest extends FetchFixture {
     }
 
     @Test
-    void anAnswerTooLongForADatagramComesByTcpAndItsFirstAddressesServe() throws Exception {
+    void anAnswerTooLongForADatagramIsSentByTcpAndItsFirstAddressesAreUsed() throws Exception {
         String[] addresses = IntStream.range(0, 2_000)
                 .mapToObj(i -> i == 0 ? "127.0.0.1" : "127.1." + i / 250 + "." + (1 + i % 250))
                 .toArray(String[]::new);

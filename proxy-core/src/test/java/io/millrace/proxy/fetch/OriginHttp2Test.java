@@ -109,7 +109,7 @@ class OriginHttp2Test extends OriginHttp2Fixture {
     }
 
     @Test
-    void goAwayRepeatsWhatTheOriginHasNotProcessed() throws Exception {
+    void goAwayRepeatsRequestsNotProcessedByTheOrigin() throws Exception {
         try (ScriptedOrigin origin = ScriptedOrigin.running(
                 peer -> {
                     Http2Peer h2 = Http2Peer.begin(peer);

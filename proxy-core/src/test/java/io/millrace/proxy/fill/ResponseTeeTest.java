@@ -84,7 +84,7 @@ class ResponseTeeTest {
      */
     @ParameterizedTest
     @CsvSource({"0, 16", "100, 16", "512, 16", "612, 100", "1536, 1024", "4000, 1024"})
-    void windowOfABodyThatIsNotStoredGrowsByWhatTheReaderTook(int takenKib, int windowKib) {
+    void windowOfAnUnstoredBodyGrowsByTheBytesRead(int takenKib, int windowKib) {
         ResponseTee tee = new ResponseTee(HERE, 1024 * KIB, false, feed);
         Reading reading = Reading.stalled(tee);
         if (takenKib > 0) {
@@ -158,7 +158,7 @@ class ResponseTeeTest {
     }
 
     @Test
-    void failureComesAfterTheBytesBeforeIt() {
+    void failureIsReportedAfterTheEarlierBytes() {
         ResponseTee tee = new ResponseTee(HERE, WINDOW, false, feed);
         Reading reading = Reading.stalled(tee);
         pieces.feed(tee, bytes(30), 10);

@@ -71,7 +71,7 @@ class ResponseTeeTurnsTest {
     }
 
     @Test
-    void severalReadersGetWhatCameInOneTurnAsOnePieceEach() {
+    void severalReadersGetTheBytesOfOneTurnAsOnePieceEach() {
         ResponseTee tee = new ResponseTee(turns.eventLoop(), WINDOW, true, feed);
         List<Reading> readings = List.of(Reading.of(tee, turns), Reading.of(tee, turns), Reading.of(tee, turns));
         byte[] body = bytes(60);
@@ -111,7 +111,7 @@ class ResponseTeeTurnsTest {
 
     /** A slow client keeps its own copy of them. */
     @Test
-    void readersThatKeepCopiesAreGivenNoMoreAtOnceThanThoseOfWhatIsStored() {
+    void readersThatKeepCopiesGetNoMoreAtOnceThanReadersOfStoredObjects() {
         ResponseTee tee = new ResponseTee(turns.eventLoop(), 4 << 20, true, feed);
         List<Reading> readings = List.of(Reading.keepingCopies(tee, turns), Reading.keepingCopies(tee, turns));
         byte[] body = bytes(3 << 20);
@@ -127,7 +127,7 @@ class ResponseTeeTurnsTest {
 
     /** All slow clients keep the same first bytes, whatever their number; this does not apply to later bytes. */
     @Test
-    void manyReadersThatKeepWhatTheyAreGivenShareOneLongFirstPiece() {
+    void manyReadersThatKeepTheirPiecesShareOneLongFirstPiece() {
         ResponseTee tee = new ResponseTee(turns.eventLoop(), 4 << 20, true, feed);
         List<Reading> readings = new ArrayList<>(severalReading(tee, 3));
         readings.add(partReading(tee, 300 << 10));
@@ -151,7 +151,7 @@ class ResponseTeeTurnsTest {
 
     /** Bytes that a few clients share might finally be kept by a single one. */
     @Test
-    void aFewReadersAreGivenNoMoreAtOnceThanThoseOfWhatIsStored() {
+    void aFewReadersGetNoMoreAtOnceThanReadersOfStoredObjects() {
         ResponseTee tee = new ResponseTee(turns.eventLoop(), 4 << 20, true, feed);
         List<Reading> readings = severalReading(tee, 3);
         byte[] body = bytes(1 << 20);
@@ -174,7 +174,7 @@ class ResponseTeeTurnsTest {
     }
 
     @Test
-    void aPieceIsJoinedOfNoMoreThanTheKernelTakesAtOnce() {
+    void aPieceIsNoLongerThanTheKernelAcceptsAtOnce() {
         ResponseTee tee = new ResponseTee(turns.eventLoop(), 100_000, true, feed);
         List<Reading> readings = severalReading(tee, 2);
         byte[] body = bytes(30_000);
@@ -251,7 +251,7 @@ class ResponseTeeTurnsTest {
     }
 
     @Test
-    void partsOfABodyAreCutOutOfWhatSeveralReadersGet() {
+    void partsOfABodyAreSlicesOfTheBytesOfSeveralReaders() {
         ResponseTee tee = new ResponseTee(turns.eventLoop(), 1000, true, feed);
         byte[] body = bytes(200);
         List<Reading> readings = new ArrayList<>();
@@ -288,7 +288,7 @@ class ResponseTeeTurnsTest {
     }
 
     @Test
-    void readersThatHaveLeftLeaveASingleOneEachPieceAtOnce() {
+    void aSingleRemainingReaderGetsEachPieceAtOnce() {
         ResponseTee tee = new ResponseTee(turns.eventLoop(), WINDOW, true, feed);
         Reading staying = Reading.of(tee, turns);
         for (Reading leaving : severalReading(tee, 10)) {

@@ -24,7 +24,7 @@ class ConnectionOutputTest {
     }
 
     @Test
-    void aHeadAndWhatFitsBehindItLeaveInOneBufferAtTheEndOfTheTurn() {
+    void aHeadAndTheContentThatFitsAreSentInOneBufferAtTheEndOfTheTurn() {
         output.writeHead(bytes("head ", 16));
         output.flush();
         output.write(bytes("content ", 8));

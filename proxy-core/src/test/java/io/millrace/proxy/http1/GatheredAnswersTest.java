@@ -268,7 +268,7 @@ class GatheredAnswersTest {
     }
 
     @Test
-    void connectionThatIsClosedIsSentWhatWaitsForIt() throws Exception {
+    void closingConnectionSendsItsPendingData() throws Exception {
         Pair first = asked("/a");
         Pair second = asked("/b");
         onLoop(() -> {

@@ -54,7 +54,7 @@ class HeadLimitTest {
      * However the head is split, the refusal follows the byte that exceeds the limit, and the rest is discarded unread.
      */
     @Test
-    void refusalComesAtTheLimitAndTheRestIsDropped() {
+    void refusalIsSentAtTheLimitAndTheRestIsDropped() {
         for (int piece : new int[] {1000, 16_384, 65_536, HEAD.length}) {
             BadRequest[] refused = {null};
             EmbeddedChannel channel = RefusalChannel.open(

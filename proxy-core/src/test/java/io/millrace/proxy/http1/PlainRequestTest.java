@@ -130,7 +130,7 @@ class PlainRequestTest {
                 "GET /old HTTP/1.0\r\n\r\n",
                 "GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
             })
-    void plainRequestsAreTakenWithWhatFollows(String wire) {
+    void plainRequestsAreAcceptedWithTheFollowingBytes(String wire) {
         assertEquals(!wire.endsWith("#"), check.check(bytes(wire)));
     }
 

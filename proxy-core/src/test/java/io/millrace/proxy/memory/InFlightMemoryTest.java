@@ -59,7 +59,7 @@ class InFlightMemoryTest {
 
     @ParameterizedTest
     @CsvSource({"0, 1024", "128, 1024", "288, 384", "360, 96", "376, 64", "384, 64", "500, 64"})
-    void windowIsAFixedPartOfWhatIsFree(long usedMib, int windowKib) {
+    void windowIsAFixedPartOfTheFreeMemory(long usedMib, int windowKib) {
         assertEquals(windowKib * 1024, InFlightMemory.windowBytes(usedMib * MIB, BUDGET, WINDOW));
     }
 
@@ -82,7 +82,7 @@ class InFlightMemoryTest {
     }
 
     @Test
-    void loopAddsWhatItReceivedUntilItMeasures() {
+    void loopAddsReceivedBytesUntilItMeasures() {
         figures.pinned = 280 * MIB;
         loop.measure();
         assertEquals(MemoryLevel.SCARCE, loop.level());
@@ -136,7 +136,7 @@ class InFlightMemoryTest {
     }
 
     @Test
-    void budgetIsWhatIsConfiguredWithinWhatTheJvmHas() {
+    void budgetIsTheConfiguredSizeWithinTheMemoryOfTheJvm() {
         assertEquals(BUDGET, shared.budgetBytes());
         configured = 0;
         assertEquals(2 * BUDGET / 4 * 3, shared.budgetBytes());

@@ -158,7 +158,7 @@ class SlowClientsTest {
     }
 
     @Test
-    void loopsShareWhatHasToBeClosed() {
+    void loopsShareTheConnectionsToClose() {
         SlowClients oneOfFour = new SlowClients(memory, 4, () -> 0, reasons::add);
         pinned = 159 * MIB;
         for (int i = 0; i < 4; i++) {

@@ -85,7 +85,7 @@ class OriginHealthTest {
     }
 
     @Test
-    void whereRequestsMarkNothingDownAnyLongerWhatTheyHaveMarkedIsUp() {
+    void hostsAreUpAfterRequestsNoLongerMarkHostsDown() {
         Markdown never = new Markdown(0, 1000, 60_000, List.of());
         OriginHealth down = failing(OriginHealth.unknown(), 3, T);
         assertTrue(down.underRules(never, false, T + 1).isUp(T + 1));
@@ -153,7 +153,7 @@ class OriginHealthTest {
     }
 
     @Test
-    void failuresOfRequestsFromBeforeItCameBackDoNotTakeItAwayAgain() {
+    void failuresOfEarlierRequestsDoNotMarkARecoveredHostDown() {
         OriginHealth down = failing(OriginHealth.unknown(), 3, T);
         OriginHealth back = answered(down.onTrial(), T + 100);
         OriginHealth health = back;

@@ -100,7 +100,7 @@ class RingModeTest {
     }
 
     @Test
-    void alternateRing_aBackupIsAskedForWhatAHostThatIsDownHas_andNoOtherUrlMoves() {
+    void alternateRing_aBackupReplacesAHostThatIsDown_andNoOtherUrlMoves() {
         apply(groups, OriginGroupConfig.RingMode.ALTERNATE_RING, 0, 1, 2, 3, 8, 9);
         List<Integer> before = new ArrayList<>();
         for (long key = 0; key < KEYS; key++) {
@@ -156,7 +156,7 @@ class RingModeTest {
     }
 
     @Test
-    void peeringRing_withoutUpstreamNobodyIsAskedForWhatThisProxyOwns() {
+    void peeringRing_withoutUpstreamObjectsOfThisProxyAreNotFetched() {
         apply(groups, OriginGroupConfig.RingMode.PEERING_RING, 1, 1, 2, 3);
         Set<Integer> asked = new HashSet<>();
         int own = 0;
@@ -205,7 +205,7 @@ class RingModeTest {
      * not share its cache.
      */
     @Test
-    void peeringRing_theOwnerIsAskedHoweverManyRequestsAreUnderWay() {
+    void peeringRing_theOwnerIsUsedForAnyNumberOfCurrentRequests() {
         apply(groups, OriginGroupConfig.RingMode.PEERING_RING, 1, 1, 2, 8);
         for (long key = 0; key < KEYS; key++) {
             int owner = first(request(key));

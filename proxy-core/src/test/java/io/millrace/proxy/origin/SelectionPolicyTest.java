@@ -77,7 +77,7 @@ class SelectionPolicyTest {
         "2 1,   4 1,   1",
         "1 0 1, 5 0 6, 0"
     })
-    void leastLoadedCountsWhatIsUnderWayForTheWeight(String weights, String underWay, int chosen) {
+    void leastLoadedDividesCurrentRequestsByTheWeight(String weights, String underWay, int chosen) {
         Candidates all = candidates(weights(weights));
         int[] loads = weights(underWay);
         System.arraycopy(loads, 0, all.underWay, 0, loads.length);

@@ -140,7 +140,7 @@ class OverloadTest {
     }
 
     @Test
-    void aReloadKeepsWhatIsKnownOfARuleThatStaysAndTakesItsNewLimits() {
+    void aReloadKeepsTheStateOfARemainingRuleAndAppliesItsNewLimits() {
         OverloadGauge gauge = gauge("cache.overload.latency", "100ms");
         second(gauge, 3, 200, 0);
         second(gauge, 3, 200, 0);

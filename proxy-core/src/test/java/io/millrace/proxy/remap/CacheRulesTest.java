@@ -172,7 +172,7 @@ final class CacheRulesTest {
     }
 
     @Test
-    void allThatMatchHoldAndLaterOnesOverEarlierOnes() {
+    void allMatchingRulesApplyAndLaterOverrideEarlier() {
         Table table = new Table(
                 ANY + ", revalidate: 1m, cache_responses_to_cookies: none",
                 "suffix: .png, revalidate: 2m",
@@ -254,7 +254,7 @@ final class CacheRulesTest {
     }
 
     @Test
-    void overloadLeavesWhatResponsesMustCarryToBeStored() {
+    void overloadKeepsRequiredHeaders() {
         Table table = new Table("cache: {required_headers: lifetime}", ZoneId.of("UTC"), ANY + ", pin_in_cache: 1h");
         CacheSettings overload = table.match("http://a.example/")
                 .inOverload(new StaleRules.UnderLoad(2, 60, 5))

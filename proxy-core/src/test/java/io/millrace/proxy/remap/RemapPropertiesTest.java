@@ -35,7 +35,7 @@ final class RemapPropertiesTest {
     private final Random random = new Random(seed);
 
     @Test
-    void findsWhatAPlainScanOfTheRulesFinds() {
+    void agreesWithAPlainScanOfTheRules() {
         int mapped = 0;
         for (int round = 0; round < 400; round++) {
             ProxyConfig config = randomConfig();

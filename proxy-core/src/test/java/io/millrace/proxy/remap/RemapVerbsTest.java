@@ -166,7 +166,7 @@ final class RemapVerbsTest {
         "'http://a\\.b:8080/', http://o/, http://a.b/, none",
         "http://a/p/, http://o/$0/q, http://a/p/r, http://o/a/q/r"
     })
-    void substitutesWhatTheExpressionFoundInTheHost(String from, String to, String url, String expected) {
+    void substitutesGroupsMatchedInTheHost(String from, String to, String url, String expected) {
         assertEquals(expected, answer(table("regex_map " + from + " " + to), url));
     }
 

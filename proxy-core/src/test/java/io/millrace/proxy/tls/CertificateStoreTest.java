@@ -127,7 +127,7 @@ class CertificateStoreTest {
     }
 
     @Test
-    void everyWayToReplaceAFileIsSeenAndOnlyWhatChangedIsReadAgain() throws IOException {
+    void everyWayToReplaceAFileIsDetectedAndOnlyChangedFilesAreReadAgain() throws IOException {
         Made still = AUTHORITY.issue("still.example");
         Path live = Files.createDirectory(directory.resolve("live"));
         Path archive = Files.createDirectory(directory.resolve("archive"));

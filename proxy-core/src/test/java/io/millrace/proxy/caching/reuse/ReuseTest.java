@@ -154,7 +154,7 @@ final class ReuseTest {
                 "max-age=60, must-revalidate         | authorization, validated",
                 "s-maxage=60, proxy-revalidate       | authorization, validated"
             })
-    void requestWithAuthorizationGetsWhatAllowsIt(String control, String expected) {
+    void requestWithAuthorizationGetsAnAnswerThatAllowsIt(String control, String expected) {
         CacheSettings allowed = CacheSettings.builder()
                 .authorizedReuse(RequestRules.AuthorizedReuse.IF_ALLOWED)
                 .build();

@@ -46,7 +46,7 @@ final class QueryRuleTest {
         "?,                            /p",
         "'',                           /p",
     })
-    void leavesOutWhatIsExcluded(String query, String expected) {
+    void omitsExcludedParameters(String query, String expected) {
         if (expected != null) {
             assertEquals(expected, apply(TRACKING, query));
         }
@@ -86,7 +86,7 @@ final class QueryRuleTest {
         "?x=1;id=2,                    /p",
         "?id=1;x=2,                    /p?id=1;x=2",
     })
-    void keepsWhatIsIncluded(String query, String expected) {
+    void keepsIncludedParameters(String query, String expected) {
         assertEquals(expected, apply(ID_AND_PAGE, query));
     }
 
@@ -129,7 +129,7 @@ final class QueryRuleTest {
     }
 
     @Test
-    void pathStaysAsItCame() {
+    void pathIsUnchanged() {
         TargetUri url = Heads.target("http://a.example/%7e/%2f/./x?gclid=1");
         assertEquals("http://a.example/%7e/%2f/./x", TRACKING.apply(url).asString());
     }

@@ -98,7 +98,7 @@ final class ManyRulesTest {
             -,             .,         /c,         true
             -,             -,         /d,         false
             """)
-    void tellsWhatIsMapped(String host, String domain, String prefix, boolean mapped) {
+    void tellsIfRequestsAreMapped(String host, String domain, String prefix, boolean mapped) {
         ProxyConfig config = ConfigLoader.parse("""
                         listen: [":1"]
                         remap:
@@ -116,7 +116,7 @@ final class ManyRulesTest {
 
     /** A file may have 100,000 names and as many that do not exist. */
     @Test
-    void searchesForWhatWasMeantEnd() {
+    void theSearchForSuggestionsEnds() {
         ConfigProblems problems = new ConfigProblems();
         Set<String> names = new HashSet<>();
         for (int i = 0; i < 100_000; i++) {

@@ -66,7 +66,7 @@ final class AddressSetTest {
         "::ffff:10.0.0.0/104, 10.1.2.3, true",
         "::ffff:10.1.2.3, 10.1.2.3, true"
     })
-    void hasWhatIsListedAndNotTakenOut(String list, String address, boolean has) throws Exception {
+    void containsListedAddressesThatAreNotExcluded(String list, String address, boolean has) throws Exception {
         assertEquals(has, set(list).contains(ip(address)));
     }
 
@@ -97,7 +97,7 @@ final class AddressSetTest {
         "0.0.0.0/0, ::1, false",
         "::1, ~all, true"
     })
-    void coversWhatHasNoOtherAddress(String list, String other, boolean covers) throws Exception {
+    void coversASetWithoutFurtherAddresses(String list, String other, boolean covers) throws Exception {
         assertEquals(covers, set(list).covers(set(other)));
     }
 
@@ -113,7 +113,7 @@ final class AddressSetTest {
                 "10.0.0.9-::1 | '10.0.0.9-::1' begins with an address of another family than its end",
                 "10.0.0.9- | '10.0.0.9-' is neither an address nor a range such as 10.0.0.0/8 or 10.0.0.1-10.0.0.9"
             })
-    void refusesWhatIsNoRange(String text, String problem) {
+    void rejectsInvalidRanges(String text, String problem) {
         assertEquals(
                 problem,
                 assertThrows(InvalidValueException.class, () -> set(text)).problem());

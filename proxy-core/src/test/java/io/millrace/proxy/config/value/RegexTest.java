@@ -39,7 +39,7 @@ final class RegexTest {
             "a".repeat(70_000));
 
     @Test
-    void refusesWhatIsTooLarge() {
+    void rejectsTooLargeExpressions() {
         for (String text : TOO_LARGE) {
             PatternSyntaxException e =
                     assertThrows(PatternSyntaxException.class, () -> Regex.compile(text), Regex.shown(text));

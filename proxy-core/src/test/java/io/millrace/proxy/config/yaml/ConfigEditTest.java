@@ -133,7 +133,7 @@ final class ConfigEditTest {
     }
 
     @Test
-    void leavesAloneWhatAnAnchorShares() {
+    void leavesAnchorsAndAliasesUnchanged() {
         String text = FILE + "timeouts:\n  client_body: &t 5s\n  client_header: *t\n";
         assertEquals(
                 "m.yaml:15:3: has an anchor or an alias; change it by hand, then reload",
@@ -165,7 +165,7 @@ final class ConfigEditTest {
                 "\u2028",
                 "http://h/?a=b&c#d"
             })
-    void quotesWhatYamlOrTheEnvironmentWouldReadAsSomethingElse(String value) throws InvalidValueException {
+    void quotesAmbiguousValuesForYamlAndTheEnvironment(String value) throws InvalidValueException {
         ConfigProblems problems = new ConfigProblems();
         String flow = "{key: " + FlowText.scalar(value) + "}";
         MappingNode mapping = (MappingNode) YamlText.compose(flow, "t", problems);

@@ -42,7 +42,7 @@ final class ConfigYamlTest {
     }
 
     @Test
-    void namesThePlaceOfWhatCannotBeMerged() {
+    void namesThePlaceOfAnUnmergeableNode() {
         assertEquals(
                 "test.yaml:4:6: remap[1]: << must have a section or a list of sections, such as *defaults",
                 load(BASE + "  - {<<: 7, map: http://b.test/, to: http://127.0.0.1:9000/}\n")
@@ -58,7 +58,7 @@ final class ConfigYamlTest {
     }
 
     @Test
-    void boundsWhatAliasesStandFor() {
+    void limitsTheExpansionOfAliases() {
         String word = "w".repeat(1 << 20);
         StringBuilder text = new StringBuilder("x: &a " + word + "\nlisten: [':8080']\nremap:\n");
         text.append("  - {map: /, to: *a}\n".repeat(100));

@@ -89,7 +89,7 @@ final class StructuredFieldsTest {
     }
 
     @Test
-    void anAbsentFieldIsEmptyAndAMalformedOneIsNone() {
+    void anAbsentFieldIsEmptyAndAMalformedFieldIsInvalid() {
         FieldSection fields =
                 FieldSection.builder().add("CDN-Cache-Control", "max-age=60,").build();
         assertEquals(Map.of(), StructuredFields.dictionary(fields, FieldName.CACHE_STATUS));

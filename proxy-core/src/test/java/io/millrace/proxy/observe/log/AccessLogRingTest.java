@@ -21,7 +21,7 @@ class AccessLogRingTest {
     private final AccessLogRing ring = new AccessLogRing(AccessLogRing.MIN_BYTES);
 
     @Test
-    void everyValueComesOutAsItWentIn() {
+    void valuesAreReadAsWritten() {
         AccessLogRecord entry = ring.claim();
         byte[] address = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
         entry.receivedAtMillis(Long.MAX_VALUE)

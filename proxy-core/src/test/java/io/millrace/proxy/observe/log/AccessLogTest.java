@@ -25,7 +25,7 @@ class AccessLogTest {
     private final FaultLog faults = new FaultLog(new RecordingLogger(), Long.MAX_VALUE, System::nanoTime);
 
     @Test
-    void writtenPlusDroppedIsWhatTheLoopsOffered() throws InterruptedException, IOException {
+    void writtenPlusDroppedIsTheOfferedNumber() throws InterruptedException, IOException {
         Path file = directory.resolve("access.log");
         AccessLog log = AccessLog.start(AccessLogConfig.toFile(file, AccessLogFormat.COMBINED), faults);
         int offeredByEach = 50_000;

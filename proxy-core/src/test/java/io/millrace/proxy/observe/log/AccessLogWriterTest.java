@@ -31,7 +31,7 @@ class AccessLogWriterTest {
     private final FaultLog faults = new FaultLog(logger, Long.MAX_VALUE, () -> 0);
 
     @Test
-    void appendsWholeLinesToWhatIsThere() throws IOException {
+    void appendsWholeLinesToAnExistingFile() throws IOException {
         Files.writeString(file(), "a line of yesterday\n");
         AccessLogWriter writer = writer(config());
         AccessLogRing ring = writer.newRing();

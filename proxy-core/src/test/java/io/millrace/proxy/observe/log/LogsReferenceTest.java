@@ -35,7 +35,7 @@ class LogsReferenceTest {
     }
 
     @Test
-    void theExamplesAreWhatTheFormatsWrite() {
+    void theExamplesAgreeWithTheFormats() {
         for (AccessLogFormat format : AccessLogFormat.NAMED) {
             assertOnPage("\n" + LogRecords.line(format, LogRecords::fillHit) + "\n", true);
             assertOnPage("### Format `" + format + "`", true);
