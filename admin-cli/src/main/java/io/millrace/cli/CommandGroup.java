@@ -27,56 +27,56 @@ abstract class CommandGroup implements Callable<Integer> {
             name = "config",
             customSynopsis = "millctl config COMMAND [OPTIONS]",
             commandListHeading = "Commands:%n",
-            description = "Look at the configuration and change it.")
+            description = "Show and change the configuration.")
     static final class Config extends CommandGroup {}
 
     @Command(
             name = "cache",
             customSynopsis = "millctl cache COMMAND [OPTIONS]",
             commandListHeading = "Commands:%n",
-            description = "Look into the cache, and purge.")
+            description = "Show stored responses, and purge.")
     static final class Cache extends CommandGroup {}
 
     @Command(
             name = "storage",
             customSynopsis = "millctl storage COMMAND [OPTIONS]",
             commandListHeading = "Commands:%n",
-            description = "Look at the storage paths, take one out, bring it back.")
+            description = "Show storage paths, and take them offline or online.")
     static final class Storage extends CommandGroup {}
 
     @Command(
             name = "server",
             customSynopsis = "millctl server COMMAND [OPTIONS]",
             commandListHeading = "Commands:%n",
-            description = "Look at the serving process, drain it, replace it.")
+            description = "Show, drain and replace the serving process.")
     static final class Server extends CommandGroup {}
 
     @Command(
             name = "origin",
             customSynopsis = "millctl origin COMMAND [OPTIONS]",
             commandListHeading = "Commands:%n",
-            description = "Look at groups of origins, put a host down and up again.")
+            description = "Show groups of origins, and stop or resume requests to hosts.")
     static final class Origin extends CommandGroup {}
 
     @Command(
             name = "tls",
             customSynopsis = "millctl tls COMMAND [OPTIONS]",
             commandListHeading = "Commands:%n",
-            description = "Look at TLS certificates, and check files.")
+            description = "Show, check and renew TLS certificates.")
     static final class Tls extends CommandGroup {}
 
     @Command(
             name = "import",
             customSynopsis = "millctl import COMMAND DIR [OPTIONS]",
             commandListHeading = "Commands:%n",
-            description = "Turn another proxy's configuration into one of Millrace.")
+            description = "Translate another proxy's configuration into one of Millrace.")
     static final class Import extends CommandGroup {}
 
     @Command(
             name = "store",
             customSynopsis = "millctl store COMMAND PATH [OPTIONS]",
             commandListHeading = "Commands:%n",
-            description = "Look into a storage path that no running proxy has open.")
+            description = "Inspect a storage path that no running proxy has open.")
     static final class Store extends CommandGroup {}
 
     @Command(

@@ -26,7 +26,7 @@ import picocli.CommandLine.Spec;
         description = "Records the class archive, which lets workers start faster.",
         mixinStandardHelpOptions = true,
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:recorded, or there already", "1:could not be recorded", "2:wrong usage"})
+        exitCodeList = {"0:recorded, or the archive exists already", "1:the recording failed", "2:wrong usage"})
 final class ArchiveCommand implements Callable<Integer> {
     /** RAM tier of the recording JVM. The archive is valid for any size. */
     private static final long RAM_BYTES = 64L << 20;

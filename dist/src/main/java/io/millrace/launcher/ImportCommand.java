@@ -21,7 +21,7 @@ import picocli.CommandLine.Spec;
 /** The command {@code millrace import ats DIR}: converts the configuration of another proxy. */
 @Command(
         name = "import",
-        description = "Turns another proxy's configuration into one of Millrace.",
+        description = "Translates another proxy's configuration into one of Millrace.",
         mixinStandardHelpOptions = true,
         synopsisSubcommandLabel = "COMMAND",
         subcommands = ImportCommand.Ats.class)
@@ -38,15 +38,15 @@ final class ImportCommand implements Runnable {
     @Command(
             name = "ats",
             description = {
-                "Turns Apache Traffic Server's configuration into one millrace.yaml.",
-                "On standard output or in a file, with a report of what became of",
+                "Translates Apache Traffic Server's configuration to millrace.yaml.",
+                "On standard output or in a file, with a report of the result of",
                 "every line."
             },
             mixinStandardHelpOptions = true,
             exitCodeListHeading = "%nExit codes:%n",
             exitCodeList = {
                 "0:every line is mapped",
-                "1:some are not; what was written can be used",
+                "1:some lines are not; the result can be used",
                 "2:the files are broken, or nothing could be written"
             })
     static final class Ats implements Callable<Integer> {

@@ -20,7 +20,7 @@ import picocli.CommandLine.Option;
         mixinStandardHelpOptions = true,
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:stopped after all requests, or at the end of the drain time",
+            "0:stopped; every request was answered, or timeouts.drain had passed",
             "1:could not start",
             "2:wrong usage, or problems in the configuration",
             "143:stopped at once, by a second signal"

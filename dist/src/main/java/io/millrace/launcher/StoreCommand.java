@@ -72,7 +72,7 @@ final class StoreCommand implements Runnable {
             exitCodeListHeading = "%nExit codes:%n",
             exitCodeList = {
                 "0:sound",
-                "1:damaged or wrong; a proxy leaves out what is damaged",
+                "1:damaged or inconsistent; a proxy skips damaged records",
                 "2:wrong arguments",
                 "3:in use, or cannot be read"
             })

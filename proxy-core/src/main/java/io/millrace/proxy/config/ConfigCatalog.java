@@ -380,25 +380,25 @@ public final class ConfigCatalog {
                 throw new IllegalStateException("two entries for " + key.path());
             }
         }
-        SECTIONS.put("include", "Files with further rules, groups of origins and filters.");
-        SECTIONS.put("limits.per_client", "Limits of one client; see docs/guide/access.md.");
-        SECTIONS.put("listen", "Addresses to which clients connect.");
+        SECTIONS.put("include", "Further files with rules.");
+        SECTIONS.put("limits.per_client", "Limits for each client; see docs/guide/access.md.");
+        SECTIONS.put("listen", "Addresses on which clients connect.");
         SECTIONS.put("http2", "Limits of clients' HTTP/2 connections, see [https.md](../guide/https.md#http2).");
         SECTIONS.put(
                 "listen[].tls",
-                "TLS on this address; `tls: {}` uses `tls.certificates`, and without tls the address speaks plain HTTP.");
+                "TLS on this address. `tls: {}` uses `tls.certificates`; an address without tls has no TLS.");
         SECTIONS.put("tls", "Certificates that addresses share, see [https.md](../guide/https.md).");
         SECTIONS.put("tls.hsts", "The field Strict-Transport-Security (RFC 6797) in responses over TLS.");
         SECTIONS.put("tls.certificates[].hsts", "As tls.hsts, for these names.");
         SECTIONS.put("listen[].tls.hsts", "As tls.hsts, for this address.");
         SECTIONS.put("tls.acme", "Certificates that issuers sign automatically, see [https.md](../guide/https.md).");
-        SECTIONS.put("tls.acme.on_demand", "Certificates that are ordered when a handshake first names a host.");
-        SECTIONS.put("remap", "Rules that map URLs of clients to origins.");
+        SECTIONS.put("tls.acme.on_demand", "Certificates for names that are known only from a TLS handshake.");
+        SECTIONS.put("remap", "Rules that map URLs to origins.");
         SECTIONS.put(
                 "origins", "Groups of hosts that answer for the same URLs, see [origins.md](../guide/origins.md).");
-        SECTIONS.put("origins[].retry", "Attempts at other hosts for a request that one host did not answer.");
-        SECTIONS.put("origins[].markdown", "Mark-down: a host that fails gets no requests for a while.");
-        SECTIONS.put("origins[].health_check", "Requests that check whether a host works.");
+        SECTIONS.put("origins[].retry", "Repetition of a request at another host.");
+        SECTIONS.put("origins[].markdown", "Conditions under which a failing host gets no requests for some time.");
+        SECTIONS.put("origins[].health_check", "Regular checks of the hosts.");
         SECTIONS.put("origins[].tls", "TLS to the hosts of the group, see [https.md](https.md#tls-to-origins).");
         SECTIONS.put("filters", "Named filters for requests.");
         SECTIONS.put("forward_proxy", "Forwarding of requests to hosts that no rule maps; off by default.");
@@ -408,15 +408,14 @@ public final class ConfigCatalog {
         SECTIONS.put("storage", "The cache on disk.");
         SECTIONS.put("volumes", "Shares of the cache on disk.");
         SECTIONS.put("store", "Writing and opening of the cache on disk.");
-        SECTIONS.put("cache", "Rules for storing and reusing responses, and the size of the RAM tier.");
-        SECTIONS.put(
-                "cache.key", "Content of cache keys. Query parameters that a key omits are not sent to the origin.");
+        SECTIONS.put("cache", "Storing, lifetimes and size of the cache.");
+        SECTIONS.put("cache.key", "Content of cache keys. Parts of a URL that keys omit are not sent to the origin.");
         SECTIONS.put(
                 "cache.overload",
-                "Longer use of stored responses while an origin or this proxy is overloaded; off without a limit.");
-        SECTIONS.put("cache.range", "Requests for ranges.");
+                "Longer use of stored responses while an origin or this proxy is overloaded; it needs a limit.");
+        SECTIONS.put("cache.range", "Requests with a Range field.");
         SECTIONS.put("cache.tags", "Tags of responses, see [purging.md](../guide/purging.md#tags).");
-        SECTIONS.put("cache.negative_caching", "Storing of responses, mainly errors, without an explicit lifetime.");
+        SECTIONS.put("cache.negative_caching", "Storing of responses without an explicit lifetime, such as errors.");
         SECTIONS.put("cache.negative_revalidating", "Responses that count as a failure of the origin.");
         SECTIONS.put(
                 "cache_rules",
@@ -426,12 +425,12 @@ public final class ConfigCatalog {
         SECTIONS.put("log.access", "The access log: one line for each request.");
         SECTIONS.put("admin", "The admin API, which millctl uses.");
         SECTIONS.put("file_mode", "Permissions of cache, logs and state.");
-        SECTIONS.put("timeouts", "Time limits of the steps of a request.");
+        SECTIONS.put("timeouts", "Time limits of each step.");
         SECTIONS.put("limits", "Limits for requests, responses, clients and memory.");
         SECTIONS.put("origin", "Connections to origins.");
         SECTIONS.put("origin.tls", "TLS to origins, see [https.md](https.md#tls-to-origins).");
         SECTIONS.put("dns", "Lookup of the addresses of origins.");
-        SECTIONS.put("worker", "The process that serves requests; the launcher starts it.");
+        SECTIONS.put("worker", "The worker process, as the launcher starts it.");
     }
 
     private ConfigCatalog() {}

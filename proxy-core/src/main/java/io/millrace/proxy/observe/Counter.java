@@ -27,7 +27,7 @@ public enum Counter {
     RESPONSES_3XX(MetricFamily.RESPONSES, "redirected or not modified", "3xx"),
     RESPONSES_4XX(MetricFamily.RESPONSES, "refused because of the client's error", "4xx"),
     RESPONSES_5XX(MetricFamily.RESPONSES, "failed at the origin or in this proxy", "5xx"),
-    RESPONSES_NONE(MetricFamily.RESPONSES, "ended before a final status was sent, mostly by the client", "none"),
+    RESPONSES_NONE(MetricFamily.RESPONSES, "no final status was sent, mostly because the client left", "none"),
 
     REQUESTS_ACTIVE(MetricFamily.REQUESTS_ACTIVE, "in progress"),
 
@@ -66,9 +66,9 @@ public enum Counter {
             MetricFamily.TLS_HANDSHAKE_FAILURES, "no common version, cipher suite or group", "nothing-in-common"),
     TLS_FAILURES_CLIENT(
             MetricFamily.TLS_HANDSHAKE_FAILURES, "the client closed the connection, or sent an alert", "client"),
-    TLS_FAILURES_TIMEOUT(MetricFamily.TLS_HANDSHAKE_FAILURES, "not complete within its time limit", "timeout"),
+    TLS_FAILURES_TIMEOUT(MetricFamily.TLS_HANDSHAKE_FAILURES, "not done within the time for it", "timeout"),
     TLS_FAILURES_PROTOCOL(
-            MetricFamily.TLS_HANDSHAKE_FAILURES, "the bytes are not TLS, or violate the protocol", "protocol"),
+            MetricFamily.TLS_HANDSHAKE_FAILURES, "the received bytes are not TLS, or violate the protocol", "protocol"),
 
     CLIENT_RECEIVED_BYTES(MetricFamily.RECEIVED_BYTES, "requests", "client"),
     ORIGIN_RECEIVED_BYTES(MetricFamily.RECEIVED_BYTES, "responses of origins", "origin"),
@@ -106,7 +106,9 @@ public enum Counter {
             "a preface or field block not complete within timeouts.client_header",
             "timeout"),
     HTTP2_FAULT_MISDIRECTED(
-            MetricFamily.HTTP2_FAULTS, "a name that is not in the connection's certificate", "misdirected"),
+            MetricFamily.HTTP2_FAULTS,
+            "a request for a name that the connection's certificate does not contain",
+            "misdirected"),
     TUNNELS_UPGRADE(MetricFamily.TUNNELS, "switched to another protocol", "upgrade"),
     TUNNELS_CONNECT(MetricFamily.TUNNELS, "by CONNECT", "connect"),
     TUNNELS_OPENED_UPGRADE(MetricFamily.TUNNELS_OPENED, "switched to another protocol", "upgrade"),
@@ -124,7 +126,7 @@ public enum Counter {
     DENIED_METHOD(MetricFamily.DENIED_REQUESTS, "CONNECT, TRACE or a method that the rules refuse", "method"),
     DENIED_FORWARD_CLIENT(
             MetricFamily.DENIED_REQUESTS,
-            "to be forwarded, from an address that forward_proxy.allow does not have",
+            "a request to be forwarded, from an address that forward_proxy.allow does not contain",
             "forward-client"),
     DENIED_FORWARD_PORT(
             MetricFamily.DENIED_REQUESTS,
@@ -132,7 +134,7 @@ public enum Counter {
             "forward-port"),
     DENIED_FORWARD_DESTINATION(
             MetricFamily.DENIED_REQUESTS,
-            "to be forwarded, to an address that forward_proxy does not allow",
+            "a request to be forwarded, to an address that forward_proxy does not permit",
             "forward-destination"),
     DENIED_SCHEME(
             MetricFamily.DENIED_REQUESTS,
@@ -140,7 +142,7 @@ public enum Counter {
             "scheme"),
     DENIED_CLIENT_CERTIFICATE(
             MetricFamily.DENIED_REQUESTS,
-            "the host requires a stricter check of client certificates than the connection's handshake had",
+            "the host has other settings for client certificates than the name in the connection's TLS handshake",
             "client-certificate"),
     DENIED_PURGE(MetricFamily.DENIED_REQUESTS, "PURGE from an address that purge.allow does not have", "purge"),
     DENIED_FILTER(
@@ -161,19 +163,23 @@ public enum Counter {
 
     LOOKUPS_RAM(MetricFamily.CACHE_LOOKUPS, "found in RAM", "ram"),
     LOOKUPS_DISK(MetricFamily.CACHE_LOOKUPS, "found on disk", "disk"),
-    LOOKUPS_FILLING(MetricFamily.CACHE_LOOKUPS, "found a fill in progress", "filling"),
+    LOOKUPS_FILLING(MetricFamily.CACHE_LOOKUPS, "another request was fetching the response", "filling"),
     LOOKUPS_ABSENT(MetricFamily.CACHE_LOOKUPS, "not stored", "absent"),
 
-    COLLAPSED_SERVED(MetricFamily.COLLAPSED_REQUESTS, "served from the other request's fill", "served"),
+    COLLAPSED_SERVED(MetricFamily.COLLAPSED_REQUESTS, "answered from the other request's fetch", "served"),
     COLLAPSED_TIMEOUT(MetricFamily.COLLAPSED_REQUESTS, "waited too long and went to the origin", "timeout"),
     COLLAPSED_UNCACHEABLE(
             MetricFamily.COLLAPSED_REQUESTS,
             "did not wait, because a recent response for the key could not be stored",
             "uncacheable"),
-    COLLAPSED_FAILED(MetricFamily.COLLAPSED_REQUESTS, "the other fill failed or is not shareable", "failed"),
+    COLLAPSED_FAILED(
+            MetricFamily.COLLAPSED_REQUESTS, "the other fetch failed, or its response may not be shared", "failed"),
 
     FILLS_STORED(MetricFamily.FILLS, "stored", "stored"),
-    FILLS_NOT_STORABLE(MetricFamily.FILLS, "forbidden by the request, the response or the rules", "not-storable"),
+    FILLS_NOT_STORABLE(
+            MetricFamily.FILLS,
+            "storing is forbidden by the request, the response or the configuration",
+            "not-storable"),
     FILLS_TOO_LARGE(MetricFamily.FILLS, "over cache.max_object_size", "too-large"),
     FILLS_OVER_SHARE(MetricFamily.FILLS, "over cache.object_share_max of its storage", "over-share"),
     FILLS_ORIGIN_FAILED(MetricFamily.FILLS, "the origin did not send the whole response", "origin-failed"),
@@ -198,11 +204,12 @@ public enum Counter {
     PURGES_PREFIX(MetricFamily.SCOPED_PURGES, "all responses of a host below a path", "prefix"),
     PURGES_GROUP(MetricFamily.SCOPED_PURGES, "a cache group", "group"),
     PURGES_TAG(MetricFamily.SCOPED_PURGES, "tags", "tag"),
-    PURGES_URL_SOFT(MetricFamily.SCOPED_PURGES, "a URL, softly", "url"),
+    PURGES_URL_SOFT(MetricFamily.SCOPED_PURGES, "one URL, by a soft purge", "url"),
     INVALIDATIONS(MetricFamily.INVALIDATIONS, "by an unsafe request"),
-    INVALIDATIONS_GROUP(MetricFamily.GROUP_INVALIDATIONS, "named by the answer to an unsafe request", "done"),
+    INVALIDATIONS_GROUP(
+            MetricFamily.GROUP_INVALIDATIONS, "groups that the response to an unsafe request named", "done"),
     INVALIDATIONS_GROUP_FAILED(
-            MetricFamily.GROUP_INVALIDATIONS, "answers whose groups could not be written to disk", "not-durable"),
+            MetricFamily.GROUP_INVALIDATIONS, "responses whose groups could not be written to disk", "not-durable"),
 
     ORIGIN_REQUESTS_FETCH(MetricFamily.ORIGIN_REQUESTS, "for a whole response", "fetch"),
     ORIGIN_REQUESTS_VALIDATION(MetricFamily.ORIGIN_REQUESTS, "conditional, for a stored response", "validation"),
@@ -235,7 +242,7 @@ public enum Counter {
     ORIGIN_FAILURES_NONE_UP(MetricFamily.ORIGIN_FAILURES, "no host of the group is up", "none-up"),
     ORIGIN_FAILURES_MEMORY(
             MetricFamily.ORIGIN_FAILURES,
-            "not sent, because the memory for bytes in flight was used up",
+            "no request was sent, because the memory for bytes in flight was used up",
             "memory-full"),
 
     SLOW_CLIENTS_TIMEOUT(MetricFamily.SLOW_CLIENTS, "read nothing for timeouts.client_body", "send-timeout"),
@@ -244,7 +251,7 @@ public enum Counter {
             MetricFamily.SLOW_CLIENTS, "slow while the memory for bytes in flight was scarce", "slow-memory"),
     SLOW_CLIENTS_ORIGIN(
             MetricFamily.SLOW_CLIENTS,
-            "read nothing, and held one of the last connections to an origin",
+            "read nothing, while another request needed the connection to the origin",
             "slow-origin");
 
     private static final Counter[] RESPONSES_BY_CLASS = {

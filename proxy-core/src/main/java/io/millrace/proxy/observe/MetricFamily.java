@@ -25,8 +25,8 @@ public enum MetricFamily {
             "millrace_request_duration_seconds",
             Kind.HISTOGRAM,
             "seconds",
-            "Time from the first byte of a request to the last byte of its response handed to the kernel; compare the"
-                    + " series to see whether the origin or this machine is slow.",
+            "Time from the first byte of a request to the last byte of its response, as given to the kernel. Compare"
+                    + " the series of served_from to see if the origin or this machine is slow.",
             "served_from"),
     ORIGIN_REQUEST_DURATION(
             "millrace_origin_request_duration_seconds",
@@ -37,7 +37,7 @@ public enum MetricFamily {
             "millrace_requests_active",
             Kind.GAUGE,
             "requests",
-            "Requests in progress; a figure that only grows means that something waits for an origin or a disk."),
+            "Requests in progress; if the number only grows, requests wait for an origin or a disk."),
     CONNECTIONS(
             "millrace_connections",
             Kind.GAUGE,
@@ -55,7 +55,8 @@ public enum MetricFamily {
             "millrace_connections_refused_total",
             Kind.COUNTER,
             "connections",
-            "Client connections closed unanswered; raise limits.connections if the machine has room.",
+            "Client connections closed without an answer, by reason; for the reason limit, raise limits.connections"
+                    + " if the machine has enough memory.",
             "reason"),
     RECEIVED_BYTES(
             "millrace_received_bytes_total",
@@ -79,7 +80,7 @@ public enum MetricFamily {
             "millrace_http2_connections_total",
             Kind.COUNTER,
             "connections",
-            "Client connections that spoke HTTP/2 since the start; compare with millrace_connections_opened_total."),
+            "Client connections that used HTTP/2 since the start; compare with millrace_connections_opened_total."),
     HTTP2_REQUESTS(
             "millrace_http2_requests_total",
             Kind.COUNTER,
@@ -95,14 +96,14 @@ public enum MetricFamily {
             Kind.COUNTER,
             "faults",
             "Violations of HTTP/2 and exceeded limits, each answered with an error on the stream or the end of the"
-                    + " connection; many resets, stream-faults, continuation or control-frames indicate an attack.",
+                    + " connection. Many resets, stream-faults, continuation or control-frames indicate an attack.",
             "reason"),
     TUNNELS(
             "millrace_tunnels",
             Kind.GAUGE,
             "tunnels",
-            "Connections of clients that are joined to an origin's byte for byte; each counts in both sides of"
-                    + " millrace_connections as well.",
+            "Client connections that form a tunnel with an origin connection; both are also counted in"
+                    + " millrace_connections.",
             "kind"),
     TUNNELS_OPENED("millrace_tunnels_opened_total", Kind.COUNTER, "tunnels", "Tunnels opened since the start.", "kind"),
     TUNNELS_ENDED(
@@ -140,14 +141,14 @@ public enum MetricFamily {
             "millrace_fast_lane_requests_total",
             Kind.COUNTER,
             "requests",
-            "Requests answered in the fast lane, or over TLS in front of the decoder; if it is a small share of the"
-                    + " hits, most requests or objects do not meet its conditions, such as size."),
+            "Requests answered in the fast lane, a shorter code path for small hits in RAM. If these are a small"
+                    + " share of the hits, most requests or objects do not meet its conditions, such as size."),
     FAST_LANE_MOVES(
             "millrace_fast_lane_moves_total",
             Kind.COUNTER,
             "connections",
-            "Connections that left the fast lane for a Netty channel, and those that returned; many promotions per"
-                    + " request cost CPU: worker.fast_lane turns the fast lane off.",
+            "Connections that left the fast lane for a Netty channel, and those that returned. Many moves per request"
+                    + " cost CPU; worker.fast_lane: false turns the fast lane off.",
             "direction"),
     CACHE_LOOKUPS(
             "millrace_cache_lookups_total",
@@ -165,8 +166,8 @@ public enum MetricFamily {
             "millrace_fills_total",
             Kind.COUNTER,
             "fills",
-            "Origin responses that were candidates for storing, by result; not-storable is mostly the effect of the"
-                    + " origin's Cache-Control.",
+            "Origin responses that might have been stored, by result; not-storable is mostly caused by the origin's"
+                    + " Cache-Control.",
             "result"),
     PURGES(
             "millrace_purges_total",
@@ -178,8 +179,8 @@ public enum MetricFamily {
             "millrace_variants_dropped_total",
             Kind.COUNTER,
             "variants",
-            "Variants removed because their URL had more than cache.variants_max; the log names the Vary field with"
-                    + " the most values: normalise it, or remove it from Vary."),
+            "Variants removed because their URL had more than cache.variants_max. The log names the Vary field with"
+                    + " the most values: normalise it at the origin, or remove it from Vary."),
     INVALIDATIONS(
             "millrace_invalidations_total",
             Kind.COUNTER,
@@ -203,7 +204,8 @@ public enum MetricFamily {
             "millrace_invalidation_entries",
             Kind.GAUGE,
             "entries",
-            "Invalidations of more than one URL in force, by kind; a full table is replaced by one wider entry.",
+            "Purges of more than one URL that are in force, by kind. If a table is full, one wider entry replaces its"
+                    + " entries.",
             "kind"),
     ORIGIN_REQUESTS(
             "millrace_origin_requests_total",
@@ -247,8 +249,8 @@ public enum MetricFamily {
             "millrace_origin_tries_total",
             Kind.COUNTER,
             "requests",
-            "Requests that were sent to another host of a group of origins, because the first did not answer; see"
-                    + " millctl origin list."),
+            "Requests that were sent to another host of a group, because the first host did not answer; see millctl"
+                    + " origin list."),
     ORIGIN_HOST_UP(
             "millrace_origin_host_up",
             Kind.GAUGE,
@@ -361,21 +363,22 @@ public enum MetricFamily {
             "millrace_store_damaged_records_total",
             Kind.COUNTER,
             "records",
-            "Stored records with a failed check, which were dropped, by the finder; a few after a power failure are"
-                    + " normal, more mean that a disk needs replacing.",
+            "Damaged records that were removed from the cache, by the part of the program that found them. A few"
+                    + " after a power failure are normal; more mean that a disk needs to be replaced.",
             "found_by"),
     STORE_REFUSED(
             "millrace_store_refused_total",
             Kind.COUNTER,
             "requests",
-            "Operations that the store refused because a list was full: removals during a hand-over of the volumes,"
-                    + " fetches of a missing block, waits for a block. If a removal was refused, repeat the purge.",
+            "Operations that the store refused because a list was full: removals while one worker replaces another,"
+                    + " fetches of a missing block, and waits for a block. If a removal was refused, repeat the"
+                    + " purge.",
             "what"),
     VOLUME_ONLINE(
             "millrace_volume_online",
             Kind.GAUGE,
             "boolean",
-            "1 while the volume is in use, 0 when it is offline after errors; see the kernel's log.",
+            "1 while the volume is in use, 0 while it is offline; millctl storage status shows the reason.",
             "volume"),
     VOLUME_WRITTEN(
             "millrace_volume_written_bytes_total",
@@ -387,7 +390,7 @@ public enum MetricFamily {
             "millrace_volume_carried_bytes_total",
             Kind.COUNTER,
             "bytes",
-            "Part of the written bytes: records copied from a segment before it was reclaimed.",
+            "Part of the written bytes: records of stored responses copied from a segment before it was overwritten.",
             "volume"),
     VOLUME_RECLAIMED(
             "millrace_volume_reclaimed_segments_total",
@@ -433,14 +436,14 @@ public enum MetricFamily {
             "millrace_inventory_dropped_total",
             Kind.COUNTER,
             "entries",
-            "Entries that the inventory could not add at once; it reads them from the segments later."),
+            "Entries that the inventory could not add at once; they are read from the segments later."),
     MEMORY(
             "millrace_memory_bytes",
             Kind.GAUGE,
             "bytes",
-            "Anonymous memory of the process by use, each part measured or counted independently; unaccounted is"
-                    + " the rest of millrace_memory_anonymous_bytes. If store_idle, malloc or unaccounted only"
-                    + " grows, please report it.",
+            "Anonymous memory of the process by use; each part is measured independently. unaccounted is the rest of"
+                    + " millrace_memory_anonymous_bytes. If store_idle, malloc or unaccounted grows without end,"
+                    + " report it as a fault.",
             "part"),
     MEMORY_ANONYMOUS(
             "millrace_memory_anonymous_bytes",
@@ -474,7 +477,7 @@ public enum MetricFamily {
             "millrace_memory_in_flight_bytes",
             Kind.GAUGE,
             "bytes",
-            "Buffers of client and origin connections in use: what limits.memory_in_flight limits."),
+            "Bytes in use in buffers of client and origin connections; limits.memory_in_flight is their limit."),
     IN_FLIGHT_MAX(
             "millrace_memory_in_flight_max_bytes",
             Kind.GAUGE,
@@ -502,7 +505,7 @@ public enum MetricFamily {
             "millrace_cache_refilled_total",
             Kind.COUNTER,
             "entries",
-            "Stored responses loaded into RAM after the start, because they were requested often before."),
+            "Stored responses loaded into RAM after a start, because they had been requested often."),
     CONFIG_LAST_RELOAD_SUCCESSFUL(
             "millrace_config_last_reload_successful",
             Kind.GAUGE,
@@ -512,7 +515,7 @@ public enum MetricFamily {
             "millrace_config_last_reload_timestamp_seconds",
             Kind.GAUGE,
             "seconds",
-            "When the configuration in use was loaded, in seconds since 1970."),
+            "Time at which the configuration in use was loaded, in seconds since 1970."),
     DRAINING(
             "millrace_draining",
             Kind.GAUGE,
@@ -523,20 +526,20 @@ public enum MetricFamily {
             "millrace_tls_certificates",
             Kind.GAUGE,
             "certificates",
-            "TLS certificates by state: valid, expiring (soon), expired, faulty (the files are broken, the last"
-                    + " good version is in use) or unusable; millctl tls list shows them.",
+            "TLS certificates by state: valid, expiring (soon), expired, faulty (the files are broken, the last good"
+                    + " version is in use) or unusable. millctl tls list shows them.",
             "state"),
     TLS_CERTIFICATE_EXPIRY(
             "millrace_tls_certificate_expiry_seconds",
             Kind.GAUGE,
             "seconds",
-            "Time to the end of the certificate that ends first, negative when it is over; renew it."),
+            "Time until the first certificate expires, negative afterwards; renew it."),
     TLS_NAME_EXPIRY(
             "millrace_tls_name_expiry_seconds",
             Kind.GAUGE,
             "seconds",
-            "Time to the end of each certificate, labelled with its first name, negative after the end; only for"
-                    + " the 100 certificates that end first.",
+            "Time until each certificate expires, negative afterwards; the label is its first name. Only for the 100"
+                    + " certificates that expire first.",
             "name"),
     TLS_HANDSHAKES(
             "millrace_tls_handshakes_total",

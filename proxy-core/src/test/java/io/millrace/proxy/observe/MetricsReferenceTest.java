@@ -42,10 +42,10 @@ class MetricsReferenceTest {
                 # Metrics
 
                 `GET /metrics` on the admin socket answers in the Prometheus text format. Every series carries the label
-                `application="millrace"`. Beside the metrics below there are those of the JVM and the process
-                (`jvm_*`, `process_*`, `system_*`, `netty_allocator_*`) that the common JVM dashboards read.
+                `application="millrace"`. Further metrics show the JVM and the process (`jvm_*`, `process_*`, `system_*`,
+                `netty_allocator_*`); common JVM dashboards use these names.
 
-                This page is made from the tables `MetricFamily` and `Counter`; a test holds it to them.
+                This page is generated from the tables `MetricFamily` and `Counter`; a test compares them.
 
                 | metric | kind | unit | labels | meaning |
                 |---|---|---|---|---|
@@ -57,7 +57,7 @@ class MetricsReferenceTest {
             page.append(family.labels().isEmpty() ? "" : "`" + String.join("`, `", family.labels()) + "`");
             page.append(" | ").append(family.description()).append(" |\n");
         }
-        page.append("\n## Label values of the counted series\n");
+        page.append("\n## Label values\n");
         MetricFamily last = null;
         for (Counter counter : Counter.values()) {
             if (counter.labelValues().isEmpty()) {

@@ -19,7 +19,7 @@ import picocli.CommandLine.Parameters;
         name = "lookup",
         abbreviateSynopsis = true,
         description = {
-            "Show what is stored for a URL, whether it is fresh, and why.",
+            "Show the stored response of a URL, its freshness, and the reasons.",
             "Sends no request to an origin and does not count as a hit."
         },
         footer = {

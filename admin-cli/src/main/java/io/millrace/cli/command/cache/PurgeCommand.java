@@ -69,7 +69,7 @@ public final class PurgeCommand extends ApiCommand {
             description = "With --tag: only tags of this site (a host, or the site of a rule). Default: every site.")
     private @Nullable String site;
 
-    @Option(names = "--all", description = "Everything that is stored.")
+    @Option(names = "--all", description = "All stored responses.")
     private boolean all;
 
     @Option(names = "--soft", description = "Keep the responses, but validate them before their next use.")

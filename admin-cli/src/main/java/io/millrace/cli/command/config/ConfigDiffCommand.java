@@ -19,7 +19,7 @@ import picocli.CommandLine.Parameters;
         name = "diff",
         abbreviateSynopsis = true,
         description = {
-            "Show what differs from the defaults, and what a reload would change.",
+            "Show differences from the defaults, and the changes of a reload.",
             "With two numbers: the differences of two configurations of the history."
         },
         footer = {

@@ -20,7 +20,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "plan",
         abbreviateSynopsis = true,
-        description = {"Show what a reload of a file would change, and how.", "Changes nothing."},
+        description = {"Show the changes that a reload of a file would make.", "Changes nothing."},
         footer = {
             "",
             "applied   in use now, in the running worker",

@@ -15,13 +15,13 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "reset",
         abbreviateSynopsis = true,
-        description = {"Remove values that 'config set' has set.", "'config diff' marks it with a star."},
+        description = {"Remove values that 'config set' has set.", "'config diff' marks them with a star."},
         footer = {"", "Example: millctl config reset limits.connections"})
 public final class ConfigResetCommand extends ConfigChangeCommand {
     @Parameters(arity = "0..*", paramLabel = "KEY", description = "A key that was set.")
     private List<String> keys = new ArrayList<>();
 
-    @Option(names = "--all", description = "Everything that was set.")
+    @Option(names = "--all", description = "All values that were set.")
     private boolean all;
 
     public ConfigResetCommand(Invocation invocation) {

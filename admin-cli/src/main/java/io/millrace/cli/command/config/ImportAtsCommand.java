@@ -18,7 +18,7 @@ import picocli.CommandLine.Parameters;
         name = "ats",
         abbreviateSynopsis = true,
         description = {
-            "Turn Apache Traffic Server's configuration into one millrace.yaml.",
+            "Translate Apache Traffic Server's configuration to millrace.yaml.",
             "Prints it, or writes it to a file, and reports the result of every line.",
             "Exit code 0 all mapped, 1 some lines not mapped, 2 errors in the files."
         },

@@ -24,7 +24,7 @@ public final class HelpCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // set by Picocli before call()
     private CommandSpec spec;
 
-    @Option(names = "--man", description = "As a manual page for man(1), of a command group or of millctl.")
+    @Option(names = "--man", description = "Print a manual page: of a group of commands, or of millctl.")
     private boolean manual;
 
     private final Invocation invocation;

@@ -13,7 +13,7 @@ import picocli.CommandLine.Command;
 @Command(
         name = "memory",
         abbreviateSynopsis = true,
-        description = {"Show where the worker's memory is, part by part.", "The kernel's own count is shown too."},
+        description = {"Show the memory of the worker, part by part.", "With the kernel's figure."},
         footer = {"", "Example: millctl memory"})
 public final class MemoryCommand extends ApiCommand {
     public MemoryCommand(Invocation invocation) {

@@ -13,7 +13,8 @@ import picocli.CommandLine.Command;
 @Command(
         name = "list",
         abbreviateSynopsis = true,
-        description = {"Show every host of every group of origins.", "Its state, why and since when, its requests."},
+        description = {"Show every host of every group of origins.", "State, reason, begin of the state, and requests."
+        },
         footer = {"", "Example: millctl origin list"})
 public final class OriginListCommand extends ApiCommand {
     public OriginListCommand(Invocation invocation) {

@@ -15,7 +15,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "up",
         abbreviateSynopsis = true,
-        description = "Resume requests to a host, whatever stopped them.",
+        description = "Resume requests to a host that an operator or failures stopped.",
         footer = {"", "Example: millctl origin up 10.0.0.1:8080"})
 public final class OriginUpCommand extends ApiCommand {
     @Parameters(paramLabel = "NAME|HOST", description = "As for 'down'.")

@@ -14,7 +14,7 @@ import picocli.CommandLine.Command;
 @Command(
         name = "status",
         abbreviateSynopsis = true,
-        description = "Show what the proxy is doing: processes, traffic, cache, config.",
+        description = "Show the state of the proxy: processes, traffic, cache, config.",
         footer = {"", "Example: millctl status -o json"})
 public final class StatusCommand extends ApiCommand {
     public StatusCommand(Invocation invocation) {

@@ -108,7 +108,7 @@ public final class TlsCommands {
             abbreviateSynopsis = true,
             description = {
                 "Read a certificate as the proxy would, without using it.",
-                "Fails if the proxy could not use it. The proxy reads the file with its own rights."
+                "Fails if the proxy could not use it. The file is read with the permissions of the proxy's user."
             },
             footer = {"", "Example: millctl tls check /etc/letsencrypt/live"})
     public static final class Check extends ApiCommand {

@@ -16,7 +16,7 @@ import picocli.CommandLine.Parameters;
         name = "online",
         abbreviateSynopsis = true,
         description = {
-            "Bring a storage path online, whatever the reason it is offline.",
+            "Bring an offline storage path back into use.",
             "After 'offline' it keeps its unchanged objects; otherwise it starts empty."
         },
         footer = {"", "Example: millctl storage online /var/cache/millrace"})

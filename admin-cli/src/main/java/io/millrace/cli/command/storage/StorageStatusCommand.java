@@ -13,7 +13,7 @@ import picocli.CommandLine.Command;
 @Command(
         name = "status",
         abbreviateSynopsis = true,
-        description = "Show every storage path: state, how full it is, readers, errors.",
+        description = "Show every storage path: state, used space, readers, errors.",
         footer = {"", "Example: millctl storage status"})
 public final class StorageStatusCommand extends ApiCommand {
     public StorageStatusCommand(Invocation invocation) {

@@ -46,7 +46,7 @@ public abstract class StoreLocalCommand implements Callable<Integer> {
             abbreviateSynopsis = true,
             description = {
                 "Read every byte of a storage path and compare records and index.",
-                "Exit code 0 sound, 1 damaged, 3 in use or not readable."
+                "Exit code 0 no damage, 1 damage, 3 in use or not readable."
             },
             footer = {"", "Example: millctl store check /var/cache/millrace"})
     public static final class Check extends StoreLocalCommand {

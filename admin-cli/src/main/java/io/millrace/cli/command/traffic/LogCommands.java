@@ -44,7 +44,7 @@ public final class LogCommands {
         @Option(
                 names = "--since",
                 paramLabel = "TIME",
-                description = "Only requests since 10m, 2h, 7d ago, or 2026-11-22T10:00:00Z.")
+                description = "Only requests since 10m, 2h or 7d ago, or since 2026-11-22T10:00:00Z.")
         @Nullable
         private String since;
 
@@ -156,7 +156,7 @@ public final class LogCommands {
     @Command(
             name = "cat",
             abbreviateSynopsis = true,
-            description = "Print access logs, with -o json a uniform object per line.",
+            description = "Print access logs; with -o json one object for each line.",
             footer = {"", "Example: millctl log cat access.log -F status=5xx -F host=www.example.com"})
     public static final class Cat extends WholeFileCommand {
         public Cat(Invocation invocation) {
@@ -183,7 +183,10 @@ public final class LogCommands {
                 "         millctl log stats -o json --state /var/lib/stats/edge.state"
             })
     public static final class Stats extends WholeFileCommand {
-        @Option(names = "--hosts", paramLabel = "N", description = "Number of hosts, most requests first. Default: 10.")
+        @Option(
+                names = "--hosts",
+                paramLabel = "N",
+                description = "Number of hosts, those with most requests. Default: 10.")
         private int hosts = 10;
 
         @Option(names = "--urls", paramLabel = "N", description = "The N most requested URLs, up to 1000.")
@@ -192,7 +195,7 @@ public final class LogCommands {
         @Option(
                 names = "--state",
                 paramLabel = "FILE",
-                description = "Count only lines written since the last run with this file, across rotations.")
+                description = "Count only lines since the last run with this file, across rotations.")
         private @Nullable Path state;
 
         private @Nullable LogStats stats;
@@ -261,8 +264,8 @@ public final class LogCommands {
             name = "tail",
             abbreviateSynopsis = true,
             description = {
-                "Print the last lines of an access log, then new lines as they are written.",
-                "Continues across rotations, until it is interrupted."
+                "Print the last lines of an access log, then new lines.",
+                "Across rotations, until it is interrupted."
             },
             footer = {"", "Example: millctl log tail -F cache=miss -F url='[.]js$'"})
     public static final class Tail extends LogCommand {
@@ -278,12 +281,12 @@ public final class LogCommands {
         @Option(
                 names = {"-n", "--lines"},
                 paramLabel = "N",
-                description = "Number of last lines to print first. Default: 10.")
+                description = "Number of last lines that are printed first. Default: 10.")
         private int count = 10;
 
         @Option(
                 names = {"-f", "--follow"},
-                description = "Print new lines as they are written; the default.")
+                description = "Continue with new lines; this is the default.")
         @SuppressWarnings("UnusedVariable") // accepted for users of tail -f
         private boolean follows;
 

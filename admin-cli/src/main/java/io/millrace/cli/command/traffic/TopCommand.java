@@ -26,7 +26,7 @@ import picocli.CommandLine.Option;
         name = "top",
         abbreviateSynopsis = true,
         description = {
-            "Show on one screen what the proxy is doing.",
+            "Show the activity of the proxy on one screen.",
             "Rates, hits, bytes, connections, RAM and disk, origins. Without a terminal",
             "it prints one frame and ends."
         },

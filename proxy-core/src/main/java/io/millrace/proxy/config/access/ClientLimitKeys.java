@@ -19,16 +19,16 @@ public final class ClientLimitKeys {
                     "limits.request_body_rate", ValueType.SIZE)
             .within(0L, 16 * MIB)
             .defaultsTo(500L)
-            .description("Minimum rate of request content from a client, in bytes per second over"
-                    + " timeouts.client_body_window; a slower client is answered with 408. Time in which the proxy"
-                    + " does not read is not counted; 0 sets no limit.");
+            .description("Bytes per second of request content that a client must send, on average over"
+                    + " timeouts.client_body_window. A slower client is answered with 408. Time in which the"
+                    + " proxy does not read is not counted. 0 sets no limit.");
     public static final ConfigKey<Integer> REQUESTS = ConfigKey.builder("limits.per_client.requests", ValueType.INTEGER)
             .within(0, 10_000_000)
             .defaultsTo(1000)
             .description(
-                    "Requests of one client that wait for the origin, the disk or the client itself; more are answered"
-                            + " with 429. A client is an IPv4 address, or the first 64 bits of an IPv6 address; 0 sets"
-                            + " no limit.");
+                    "Requests of one client that wait for the origin, the disk or the client itself. Further ones are"
+                            + " answered with 429. A client is an IPv4 address, or the first 64 bits of an IPv6"
+                            + " address. 0 sets no limit.");
     public static final ConfigKey<Integer> TUNNELS = ConfigKey.builder("limits.per_client.tunnels", ValueType.INTEGER)
             .within(0, 10_000_000)
             .defaultsTo(2000)

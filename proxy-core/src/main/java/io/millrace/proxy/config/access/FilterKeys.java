@@ -13,10 +13,9 @@ public final class FilterKeys {
     public static final ConfigKey<List<ConfigValues>> RULE_FILTERS = ConfigKey.builder(
                     "remap[].filters", ValueType.LIST)
             .atsName("@action, .activatefilter")
-            .description(
-                    "Filters of this rule, by name or in full as in access.filters: the first matching filter decides."
-                            + " If none matches, the request is denied if one of them is an allow; otherwise"
-                            + " access.filters decide.");
+            .description("Filters of this rule, by name or in full as in access.filters. The first matching filter"
+                    + " decides. If no filter matches, the request is denied if the list has an allow;"
+                    + " otherwise access.filters decide.");
 
     /** Filters that are named once and used in several places. */
     public static final ConfigKey<List<ConfigValues>> FILTERS = ConfigKey.builder("filters", ValueType.LIST)
@@ -47,8 +46,8 @@ public final class FilterKeys {
     public static final ConfigKey<List<ConfigValues>> ACCESS_FILTERS = ConfigKey.builder(
                     "access.filters", ValueType.LIST)
             .atsName("ip_allow.yaml (apply: in)")
-            .description("Filters for all requests that no filter of their rule decides: names from filters, or filters"
-                    + " without a name, written in full.");
+            .description("Filters for all requests that the filters of their rule do not decide: names from filters,"
+                    + " or filters without a name, written in full.");
 
     public static final ConfigKey<Boolean> BY_X_FORWARDED_FOR = ConfigKey.builder(
                     "access.filter_by_x_forwarded_for", ValueType.BOOLEAN)

@@ -57,8 +57,8 @@ public final class ForwardProxyKeys {
                             "fc00::/7",
                             "fe80::/9",
                             "ff00::/8"),
-                    "private, shared, loopback, link-local, multicast and reserved ranges, documentation, and the addresses"
-                            + " where clouds answer about their machines")
+                    "private, shared, loopback, link-local, multicast, reserved and documentation ranges, and the"
+                            + " metadata addresses of clouds")
             .atsName("ip_allow.yaml (apply: out)")
             .description("Addresses to which nothing is forwarded; every address of a host is checked before it is"
                     + " connected to. An IPv4 address embedded in an IPv6 address is checked as well.");

@@ -12,10 +12,9 @@ public final class ProxyProtocolKeys {
             .defaultsTo(ListenerConfig.ProxyProtocol.OFF)
             .rolling()
             .atsName("pp, pp-clnt")
-            .description("Whether connections to this address may begin with a PROXY header, version 1 or 2, from"
-                    + " access.proxy_protocol_allow: the source address in the header is then the client's"
-                    + " address for logs, filters and X-Forwarded-For. With require, connections without a"
-                    + " header are closed.");
+            .description("Whether connections from access.proxy_protocol_allow may begin with a PROXY header, version"
+                    + " 1 or 2. The source address in the header is then the client's address in logs, filters and"
+                    + " X-Forwarded-For. With require, connections without a header are closed.");
     public static final ConfigKey<ProxyProtocolVersion> OUT = ConfigKey.builder(
                     "proxy_protocol_out", ValueType.word(ProxyProtocolVersion.class, true))
             .defaultsTo(ProxyProtocolVersion.NONE)

@@ -20,8 +20,9 @@ public final class CacheKeyKeys {
             .defaultsTo(List.of())
             .perRule()
             .atsName("cachekey.so --include-params")
-            .description("Query parameters in keys and origin requests; all others are removed. A name may end in *; an"
-                    + " empty list keeps all parameters.");
+            .description(
+                    "Names of the only query parameters in keys and origin requests. * at the end of a name matches"
+                            + " any rest; an empty list means all.");
     public static final ConfigKey<List<String>> EXCLUDED_PARAMS = ConfigKey.builder(
                     "cache.key.excluded_params", ValueType.PARAMETERS)
             .defaultsTo(List.of())
@@ -41,14 +42,14 @@ public final class CacheKeyKeys {
             .defaultsTo(false)
             .perRule()
             .description("Whether origins get the whole query of the client. One client's query can then change the"
-                    + " response for all others: use it only for origins whose responses do not depend on the"
-                    + " other parameters.");
+                    + " response for all clients: use it only for origins whose responses depend on no parameter that"
+                    + " keys omit.");
     public static final ConfigKey<String> HOST = ConfigKey.builder("cache.key.host", ValueType.HOST)
             .perRule()
             .atsName("cachekey.so --static-prefix")
-            .description(
-                    "Host in keys instead of the client's, so that the hosts of a rule, or of rules with the same to"
-                            + " and path, share stored responses; origins get only this host.");
+            .description("Host that replaces the client's host in cache keys, so that several hosts share stored"
+                    + " responses: the hosts of one rule, or of rules with the same to and path. Origins get"
+                    + " only this host.");
     public static final ConfigKey<List<String>> FIELDS = ConfigKey.builder("cache.key.fields", ValueType.FIELD_NAMES)
             .defaultsTo(List.of())
             .perRule()
@@ -64,8 +65,9 @@ public final class CacheKeyKeys {
             .defaultsTo(-1)
             .perRule()
             .atsName("proxy.config.http.cache.generation")
-            .description("A number in every key: after a change, responses stored with another number are not found; -1"
-                    + " means no number. An earlier number finds its responses again.");
+            .description("A number that is part of every cache key: after a change, responses stored under another"
+                    + " number are not found. An earlier number makes its responses available again. -1 means no"
+                    + " number.");
 
     private CacheKeyKeys() {}
 }

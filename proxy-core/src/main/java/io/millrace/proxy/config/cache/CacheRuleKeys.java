@@ -37,9 +37,9 @@ public final class CacheRuleKeys {
             .defaultsTo(LifetimeRules.WhenToRevalidate.DIRECTIVES)
             .perRule()
             .atsName("proxy.config.http.cache.when_to_revalidate")
-            .description(
-                    "Responses that count as fresh: those within their lifetime; of these, only those with an explicit"
-                            + " lifetime; none; all; none for requests with If-Modified-Since.");
+            .description("Responses that count as fresh. directives: those within their lifetime. heuristic: of these,"
+                    + " only those with an explicit lifetime. always: none. never: all. if_modified_since:"
+                    + " none for requests with If-Modified-Since.");
     public static final ConfigKey<Duration> GUARANTEED_MIN_LIFETIME = seconds("cache.guaranteed_min_lifetime")
             .atsName("proxy.config.http.cache.guaranteed_min_lifetime")
             .description("Shortest freshness lifetime of any stored response, whatever its fields say.");
@@ -71,18 +71,17 @@ public final class CacheRuleKeys {
             .defaultsTo(RequestRules.AuthorizedReuse.ALWAYS)
             .perRule()
             .atsName("proxy.config.http.cache.ignore_authentication")
-            .description(
-                    "Which stored responses answer a request with Authorization: those with public or s-maxage, while"
-                            + " those with must-revalidate or proxy-revalidate are validated each time and all others are not"
-                            + " used; or all, as RFC 9111 s3.5 allows.");
+            .description("Stored responses that answer a request with Authorization. if_allowed: those with public or"
+                    + " s-maxage; those with must-revalidate or proxy-revalidate are validated each time, and"
+                    + " all others are not used. always: all, as RFC 9111 s3.5 allows.");
     public static final ConfigKey<LifetimeRules.GuessedWithCookies> GUESSED_LIFETIME_WITH_COOKIES = ConfigKey.builder(
                     "cache.guessed_lifetime_with_cookies",
                     ValueType.word(LifetimeRules.GuessedWithCookies.class, false))
             .defaultsTo(LifetimeRules.GuessedWithCookies.NOT_TEXT)
             .perRule()
-            .description("Responses with Set-Cookie, or to a request with Cookie or Authorization, that get a heuristic"
-                    + " lifetime: none; only responses to a request with Cookie that are not text, JSON or"
-                    + " XML; all.");
+            .description("Responses with Set-Cookie, or to a request with Cookie or Authorization, that get a"
+                    + " heuristic lifetime. none: none. not_text: responses to a request with Cookie that are not"
+                    + " text, JSON or XML. all: all.");
     public static final ConfigKey<List<String>> UNSHARED_FIELDS = ConfigKey.builder(
                     "cache.unshared_fields", ValueType.FIELD_NAMES)
             .defaultsTo(List.of())
@@ -94,10 +93,9 @@ public final class CacheRuleKeys {
             .defaultsTo(StoringRules.CookiePolicy.ALL)
             .perRule()
             .atsName("proxy.config.http.cache.cache_responses_to_cookies")
-            .description(
-                    "Content types that are stored and reused if the request has Cookie or the response Set-Cookie:"
-                            + " none; all; images; all but text; all but text, and text without Set-Cookie or with"
-                            + " public.");
+            .description("Content types that are stored and reused if the request has Cookie or the response has"
+                    + " Set-Cookie: none; all; images; all but text (not_text); or all but text that has"
+                    + " Set-Cookie and not public (not_text_unless_public).");
     public static final ConfigKey<Boolean> DYNAMIC_URLS = ConfigKey.builder(
                     "cache.cache_urls_that_look_dynamic", ValueType.BOOLEAN)
             .defaultsTo(true)
@@ -124,12 +122,13 @@ public final class CacheRuleKeys {
             .defaultsTo(TagRules.DEFAULT_FIELDS)
             .perRule()
             .description(
-                    "Response fields that name the tags by which a response is purged: Surrogate-Key and xkey separate tags"
-                            + " by spaces, Cache-Tag and Edge-Cache-Tag by commas, other fields by either; empty for no tags.");
+                    "Response fields with the tags by which a response can be purged. Surrogate-Key and xkey separate"
+                            + " tags by spaces, Cache-Tag and Edge-Cache-Tag by commas, other fields by either. An"
+                            + " empty list turns tags off.");
     public static final ConfigKey<Boolean> TAGS_KEEP = ConfigKey.builder("cache.tags.keep", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()
-            .description("Whether clients get these fields. Cache-Groups is always sent on.");
+            .description("Whether clients get the fields of cache.tags.fields. They always get Cache-Groups.");
     public static final ConfigKey<Boolean> NEGATIVE_CACHING_ENABLED = ConfigKey.builder(
                     "cache.negative_caching.enabled", ValueType.BOOLEAN)
             .defaultsTo(false)
@@ -171,13 +170,13 @@ public final class CacheRuleKeys {
             .description("Value of stale-while-revalidate (RFC 5861) for responses without it.");
     public static final ConfigKey<Duration> FORCE_STALE_WHILE_REVALIDATE = seconds("cache.force_stale_while_revalidate")
             .atsName("stale_response.so --force-stale-while-revalidate")
-            .description("Replaces stale-while-revalidate of every response; 0 turns this off.");
+            .description("Value of stale-while-revalidate for every response, in place of its own; 0 turns this off.");
     public static final ConfigKey<Duration> STALE_IF_ERROR = seconds("cache.stale_if_error")
             .atsName("stale_response.so --stale-if-error-default")
             .description("Value of stale-if-error (RFC 5861) for responses without it; it replaces max_stale_age.");
     public static final ConfigKey<Duration> FORCE_STALE_IF_ERROR = seconds("cache.force_stale_if_error")
             .atsName("stale_response.so --force-stale-if-error")
-            .description("Replaces stale-if-error of every response; 0 turns this off.");
+            .description("Value of stale-if-error for every response, in place of its own; 0 turns this off.");
     public static final ConfigKey<Boolean> STALE_DESPITE_S_MAXAGE = ConfigKey.builder(
                     "cache.stale_despite_s_maxage", ValueType.BOOLEAN)
             .defaultsTo(false)

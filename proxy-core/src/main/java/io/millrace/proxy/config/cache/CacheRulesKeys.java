@@ -33,8 +33,9 @@ public final class CacheRulesKeys {
             .description("The expression is found in the client's host, which is in lower case.");
     public static final ConfigKey<String> URL_REGEX = ConfigKey.builder("cache_rules[].url_regex", ValueType.REGEX)
             .atsName("url_regex")
-            .description("The expression is found in the URL of the cache key, http://host/path?query. That URL is"
-                    + " normalized, without the parameters that cache.key omits.");
+            .description(
+                    "The expression is found in the URL of the cache key, http://host/path?query: in its normal form,"
+                            + " and without parameters that cache.key omits.");
     public static final ConfigKey<String> PREFIX = ConfigKey.builder("cache_rules[].prefix", ValueType.PATH_PREFIX)
             .atsName("prefix")
             .description("The path begins with this, after unnecessary percent-encodings are decoded.");
@@ -57,12 +58,12 @@ public final class CacheRulesKeys {
             .description("The client's address is among these addresses and ranges, such as 10.0.0.0/8.");
     public static final ConfigKey<DayTime> TIME = ConfigKey.builder("cache_rules[].time", ValueType.DAY_TIME)
             .atsName("time")
-            .description("The local time of this machine is in this part of the day.");
+            .description("The local time of this machine lies in this part of the day.");
     public static final ConfigKey<CacheRuleConfig.Action> ACTION = ConfigKey.builder(
                     "cache_rules[].action", ValueType.word(CacheRuleConfig.Action.class, false))
             .atsName("action")
-            .description("never_cache bypasses the cache; the others ignore no-cache and no-store of both sides, of"
-                    + " clients, or of origins.");
+            .description("never_cache bypasses the cache. ignore_no_cache, ignore_client_no_cache and"
+                    + " ignore_server_no_cache ignore no-cache and no-store of both sides, of clients, or of origins.");
     public static final ConfigKey<StoringRules.CookiePolicy> COOKIES = ConfigKey.builder(
                     "cache_rules[].cache_responses_to_cookies", ValueType.word(StoringRules.CookiePolicy.class, true))
             .atsName("cache-responses-to-cookies")
@@ -86,7 +87,7 @@ public final class CacheRulesKeys {
             .wholeSeconds()
             .atsName("ttl-in-cache")
             .description("Responses are stored, and are fresh for this time after their receipt, whatever their"
-                    + " Cache-Control is, except for private; the key overrides never_cache and revalidate.");
+                    + " Cache-Control, except private. The key overrides never_cache and revalidate.");
 
     /** Keys of a rule that are conditions on the request. */
     public static final List<ConfigKey<?>> CONDITIONS =

@@ -26,8 +26,8 @@ public final class OverloadKeys {
             .defaultsTo(Duration.ofSeconds(1))
             .perRule()
             .description(
-                    "In overload: minimum time for which a storable response is used after the end of its lifetime, or"
-                            + " after its receipt if it has none; 0 turns this off. In whole seconds.");
+                    "In overload: minimum time, in whole seconds, for which a storable response is used after the end"
+                            + " of its lifetime, or after its receipt if it has no lifetime; 0 turns this off.");
     public static final ConfigKey<Double> STRETCH = ConfigKey.builder("cache.overload.stretch", ValueType.DECIMAL)
             .within(1.0, 1000.0)
             .defaultsTo(2.0)

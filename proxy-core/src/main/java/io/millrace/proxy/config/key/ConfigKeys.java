@@ -45,8 +45,9 @@ public final class ConfigKeys {
     // remap
     public static final ConfigKey<List<ConfigValues>> REMAP = ConfigKey.builder("remap", ValueType.LIST)
             .atsName("remap.config")
-            .description("Rules from client URLs to origins and to other URLs, see docs/guide/configuring-sites.md. A"
-                    + " request that no rule maps is answered with 404.");
+            .description(
+                    "Rules from client URLs to origins and to other URLs, see docs/guide/configuring-sites.md; URLs"
+                            + " without a rule are answered with 404.");
     public static final ConfigKey<Boolean> PRISTINE_HOST_HDR = ConfigKey.builder("pristine_host_hdr", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()
@@ -82,27 +83,28 @@ public final class ConfigKeys {
     public static final ConfigKey<String> VIA_NAME = ConfigKey.builder("via.name", ValueType.STRING)
             .defaultsTo("millrace")
             .atsName("proxy.config.proxy_name")
-            .description("Name of this proxy in Via and Cache-Status; proxies that pass requests to each other need"
-                    + " different ones, since a request that names this one is refused as a loop.");
+            .description("Name of this proxy in Via and Cache-Status. Proxies that send requests to each other need"
+                    + " different names: a request whose Via has this name is refused as a loop.");
     public static final ConfigKey<ViaConfig.Level> VIA_RESPONSE = ConfigKey.builder(
                     "via.response", ValueType.word(ViaConfig.Level.class, true))
             .defaultsTo(ViaConfig.Level.NAME)
             .atsName("proxy.config.http.insert_response_via_str")
             .description(
-                    "Content of Via in responses: none, the name, six letters of the outcome, all letters, or these"
-                            + " and the client's protocols.");
+                    "Content of Via in responses: nothing (none), the name, six letters for the result (short), all"
+                            + " letters (full), or all letters and the client's protocols (stack).");
     public static final ConfigKey<ViaConfig.Level> VIA_REQUEST = ConfigKey.builder(
                     "via.request", ValueType.word(ViaConfig.Level.class, true))
             .defaultsTo(ViaConfig.Level.NAME)
             .atsName("proxy.config.http.insert_request_via_str")
-            .description("Content of Via in requests to origins, as in via.response; with none, a loop through other"
-                    + " proxies is not detected.");
+            .description("As via.response, in requests to origins. With none, loops through other proxies are not"
+                    + " detected.");
     public static final ConfigKey<ViaConfig.ServerField> VIA_SERVER = ConfigKey.builder(
                     "via.server", ValueType.word(ViaConfig.ServerField.class, false))
             .defaultsTo(ViaConfig.ServerField.PASS)
             .atsName("proxy.config.http.response_server_enabled")
-            .description("The Server field of responses: the origin's; the origin's or, if missing, this proxy's; this"
-                    + " proxy's own; or none. A change applies to responses that are fetched afterwards.");
+            .description("Server field of responses: that of the origin (pass); that of the origin or, if missing, of"
+                    + " this proxy (missing); that of this proxy (own); or none (off). A change applies to responses"
+                    + " that are fetched afterwards.");
 
     // purge
     public static final ConfigKey<List<String>> PURGE_ALLOW = ConfigKey.builder("purge.allow", ValueType.NAMES)
@@ -130,20 +132,20 @@ public final class ConfigKeys {
     public static final ConfigKey<Path> STORAGE_INDEX_PATH = ConfigKey.builder("storage[].index_path", ValueType.PATH)
             .rolling()
             .description(
-                    "For a block device or a file: the directory of its index, by default below storage/ in the state "
-                            + "directory. With it a missing path becomes a file.");
+                    "For a block device or a file: the directory of its index, by default below storage/ in the state"
+                            + " directory. With this key a missing path becomes a file.");
     public static final ConfigKey<Boolean> STORAGE_FORMAT = ConfigKey.builder("storage[].format", ValueType.BOOLEAN)
             .defaultsTo(false)
             .rolling()
-            .description("Permits to overwrite a block device or a file with other content, once; remove the key"
+            .description("Permits overwriting a block device or file that has other content, once. Remove the key"
                     + " afterwards.");
 
     // volumes
     public static final ConfigKey<List<ConfigValues>> VOLUMES = ConfigKey.builder("volumes", ValueType.LIST)
             .rolling()
             .atsName("volume.config")
-            .description("Shares of every storage path for some hosts or rules, so that other responses cannot evict"
-                    + " theirs; the remaining space is for all other responses.");
+            .description("Shares of every storage path for some hosts or rules. Other responses cannot evict"
+                    + " responses in these shares; the remaining space is for all other responses.");
     public static final ConfigKey<String> VOLUMES_NAME = ConfigKey.builder("volumes[].name", ValueType.STRING)
             .rolling()
             .required()
@@ -183,22 +185,22 @@ public final class ConfigKeys {
             .defaultsTo(Duration.ofSeconds(2))
             .rolling()
             .atsName("proxy.config.http.wait_for_cache")
-            .description("How long a request waits at the start for a volume's index before it goes to the origin.");
+            .description("How long a request waits for the index of a volume, during the start, before it goes to the"
+                    + " origin.");
 
     public static final ConfigKey<Long> STORE_SCRUB_RATE = ConfigKey.builder("store.scrub_rate", ValueType.SIZE)
             .within(64 * KIB, 16 * GIB)
             .orZero()
             .defaultsTo(8 * MIB)
             .description(
-                    "Bytes per second, over all volumes, that are verified in the background, to find damage before a"
-                            + " request does; each byte at most once a day; 0 turns this off.");
+                    "Bytes of stored records that are verified per second in the background, over all volumes. Each"
+                            + " byte is verified at most once a day. 0 turns this off.");
     public static final ConfigKey<StoreSettings.DiskAdmission> STORE_DISK_ADMISSION = ConfigKey.builder(
                     "store.disk_admission", ValueType.word(StoreSettings.DiskAdmission.class, false))
             .defaultsTo(StoreSettings.DiskAdmission.FREQUENCY)
             .rolling()
-            .description(
-                    "New responses that a full volume stores: all; those requested before; or those requested so often"
-                            + " that they are likely to be requested again.");
+            .description("New responses that a full volume stores. always: all. second_hit: those requested before."
+                    + " frequency: those requested so often that another request is likely.");
 
     // cache
     public static final ConfigKey<Boolean> CACHE_ENABLED = ConfigKey.builder("cache.enabled", ValueType.BOOLEAN)
@@ -265,8 +267,8 @@ public final class ConfigKeys {
                     "cache.heuristic_without_last_modified", ValueType.BOOLEAN)
             .defaultsTo(false)
             .perRule()
-            .description("Whether a response without explicit lifetime and without Last-Modified stays fresh for the "
-                    + "shortest heuristic lifetime, as in Traffic Server; error responses never do.");
+            .description("Whether a response with neither an explicit lifetime nor Last-Modified stays fresh for"
+                    + " cache.heuristic_min_lifetime, as in Traffic Server. Errors do not.");
     public static final ConfigKey<Duration> CACHE_MAX_STALE_AGE = ConfigKey.builder(
                     "cache.max_stale_age", ValueType.DURATION)
             .within(Duration.ZERO, YEARS)
@@ -274,15 +276,15 @@ public final class ConfigKeys {
             .wholeSeconds()
             .perRule()
             .atsName("proxy.config.http.cache.max_stale_age")
-            .description("How long past its freshness lifetime a response may still be served while the origin fails.");
+            .description("Time after the end of its lifetime for which a response may be served while the origin"
+                    + " fails.");
     public static final ConfigKey<StoringRules.RequiredHeaders> CACHE_REQUIRED_HEADERS = ConfigKey.builder(
                     "cache.required_headers", ValueType.word(StoringRules.RequiredHeaders.class, true))
             .defaultsTo(StoringRules.RequiredHeaders.NONE)
             .perRule()
             .atsName("proxy.config.http.cache.required_headers")
-            .description(
-                    "Fields that a 200 response needs to be stored: none; Last-Modified, Expires or max-age; Expires"
-                            + " or max-age.");
+            .description("Fields that a 200 response needs to be stored. none: no field. last_modified: Last-Modified,"
+                    + " Expires or max-age. lifetime: Expires or max-age.");
     public static final ConfigKey<Boolean> CACHE_IGNORE_CLIENT_NO_CACHE = ConfigKey.builder(
                     "cache.ignore_client_no_cache", ValueType.BOOLEAN)
             .defaultsTo(false)
@@ -309,9 +311,8 @@ public final class ConfigKeys {
             .defaultsTo(FillConfig.ReadWhileWriting.ALWAYS)
             .perRule()
             .atsName("proxy.config.cache.enable_read_while_writer")
-            .description(
-                    "Requests that may read the response that another request is fetching: none; all; or those without"
-                            + " Range.");
+            .description("Requests that may share the fetch of another request: never (none), always (all), or"
+                    + " not_for_ranges (those without Range).");
     public static final ConfigKey<Duration> CACHE_UNCACHEABLE_TTL = ConfigKey.builder(
                     "cache.uncacheable_ttl", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofHours(1))
@@ -353,13 +354,13 @@ public final class ConfigKeys {
     public static final ConfigKey<String> CACHE_VOLUME = ConfigKey.builder("cache.volume", ValueType.STRING)
             .perRule()
             .atsName("@volume")
-            .description("Volume in which responses are stored, one of volumes or default; by default the client's host"
-                    + " decides.");
+            .description("Name of the volume in which responses are stored, from volumes, or default for the"
+                    + " remaining space. Without this key, volumes[].hosts decides by the client's host.");
     public static final ConfigKey<Long> CACHE_FILL_WINDOW = ConfigKey.builder("cache.fill_window", ValueType.SIZE)
             .within(64 * KIB, GIB)
             .defaultsTo(MIB)
-            .description(
-                    "How far a response may be read from the origin ahead of the slowest client that it is sent to.");
+            .description("Bytes of a response that may be read from the origin before the slowest of its clients has"
+                    + " received them.");
 
     // log
     public static final ConfigKey<Boolean> LOG_ACCESS_ENABLED = ConfigKey.builder(
@@ -417,8 +418,8 @@ public final class ConfigKeys {
     // timeouts
     public static final ConfigKey<Duration> TIMEOUTS_CLIENT_HEADER = timeout("timeouts.client_header", 30)
             .atsName("proxy.config.http.accept_no_activity_timeout")
-            .description("From the first byte of a request, or from accepting a connection, to the end of the request's"
-                    + " head. A TLS handshake may take at most 10 s of this time.");
+            .description("Time from the first byte of a request, or from accepting a connection, to the end of the"
+                    + " request's head. A TLS handshake may take at most 10 s of this time.");
     public static final ConfigKey<Duration> TIMEOUTS_CLIENT_KEEP_ALIVE = timeout("timeouts.client_keep_alive", 120)
             .atsName("proxy.config.http.keep_alive_no_activity_timeout_in")
             .description("How long a client's connection stays open between two requests.");
@@ -427,10 +428,10 @@ public final class ConfigKeys {
             .description("Longest pause while a client sends its request content or takes its response.");
     public static final ConfigKey<Duration> TIMEOUTS_ORIGIN_CONNECT = timeout("timeouts.origin_connect", 10)
             .atsName("proxy.config.http.connect_attempts_timeout")
-            .description("To resolve the origin's name, connect, and finish the TLS handshake, for each attempt.");
+            .description("Time to resolve the origin's name, connect, and finish the TLS handshake, for each attempt.");
     public static final ConfigKey<Duration> TIMEOUTS_ORIGIN_FIRST_BYTE = timeout("timeouts.origin_first_byte", 30)
             .atsName("proxy.config.http.transaction_no_activity_timeout_out")
-            .description("From the end of the request to the end of the head of the origin's response.");
+            .description("Time from the end of the request to the end of the head of the origin's response.");
     public static final ConfigKey<Duration> TIMEOUTS_ORIGIN_IDLE = timeout("timeouts.origin_idle", 30)
             .atsName("proxy.config.http.transaction_no_activity_timeout_out")
             .description("Longest pause within an origin's response.");
@@ -438,7 +439,7 @@ public final class ConfigKeys {
             .within(Duration.ZERO, Duration.ofHours(24))
             .defaultsTo(Duration.ofSeconds(30))
             .atsName("proxy.config.stop.shutdown_timeout")
-            .description("How long a worker that stops may finish the exchanges in progress.");
+            .description("Time for which a worker that stops may finish its requests in progress.");
 
     // limits
     public static final ConfigKey<Long> LIMITS_REQUEST_LINE = ConfigKey.builder("limits.request_line", ValueType.SIZE)
@@ -473,17 +474,16 @@ public final class ConfigKeys {
                     "limits.requests_per_connection", ValueType.INTEGER)
             .within(0, Integer.MAX_VALUE)
             .defaultsTo(0)
-            .description("Requests after which a client's connection is closed; 0 sets no limit.");
+            .description("Number of requests after which a client's connection is closed; 0 sets no limit.");
 
     public static final ConfigKey<Long> LIMITS_MEMORY_IN_FLIGHT = ConfigKey.builder(
                     "limits.memory_in_flight", ValueType.SIZE)
             .within(4 * MIB, TIB)
             .orZero()
             .defaultsTo(0L)
-            .description(
-                    "Bytes in buffers between clients, origins and the store, in total. When they get scarce, windows"
-                            + " shrink, then slow clients are closed, then new fetches get 503; 0 is three quarters of"
-                            + " the direct memory beside the cache.");
+            .description("Limit of all bytes in buffers between clients, origins and the store. As they grow, windows"
+                    + " shrink, then slow clients are closed, then new fetches get 503. 0 means three"
+                    + " quarters of the direct memory that the cache does not use.");
     public static final ConfigKey<Long> LIMITS_RESPONSE_RATE_MIN = ConfigKey.builder(
                     "limits.response_rate_min", ValueType.SIZE)
             .within(16L, MIB)
@@ -541,21 +541,21 @@ public final class ConfigKeys {
                     "worker.transport", ValueType.word(WorkerConfig.Transport.class, false))
             .defaultsTo(WorkerConfig.Transport.AUTO)
             .relaunch()
-            .description("Polling of sockets; auto uses epoll if the system has it.");
+            .description("Mechanism for polling sockets; auto uses epoll if the system has it.");
     public static final ConfigKey<Boolean> WORKER_FAST_LANE = ConfigKey.builder("worker.fast_lane", ValueType.BOOLEAN)
             .defaultsTo(true)
             .description(
-                    "Whether hits in RAM on new connections use the fast lane; for connections without TLS this needs"
-                            + " epoll.");
+                    "Whether hits in RAM on new connections use the fast lane, a shorter code path. Without TLS this"
+                            + " needs epoll.");
     public static final ConfigKey<Long> WORKER_HEAP_SIZE = ConfigKey.builder("worker.heap_size", ValueType.SIZE)
             .within(64 * MIB, TIB)
             .orZero()
             .defaultsTo(0L)
             .rolling()
             .description(
-                    "Java heap of the worker; bodies in RAM are outside of it, their keys and heads may take half of"
-                            + " it. 0 means 512MiB and an eighth of cache.ram_size, enough where bodies in RAM have 16"
-                            + " KiB on average.");
+                    "Java heap of the worker. Bodies in RAM are outside the heap; their keys and heads may take half"
+                            + " of it. 0 means 512MiB plus an eighth of cache.ram_size, enough for bodies of 16 KiB"
+                            + " on average.");
     public static final ConfigKey<Duration> WORKER_HEARTBEAT_INTERVAL = ConfigKey.builder(
                     "worker.heartbeat_interval", ValueType.DURATION)
             .within(Duration.ofMillis(50), Duration.ofMinutes(1))

@@ -181,7 +181,7 @@ public final class ValueType<T> {
     /** Like {@link #NAMES}, for query parameters; the list may be empty. */
     public static final ValueType<List<String>> PARAMETERS = new ValueType<>(
             "parameter names",
-            "a list of names of query parameters, not percent-encoded, * at the end for any rest; it may be empty",
+            "a list of names of query parameters, not percent-encoded; * at the end matches any rest; it may be empty",
             namesClass(),
             ValueType::readParameters,
             ValueType::formatNames,
@@ -191,8 +191,8 @@ public final class ValueType<T> {
     /** Addresses and ranges, compiled for lookups; written as a list or separated by commas. */
     public static final ValueType<AddressSet> ADDRESSES = new ValueType<>(
             "addresses",
-            "a list of addresses and ranges: 192.0.2.7, 10.0.0.0/8, 10.0.0.1-10.0.0.9, ~ before an element excludes"
-                    + " it; or all",
+            "a list of addresses and ranges: 192.0.2.7, 10.0.0.0/8, 10.0.0.1-10.0.0.9; ~ before one excludes it; or"
+                    + " all",
             AddressSet.class,
             text -> AddressSet.of(readNames(text)),
             AddressSet::toString,
@@ -220,7 +220,7 @@ public final class ValueType<T> {
 
     public static final ValueType<String> REGEX = new ValueType<>(
             "expression",
-            "a regular expression in RE2's syntax, which matches anywhere unless it has ^ or $",
+            "a regular expression in RE2 syntax, which matches anywhere unless it has ^ or $",
             String.class,
             ValueType::readRegex,
             Function.identity(),

@@ -17,7 +17,7 @@ public final class Http2Keys {
                     + " HTTP/1.1 works there too.");
     public static final ConfigKey<OriginConfig.Http2> GROUP = ConfigKey.builder(
                     "origins[].http2", ValueType.word(OriginConfig.Http2.class, false))
-            .description("As origin.http2, for the hosts of the group; by default, the value of the rule.");
+            .description("As origin.http2, for the hosts of the group; the default is the value of the rule.");
     public static final ConfigKey<Integer> STREAMS = ConfigKey.builder("http2.streams", ValueType.INTEGER)
             .within(1, 100_000)
             .defaultsTo(100)
@@ -49,24 +49,22 @@ public final class Http2Keys {
             .defaultsTo(3000)
             .atsName("proxy.config.http2.max_settings_frames_per_minute, proxy.config.http2.max_ping_frames_per_minute,"
                     + " proxy.config.http2.max_priority_frames_per_minute")
-            .description(
-                    "SETTINGS, PING, PRIORITY, GOAWAY, DATA without content, unknown frames and WINDOW_UPDATE without"
-                            + " a response of one connection in 30 s; one more ends it (ENHANCE_YOUR_CALM).");
+            .description("Control frames of one connection in 30 s: SETTINGS, PING, PRIORITY, GOAWAY, DATA without"
+                    + " content, unknown frames, and WINDOW_UPDATE without a response in progress. One more"
+                    + " ends the connection (ENHANCE_YOUR_CALM).");
     public static final ConfigKey<Long> STREAM_WINDOW = ConfigKey.builder("http2.stream_window", ValueType.SIZE)
             .within(65_535L, 16L * 1024 * 1024)
             .defaultsTo(256L * 1024)
             .atsName("proxy.config.http2.initial_window_size_in")
-            .description(
-                    "Content of one HTTP/2 request that a client may send before the origin reads any of it; less while"
-                            + " memory is scarce.");
+            .description("Content of one HTTP/2 request that a client may send before the origin takes any of it. While"
+                    + " memory is scarce, the limit is lower.");
 
     public static final ConfigKey<OriginConfig.Http2> ORIGIN = ConfigKey.builder(
                     "origin.http2", ValueType.word(OriginConfig.Http2.class, false))
             .defaultsTo(OriginConfig.Http2.OFF)
             .perRule()
-            .description(
-                    "HTTP version for origins: off (HTTP/1.1), alpn (an https origin chooses it in the TLS handshake,"
-                            + " and gets HTTP/1.1 otherwise), or prior_knowledge (always, for http origins too).");
+            .description("HTTP/2 for origins: off (HTTP/1.1 only), alpn (if an https origin chooses it in the TLS"
+                    + " handshake, else HTTP/1.1), or prior_knowledge (always, for http origins too).");
     public static final ConfigKey<Integer> ORIGIN_STREAMS = ConfigKey.builder("origin.http2_streams", ValueType.INTEGER)
             .within(1, 100_000)
             .defaultsTo(100)

@@ -31,9 +31,10 @@ public final class OriginGroupKeys {
                                     OriginGroupConfig.Policy.STICKY)))
             .defaultsTo(OriginGroupConfig.Policy.ROUND_ROBIN)
             .atsName("policy, round_robin")
-            .description("Choice of the host for a request: all in turn by weight; the host with the fewest requests in"
-                    + " progress for its weight; by the hash of hash_key; the first that is up; by the"
-                    + " client's address; or the host of the last request, until it fails.");
+            .description("Choice of the host for a request. round_robin: all in turn by weight. least_loaded: the"
+                    + " fewest requests in progress for its weight. consistent_hash: by the hash of hash_key."
+                    + " first_live: the first that is up. sticky: by the client's address. latched: the host of the"
+                    + " last request, until it fails.");
     public static final ConfigKey<OriginGroupConfig.HashKey> HASH_KEY = ConfigKey.builder(
                     "origins[].hash_key",
                     ValueType.word(
@@ -53,10 +54,10 @@ public final class OriginGroupKeys {
             .defaultsTo(OriginGroupConfig.RingMode.EXHAUST_RING)
             .atsName("ring_mode, secondary_mode")
             .description(
-                    "Use of backups: when no other host is up; or, with consistent_hash, when the URL's own host does"
-                            + " not answer; or, with peering_ring, as upstream of this proxy and its siblings, which"
-                            + " are the other hosts: siblings send requests to the owner of the URL, and the owner"
-                            + " sends them to the backups or to the rule's to.");
+                    "Use of backups. exhaust_ring: when no other host is up. alternate_ring: when the URL's own host"
+                            + " does not answer. peering_ring: as upstream servers; the other hosts are this proxy"
+                            + " and its siblings. A sibling sends a request to the owner of the URL, and the owner"
+                            + " sends it to a backup or to the rule's to. All but exhaust_ring need consistent_hash.");
     public static final ConfigKey<List<ConfigValues>> HOSTS = ConfigKey.builder("origins[].hosts", ValueType.LIST)
             .required()
             .atsName("hosts, parent, secondary_parent")
@@ -84,10 +85,10 @@ public final class OriginGroupKeys {
                     "origins[].connections_max", ValueType.INTEGER)
             .within(1, 1_000_000)
             .atsName("proxy.config.http.per_server.connection.max")
-            .description("As origin.connections_max, for each host of the group; by default, origin.connections_max.");
+            .description("As origin.connections_max, for each host of the group; the default is that key.");
     public static final ConfigKey<Integer> QUEUE_MAX = ConfigKey.builder("origins[].queue_max", ValueType.INTEGER)
             .within(0, 1_000_000)
-            .description("As origin.queue_max, for each host of the group; by default, origin.queue_max.");
+            .description("As origin.queue_max, for each host of the group; the default is that key.");
     public static final ConfigKey<Boolean> PARENT_IS_PROXY = ConfigKey.builder(
                     "origins[].parent_is_proxy", ValueType.BOOLEAN)
             .defaultsTo(false)
@@ -119,8 +120,8 @@ public final class OriginGroupKeys {
             .atsName(
                     "max_simple_retries, max_unavailable_retries, proxy.config.http.parent_proxy.total_connect_attempts")
             .description(
-                    "Attempts for one request, including the first: each host once, then again those that are up and"
-                            + " gave no answer; 1 tries no other host.");
+                    "Attempts for one request, including the first: each host once, then again hosts that are up but"
+                            + " gave no answer. With 1 no other host is tried.");
     public static final ConfigKey<List<String>> RETRY_RESPONSE_CODES = ConfigKey.builder(
                     "origins[].retry.response_codes", ValueType.STATUSES)
             .defaultsTo(List.of("502", "503", "504"))

@@ -9,7 +9,7 @@ import java.util.List;
 public final class TunnelKeys {
     public static final ConfigKey<Integer> GROUP_MAX = ConfigKey.builder("origins[].tunnels_max", ValueType.INTEGER)
             .within(1, 1_000_000)
-            .description("As origin.tunnels_max, for each host of the group; by default, origin.tunnels_max.");
+            .description("As origin.tunnels_max, for each host of the group; the default is that key.");
     public static final ConfigKey<List<String>> UPGRADE = ConfigKey.builder("upgrade", ValueType.PROTOCOLS)
             .defaultsTo(List.of())
             .perRule()

@@ -13,16 +13,15 @@ import java.util.Map;
 public final class RemapKeys {
     public static final ConfigKey<RuleUrl> MAP = ConfigKey.builder("remap[].map", ValueType.RULE_FROM)
             .atsName("map")
-            .description(
-                    "Client URLs that begin with this are mapped. Without a port it matches all ports that no other"
-                            + " rule for the host names; a path alone matches every host; ws and wss match requests"
-                            + " for WebSocket. A rule has exactly one of the keys from map to"
-                            + " regex_redirect_temporary, which determines its kind.");
+            .description("Client URLs that begin with this are mapped. A URL without a port matches all ports that no"
+                    + " other rule for the host names. A path alone matches every host. The schemes ws and"
+                    + " wss match requests for WebSocket. A rule has exactly one of the keys from map to"
+                    + " regex_redirect_temporary, which determines its kind.");
     public static final ConfigKey<RuleUrl> REGEX_MAP = ConfigKey.builder("remap[].regex_map", ValueType.RULE_REGEX)
             .atsName("regex_map")
             .description(
-                    "As map, but the host is an expression in RE2 syntax that must match the whole host of the client;"
-                            + " $0 in to stands for the host, $1 to $9 for the matched groups.");
+                    "As map, but the host is an expression in RE2 syntax that must match the client's whole host. In"
+                            + " to, $0 stands for the host, and $1 to $9 for the matched groups.");
     public static final ConfigKey<RuleUrl> MAP_WITH_RECV_PORT = ConfigKey.builder(
                     "remap[].map_with_recv_port", ValueType.RULE_FROM)
             .atsName("map_with_recv_port")
@@ -32,7 +31,7 @@ public final class RemapKeys {
     public static final ConfigKey<RuleUrl> REGEX_MAP_WITH_RECV_PORT = ConfigKey.builder(
                     "remap[].regex_map_with_recv_port", ValueType.RULE_REGEX)
             .atsName("regex_map_with_recv_port")
-            .description("As map_with_recv_port, but the host is an expression, as for regex_map.");
+            .description("As map_with_recv_port, but the host is an expression as in regex_map.");
     public static final ConfigKey<RuleUrl> MAP_WITH_REFERER = ConfigKey.builder(
                     "remap[].map_with_referer", ValueType.RULE_FROM)
             .atsName("map_with_referer, proxy.config.http.referer_filter")
@@ -46,8 +45,8 @@ public final class RemapKeys {
     public static final ConfigKey<RuleUrl> REDIRECT = ConfigKey.builder("remap[].redirect", ValueType.RULE_FROM)
             .atsName("redirect")
             .description(
-                    "Client URLs that begin with this are answered with 301 and the URL of to, the rest of the path"
-                            + " and the query appended; no request is sent to an origin.");
+                    "Client URLs that begin with this are redirected to the URL of to with 301; the rest of the path"
+                            + " and the query are appended. No request goes to an origin.");
     public static final ConfigKey<RuleUrl> REDIRECT_TEMPORARY = ConfigKey.builder(
                     "remap[].redirect_temporary", ValueType.RULE_FROM)
             .atsName("redirect_temporary")
@@ -55,12 +54,12 @@ public final class RemapKeys {
     public static final ConfigKey<RuleUrl> REGEX_REDIRECT = ConfigKey.builder(
                     "remap[].regex_redirect", ValueType.RULE_REGEX)
             .atsName("regex_redirect")
-            .description("As redirect, but the host is an expression, as for regex_map. Such rules are tried after all"
-                    + " others.");
+            .description("As redirect, but the host is an expression as in regex_map. These rules are tried after all"
+                    + " other kinds.");
     public static final ConfigKey<RuleUrl> REGEX_REDIRECT_TEMPORARY = ConfigKey.builder(
                     "remap[].regex_redirect_temporary", ValueType.RULE_REGEX)
             .atsName("regex_redirect_temporary")
-            .description("As redirect_temporary, but the host is an expression, as for regex_map.");
+            .description("As redirect_temporary, but the host is an expression as in regex_map.");
     public static final ConfigKey<RuleUrl> TO = ConfigKey.builder("remap[].to", ValueType.RULE_TO)
             .required()
             .description(
@@ -75,14 +74,14 @@ public final class RemapKeys {
     public static final ConfigKey<List<String>> REFERERS = ConfigKey.builder("remap[].referers", ValueType.REFERERS)
             .atsName("map_with_referer")
             .description(
-                    "For map_with_referer: expressions in RE2 syntax that match anywhere in Referer, ignoring case;"
-                            + " the first match decides. ~ before an expression refuses the request; * accepts any"
-                            + " other Referer; ~* accepts requests without Referer.");
+                    "For map_with_referer: expressions in RE2 syntax that match anywhere in Referer, ignoring case."
+                            + " The first match decides. With ~ before the expression it refuses the request. *"
+                            + " accepts any other Referer, and ~* accepts requests without Referer.");
     public static final ConfigKey<String> REFERER_REDIRECT = ConfigKey.builder(
                     "remap[].referer_redirect", ValueType.REFERER_REDIRECT)
             .atsName("map_with_referer, proxy.config.http.referer_format_redirect")
-            .description("Redirection target, with 302, for requests that map_with_referer refuses; %r stands for the"
-                    + " Referer, %f for the rule's URL, %t for the URL of to, %o for the URL of the origin"
+            .description("Redirection target, with 302, for requests that map_with_referer refuses. %r stands for the"
+                    + " Referer, %f for the rule's URL, %t for the URL of to, and %o for the URL of the origin"
                     + " request.");
     public static final ConfigKey<Boolean> REWRITE_SET_COOKIE = ConfigKey.builder(
                     "remap[].rewrite_set_cookie", ValueType.BOOLEAN)

@@ -17,7 +17,7 @@ public final class AcmeKeys {
     public static final ConfigKey<Boolean> ACCEPT_TERMS = ConfigKey.builder("tls.acme.accept_terms", ValueType.BOOLEAN)
             .defaultsTo(false)
             .description(
-                    "Whether the operator accepts the terms of service of every issuer; no certificate is issued before.");
+                    "Whether you accept the terms of service of every issuer; without this no certificate is issued.");
     public static final ConfigKey<List<ConfigValues>> ISSUERS = ConfigKey.builder("tls.acme.issuers", ValueType.LIST)
             .description(
                     "Issuers in order of preference; if one fails, the next one is used. By default, Let's Encrypt.");
@@ -63,13 +63,14 @@ public final class AcmeKeys {
                     "tls.acme.issuances_per_name_per_hour", ValueType.INTEGER)
             .within(1, 1000)
             .defaultsTo(5)
-            .description("Limit of orders for one name within an hour, failed ones included.");
+            .description("Maximum number of orders for one name within an hour, including failed ones.");
     public static final ConfigKey<Path> STORAGE = ConfigKey.builder("tls.acme.storage", ValueType.PATH)
             .description("Directory for accounts, keys and certificates; by default, acme in the state directory.");
     public static final ConfigKey<String> ASK = ConfigKey.builder("tls.acme.on_demand.ask", ValueType.STRING)
             .description(
-                    "URL that permits certificates for unknown names: it is requested with ?domain=NAME, and status 200"
-                            + " permits the name. Without this key no certificate is issued on demand.");
+                    "URL that decides about a certificate for an unknown name: it gets a request with ?domain=NAME,"
+                            + " and the answer 200 permits the certificate. Without this key no certificate is issued"
+                            + " on demand.");
     public static final ConfigKey<Duration> WAIT = ConfigKey.builder("tls.acme.on_demand.wait", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofMinutes(2))
             .defaultsTo(Duration.ofSeconds(15))
@@ -79,7 +80,8 @@ public final class AcmeKeys {
             .within(1, 10_000)
             .defaultsTo(100)
             .description(
-                    "Limit of names that wait for a certificate on demand; handshakes for further names do not wait.");
+                    "Maximum number of names that wait for a certificate on demand at the same time; handshakes for"
+                            + " further names do not wait.");
 
     private AcmeKeys() {}
 }

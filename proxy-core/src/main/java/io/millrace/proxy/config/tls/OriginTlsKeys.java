@@ -40,9 +40,8 @@ public final class OriginTlsKeys {
             ConfigKey.builder("origin.tls.certificate", ValueType.PATH)
                     .perRule()
                     .atsName("proxy.config.ssl.client.cert.filename")
-                    .description(
-                            "PEM file with the client certificate that origins are shown, and its issuers; it may hold the"
-                                    + " key too."),
+                    .description("PEM file with the client certificate for origins, and its issuers; it may contain the"
+                            + " key too."),
             ConfigKey.builder("origin.tls.key", ValueType.PATH)
                     .perRule()
                     .atsName("proxy.config.ssl.client.private_key.filename")

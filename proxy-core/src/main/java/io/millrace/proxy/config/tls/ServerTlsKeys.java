@@ -88,9 +88,9 @@ public final class ServerTlsKeys {
                     .rolling()
                     .atsName("proxy.config.ssl.hsts_max_age")
                     .description(
-                            "Adds Strict-Transport-Security to responses over TLS that have none: the time for which"
-                                    + " browsers use https only; 0 makes browsers forget the policy. Without this key"
-                                    + " nothing is added."),
+                            "Adds Strict-Transport-Security to responses over TLS that do not have it. The value is"
+                                    + " the time for which browsers use https only; 0 makes browsers forget the"
+                                    + " policy. Without this key no field is added."),
             ConfigKey.builder("tls.hsts.include_subdomains", ValueType.BOOLEAN)
                     .defaultsTo(false)
                     .rolling()
@@ -100,15 +100,14 @@ public final class ServerTlsKeys {
                     .defaultsTo(false)
                     .rolling()
                     .description(
-                            "Whether browsers may include the host in their preload lists; needs include_subdomains"
-                                    + " and a max_age of 365 days."),
+                            "Whether browsers may include the host in their built-in lists; needs include_subdomains"
+                                    + " and a max_age of at least 365 days."),
             ConfigKey.builder("tls.ocsp_stapling", ValueType.BOOLEAN)
                     .defaultsTo(true)
                     .rolling()
                     .atsName("proxy.config.ssl.ocsp.enabled")
-                    .description(
-                            "Whether handshakes carry the issuer's confirmation that the certificate is not revoked."
-                                    + " The proxy requests it from the OCSP responder that the certificate names."));
+                    .description("Whether handshakes contain an OCSP answer, which confirms that the certificate is not"
+                            + " revoked. The proxy requests it from the responder that the certificate names."));
 
     public static final Section LISTEN = new Section(
             ConfigKey.builder("listen[].tls.min_version", ValueType.TLS_VERSION)

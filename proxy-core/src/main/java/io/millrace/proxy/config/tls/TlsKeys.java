@@ -31,10 +31,9 @@ public final class TlsKeys {
             .description(
                     "PEM file with the unencrypted private key; without it the key is in the file of the certificate.");
     public static final ConfigKey<Path> DIRECTORY = ConfigKey.builder("tls.certificates[].directory", ValueType.PATH)
-            .description(
-                    "Directory instead of files: NAME.pem or NAME.crt with NAME.key, *.pem with both in one file, or"
-                            + " NAME/fullchain.pem with NAME/privkey.pem, as lego, certbot and dehydrated write"
-                            + " them.");
+            .description("Directory with certificates, as lego, certbot and dehydrated write them: NAME.pem or NAME.crt"
+                    + " with NAME.key, *.pem with both in one file, or NAME/fullchain.pem with"
+                    + " NAME/privkey.pem.");
     public static final ConfigKey<List<String>> NAMES = ConfigKey.builder("tls.certificates[].names", ValueType.NAMES)
             .atsName("dest_fqdn")
             .description("Names that these certificates are used for, such as www.example.com and *.example.com; the"
@@ -58,14 +57,14 @@ public final class TlsKeys {
             .within(Duration.ofMillis(100), Duration.ofHours(1))
             .defaultsTo(Duration.ofSeconds(5))
             .description(
-                    "Time between checks of certificate files for changes. After slow checks the pause is longer, up"
-                            + " to 10 s.");
+                    "Time between checks of certificate files for changes. If a check takes long, the pause becomes"
+                            + " longer, up to 10 s.");
 
     public static final ConfigKey<Path> TICKET_KEYS_FILE = ConfigKey.builder("tls.ticket_keys_file", ValueType.PATH)
             .atsName("proxy.config.ssl.server.ticket_key.filename")
             .description(
-                    "File with session ticket keys of 48 bytes each, the newest first, for several machines with the same"
-                            + " names; without it keys are made, and renewed every 12 hours.");
+                    "File with session ticket keys of 48 bytes each, the newest first, for several machines with the"
+                            + " same names. Without it the launcher makes keys and renews them every 12 hours.");
     public static final ConfigKey<String> CLIENT_SUBJECT_FIELD = ConfigKey.builder(
                     "tls.client_subject_field", ValueType.FIELD_NAME)
             .description("Request field that tells origins the subject of a verified client certificate, such as"

@@ -143,24 +143,25 @@ public final class ConfigReference {
             - `--set KEY=VALUE` on the command line sets any key and wins over the file. A list is set as a whole:
               `--set 'listen=[":8080", ":8081"]'`.
             - `include` names further files with rules. `millctl config set` changes a key while the proxy runs, `millctl config
-              describe` says all of this page about one key, with its present value: see
+              describe` shows the same information about one key, with its present value: see
               [operating.md](../guide/operating.md#change-the-configuration).
-            - Secrets are in files that keys name, never in values.
-            - Anchors, aliases and merge keys work: `<<: *name` takes what a section does not set itself. A section merges 100
-              sections at most; all aliases together stand for 64 MiB at most.
-            - Regular expressions are RE2's and run in linear time. An expression has 65536 characters, 100 levels of groups,
-              and a program of 20000 steps, 4000 of them branches, at most; all expressions together 1000000 steps.
-            - The file and what it includes have 16 MiB at most; 1000 problems are shown.
-            - Where a key takes words that Traffic Server numbers, its number does as well.
-            - A relative path starts at the directory of the file that names it.
-            - `change` says what a new value takes: *live*, the running worker takes it over; *rolling*, a new worker starts
-              beside the old one, which drains; *relaunch*, the launcher must be restarted. None refuses a connection.
-              What is live holds on connections and in tunnels that are open too; a request that has begun ends with the
-              settings with which it began.
-            - Keys with a star may also stand in an element of `remap`, under the same name, and then hold for the requests
-              of that rule alone.
+            - Secrets are in files that keys name; no value contains a secret.
+            - Anchors, aliases and merge keys work: `<<: *name` adds the keys that a section does not set itself. A section can
+              merge at most 100 others; all aliases together may expand to at most 64 MiB.
+            - Regular expressions are RE2's and run in linear time. An expression may have at most 65536 characters, 100 levels of
+              groups, and a compiled program of 20000 steps, 4000 of them branches. All expressions together may have 1000000
+              steps.
+            - The file and its included files may have at most 16 MiB in total; at most 1000 problems are shown.
+            - If Traffic Server has numbers for the words of a key, the numbers are accepted too.
+            - A relative path is relative to the directory of the file that names it.
+            - The column `change` shows how a new value is applied. *live*: by the running worker, also to open connections and
+              tunnels. *rolling*: by a new worker, while the old one finishes its requests. *relaunch*: after a restart of the
+              launcher. No connection is refused in any of these cases. A request in progress keeps the settings with which it
+              began.
+            - Keys with a star can also be set in an element of `remap`, under the same name. Such a value applies only to the
+              requests of that rule.
 
-            [configuring-sites.md](../guide/configuring-sites.md) says which rule a request gets, and how the lines of Traffic Server's remap.config are written here.
-            [access.md](../guide/access.md) says who may ask for what.
+            [configuring-sites.md](../guide/configuring-sites.md) explains which rule a request gets, and the equivalents of lines
+            of Traffic Server's remap.config. [access.md](../guide/access.md) explains the access of clients.
             """;
 }

@@ -37,7 +37,7 @@ final class ConfigReferenceTest {
     void describesOneKey() {
         assertEquals("""
                 cache.max_stale_age
-                  How long past its freshness lifetime a response may still be served while the origin fails.
+                  Time after the end of its lifetime for which a response may be served while the origin fails.
                   type      duration (time: ms, s, m, h, d)
                   default   7d
                   bounds    0 to 3650d
