@@ -278,7 +278,7 @@ class BothLanesTest {
         Map<Counter, Long> counts = new TreeMap<>();
         for (Counter counter : Counter.values()) {
             MetricFamily family = counter.family();
-            // Counters of the lanes, and counters of background work.
+            // The lanes' own; and what is carried over from time to time.
             if (family != MetricFamily.FAST_LANE_MOVES
                     && family != MetricFamily.FAST_LANE_REQUESTS
                     && !counter.name().startsWith("ORIGIN_CONNECTIONS")

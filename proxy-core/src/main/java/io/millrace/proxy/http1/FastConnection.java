@@ -99,7 +99,7 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
         return gone;
     }
 
-    /** Returns true if answers wait in {@link GatheredAnswers}. */
+    /** Whether answers wait in {@link GatheredAnswers}. */
     boolean isWaiting() {
         return waiting;
     }

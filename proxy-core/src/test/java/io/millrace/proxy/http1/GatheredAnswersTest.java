@@ -40,10 +40,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/**
- * Tests responses to several connections that are sent together by the event loop, and ends of connections in the
- * meantime.
- */
+/** Answers to several connections that wait for one another on the event loop: whom they reach, and what ends connections meanwhile. */
 class GatheredAnswersTest {
     private static final long SECOND = 1_000_000_000L;
     private static final Http1Settings SETTINGS =
