@@ -21,8 +21,8 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
- * An application that embeds two proxies, run by EmbeddingTest in a JVM without flags. It prints OK, or what was wrong
- * and exits with 1. What counts as left behind is measured against the JVM as it was before the first proxy.
+ * An application that embeds two proxies. EmbeddingTest runs it in a JVM without flags. It prints OK, or the errors and
+ * exits with 1. Remaining resources are compared with those of the JVM before the first proxy.
  */
 public final class TwoProxies {
 
@@ -44,7 +44,7 @@ public final class TwoProxies {
         });
         origin.start();
         String originUrl = "http://127.0.0.1:" + origin.getAddress().getPort();
-        // The client's and the origin's own threads and descriptors are there before the count begins.
+        // The client's and the origin's threads and descriptors exist before the count begins.
         fetch(origin.getAddress().getPort());
 
         Set<String> threads = threads();
@@ -78,7 +78,7 @@ public final class TwoProxies {
 
     private static String fetch(int port) throws IOException {
         String[] answer = new String[1];
-        // A thread of its own, because the JDK keeps a direct buffer for each thread that used a socket.
+        // In a separate thread, because the JDK keeps a direct buffer for each thread that used a socket.
         Thread client = new Thread(() -> {
             try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
                 socket.getOutputStream()
@@ -104,7 +104,7 @@ public final class TwoProxies {
         return names;
     }
 
-    /** Open descriptors but for jars and libraries, which stay loaded with the classes. */
+    /** Returns open descriptors except jars and libraries, which stay open with the classes. */
     private static List<String> descriptors() {
         List<String> open = new ArrayList<>();
         try (Stream<Path> all = Files.list(Path.of("/proc/self/fd"))) {
@@ -132,7 +132,7 @@ public final class TwoProxies {
         }
     }
 
-    /** Direct buffers of the JDK and those that Netty allocates past it. */
+    /** Returns the bytes of direct buffers of the JDK, and of those that Netty allocates directly. */
     private static long directBytes() {
         long bytes = PlatformDependent.usedDirectMemory();
         for (BufferPoolMXBean pool : ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class)) {

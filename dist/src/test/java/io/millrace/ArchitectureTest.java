@@ -8,7 +8,7 @@ import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 
-/** The walls between launcher and worker. */
+/** Rules for the dependencies between launcher and worker. */
 @AnalyzeClasses(
         packages = {"io.millrace.launcher", "io.millrace.worker"},
         importOptions = ImportOption.DoNotIncludeTests.class)

@@ -28,7 +28,7 @@ class ChangelogTest {
                 List.of("3: characters actual=300, limit=240", "[0.1.0]: lines actual=82, limit=80"), tooLong(lines));
     }
 
-    /** Entries above their limits: a version's lines with its heading, and the characters of one line. */
+    /** Returns the entries above their limits: lines of a version with its heading, and characters of one line. */
     private static List<String> tooLong(List<String> lines) {
         List<String> found = new ArrayList<>();
         String version = null;

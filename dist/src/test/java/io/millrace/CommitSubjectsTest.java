@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code .ci/subjects} refuses new commits with subjects that are too long or say wip. */
+/** Tests that {@code .ci/subjects} refuses new commits with subjects that are too long or contain wip. */
 class CommitSubjectsTest {
     private static final Path SCRIPT =
             Path.of("../.ci/subjects").toAbsolutePath().normalize();

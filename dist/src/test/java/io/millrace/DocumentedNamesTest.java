@@ -14,11 +14,14 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Classes and files that the documentation names exist. */
+/** Tests that classes and files named in the documentation exist. */
 class DocumentedNamesTest {
     private static final Path ROOT = Path.of("..");
 
-    /** Words in code font that look like classes of ours and are not: units, HTTP fields, classes of libraries, checks, systemd. */
+    /**
+     * Words in code font that look like classes of this project but are units, HTTP fields, classes of libraries,
+     * checks, or systemd settings.
+     */
     private static final Set<String> OTHER_WORDS = Set.of(
             "KiB",
             "MiB",

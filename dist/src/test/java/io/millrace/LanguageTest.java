@@ -95,7 +95,7 @@ class LanguageTest {
         return found;
     }
 
-    /** All pages, and all Java files but the rules' own, whose texts are examples. */
+    /** Returns all pages, and all Java files except those of the rules, whose texts are examples. */
     private static List<Path> texts() throws IOException {
         List<Path> texts = new ArrayList<>();
         for (String page :

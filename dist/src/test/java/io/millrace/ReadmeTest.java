@@ -18,7 +18,7 @@ import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The README fits on one screen; its code and that of the embedding guide compile. */
+/** Tests that the README fits on one screen, and that its code and that of the embedding guide compile. */
 class ReadmeTest {
     private static final int LINES_MAX = 70;
     private static final Path README = Path.of("../README.md");

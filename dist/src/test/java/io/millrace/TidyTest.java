@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The sources of every module keep the rules of style that a glance can check. */
+/** Checks the style of the sources of every module. */
 class TidyTest {
     @ParameterizedTest
     @ValueSource(

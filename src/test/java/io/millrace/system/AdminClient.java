@@ -10,10 +10,10 @@ import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
-/** Speaks the admin HTTP API on a Unix socket, one connection per request. Immutable. */
+/** A client of the admin HTTP API on a Unix socket, with one connection per request. Immutable. */
 record AdminClient(Path socket) {
 
-    /** A whole answer of the admin API. */
+    /** A complete response of the admin API. */
     record Answer(int status, String text) {
 
         Json json() {

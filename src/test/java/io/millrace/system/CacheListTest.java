@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** {@code millctl cache list} of the packed product, and that the library beneath it tells nobody. */
+/** Tests {@code millctl cache list} of the packed product, and that its map library sends no data. */
 class CacheListTest {
     private static final String FRESH = "Cache-Control: max-age=600";
     private static final Duration LISTED_WITHIN = Duration.ofSeconds(60);
@@ -101,7 +101,7 @@ class CacheListTest {
             awaitListed(proxy, 3);
             assertTrue(Files.exists(proxy.state().resolve("cache/inventory")), "there is an inventory");
         } finally {
-            // The tracer itself heeds no signal; it ends with what it traces.
+            // The tracer itself ignores signals; it ends with the traced process.
             ProcessHandle.of(launcher).ifPresent(ProcessHandle::destroy);
             proxy.awaitExit();
         }

@@ -20,9 +20,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * The public HTTP cache test suite (npm {@code http-cache-tests}) against the product in its default configuration. What it
- * does not pass is listed, with the reason, in {@code docs/reference/conformance.md}. Another edition of the suite is tried with the
- * environment's {@code CACHE_TESTS_DIR}; its verdicts are then printed and not judged.
+ * Runs the public HTTP cache test suite (npm {@code http-cache-tests}) against the product in its default
+ * configuration. {@code docs/reference/conformance.md} lists the failing cases with reasons. The environment variable
+ * {@code CACHE_TESTS_DIR} selects another edition of the suite; its verdicts are printed and not checked.
  */
 class CacheSuiteTest {
 
@@ -35,7 +35,7 @@ class CacheSuiteTest {
     @RegisterExtension
     static final PackedProduct product = PackedProduct.asShipped();
 
-    /** One case's verdict, in the suite's words. */
+    /** The verdict of one case, in the suite's words. */
     private record Verdict(String id, String kind, String outcome, String detail) {
         static Verdict of(String line) {
             String[] parts = line.split("\t", -1);
@@ -58,7 +58,7 @@ class CacheSuiteTest {
         run(false);
     }
 
-    /** The same cases have the same verdicts when every request comes by HTTP/2. */
+    /** The same cases have the same verdicts if every request uses HTTP/2. */
     @Tag("nightly")
     @Test
     @Timeout(300)
@@ -136,7 +136,7 @@ class CacheSuiteTest {
                 .collect(Collectors.joining("\n"));
     }
 
-    /** Fetches the suite that {@code package.json} names, unless an earlier run has. */
+    /** Fetches the suite named in {@code package.json}, unless an earlier run has. */
     private static Path fetchSuite() throws IOException {
         Path directory = Path.of("target", "cache-suite").toAbsolutePath();
         Path suite = directory.resolve("node_modules/http-cache-tests");

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is stored, when it is reused and what is sent of it (RFC 9111, RFC 9110 sections 13 and 14, RFC 9211). */
+/** Tests storing, reuse and partial responses (RFC 9111, RFC 9110 sections 13 and 14, RFC 9211). */
 class CachingRulesTest {
 
     private static final String FRESH = "Cache-Control: max-age=600";
@@ -29,7 +29,7 @@ class CachingRulesTest {
     @RegisterExtension
     static final ScriptedOrigin origin = new ScriptedOrigin();
 
-    /** The origin that goes down. */
+    /** The origin that is stopped. */
     @RegisterExtension
     static final ScriptedOrigin mortal = new ScriptedOrigin();
 
@@ -302,7 +302,7 @@ class CachingRulesTest {
         }
     }
 
-    /** An error answer is as good as a broken connection where a whole answer would be wrong. */
+    /** If a whole response would be wrong, an error response is as good as an aborted connection. */
     private static void refusalAsException(RawResponse response) throws IOException {
         if (response.status() >= 500) {
             throw new IOException("refused: " + response);

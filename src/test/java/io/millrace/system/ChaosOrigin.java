@@ -19,22 +19,22 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An origin that is made to fail and to recover while it is used: one thread for each connection. It counts the health checks that
- * it passes after each recovery until the first request comes. Thread-safe; the mode is changed by one thread.
+ * An origin that fails and recovers on demand, with one thread for each connection. After each recovery it counts the
+ * passed health checks until the first request arrives. Thread-safe; one thread changes the mode.
  */
 final class ChaosOrigin implements AutoCloseable {
 
-    /** What it does with requests. */
+    /** The handling of requests. */
     enum Mode {
         /** Answers them. */
         OK,
-        /** Reads them and keeps silent until the mode changes. */
+        /** Reads them and does not answer until the mode changes. */
         SILENT,
         /** Resets the connection. */
         RESET,
         /** Answers 503. */
         UNAVAILABLE,
-        /** Is not there: nothing listens, and what was connected is closed. */
+        /** The origin does not listen, and its connections are closed. */
         KILLED
     }
 
@@ -44,7 +44,7 @@ final class ChaosOrigin implements AutoCloseable {
 
     private final int port;
     private final Map<String, byte[]> bodies;
-    /** Requests that all origins together have got. */
+    /** Requests that all origins together have received. */
     private final AtomicLong asked;
 
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
@@ -53,10 +53,10 @@ final class ChaosOrigin implements AutoCloseable {
     private volatile CountDownLatch modeChanged = new CountDownLatch(1);
     private @Nullable ServerSocket listening;
     private @Nullable Thread acceptor;
-    /** The one that waits for traffic; null when none does. */
+    /** The recovery that waits for traffic; null for none. */
     private @Nullable Return awaited;
 
-    /** What all had been asked when it last passed a check, or recovered. */
+    /** Requests to all origins at the last passed check or recovery. */
     private long askedBefore;
 
     private long answers;
@@ -65,13 +65,14 @@ final class ChaosOrigin implements AutoCloseable {
      * A recovery.
      *
      * @param from the mode before
-     * @param at when it recovered
-     * @param checks when it passed health checks before traffic came; those between which no origin was asked for anything are left out
-     * @param traffic when traffic came; empty while it has not
+     * @param at time of the recovery
+     * @param checks times of passed health checks before the first request; checks are omitted if no origin received a
+     *     request in between
+     * @param traffic time of the first request; empty before it
      */
     record Return(Mode from, Instant at, List<Instant> checks, List<Instant> traffic) {}
 
-    /** Listens on a port, to which it returns after each death. */
+    /** Listens on a port, and uses the same one after each stop. */
     ChaosOrigin(int port, Map<String, byte[]> bodies, AtomicLong asked) throws IOException {
         this.port = port;
         this.bodies = bodies;
@@ -87,7 +88,7 @@ final class ChaosOrigin implements AutoCloseable {
         return mode;
     }
 
-    /** Fails from now on, or recovers. */
+    /** Fails or recovers from now on. */
     void become(Mode next) throws IOException {
         if (mode == Mode.KILLED) {
             listen();
@@ -104,7 +105,7 @@ final class ChaosOrigin implements AutoCloseable {
         }
     }
 
-    /** The recoveries that saw traffic, and the last one, if it has seen none. */
+    /** Returns the recoveries that received traffic, and the last one, if it has received none. */
     List<Return> returns() {
         synchronized (returns) {
             List<Return> all = new ArrayList<>(returns);
@@ -173,7 +174,7 @@ final class ChaosOrigin implements AutoCloseable {
                 // The next request.
             }
         } catch (IOException e) {
-            // The proxy, or this origin's death, ends connections at any time.
+            // The proxy, or the stop of this origin, ends connections at any time.
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } finally {
@@ -189,7 +190,7 @@ final class ChaosOrigin implements AutoCloseable {
         switch (mode) {
             case OK -> ok(socket, target);
             case SILENT -> {
-                // What was asked in silence gets no answer ever: only what comes afterwards counts as a return.
+                // A request received in silent mode is never answered: only later ones count as a recovery.
                 if (change.await(MINUTE_SECONDS, TimeUnit.SECONDS)) {
                     return false;
                 }
@@ -228,7 +229,7 @@ final class ChaosOrigin implements AutoCloseable {
                 body);
     }
 
-    /** When all clients wait for an origin that is silent there is no traffic to return. */
+    /** While all clients wait for a silent origin there is no traffic that could return. */
     private void noteCheck(Return of) {
         long askedNow = asked.get();
         if (askedNow != askedBefore) {
@@ -237,7 +238,7 @@ final class ChaosOrigin implements AutoCloseable {
         }
     }
 
-    /** In one piece, so that a death comes before or after it. */
+    /** In one piece, so that a stop happens before or after it. */
     private static void send(Socket socket, String head, byte[] body) throws IOException {
         ByteArrayOutputStream whole = new ByteArrayOutputStream();
         whole.write(head.getBytes(StandardCharsets.US_ASCII));

@@ -24,9 +24,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Five origins behind one rule are killed, silenced, made to reset connections and to answer 503, and revived, at random under
- * keep-alive clients; one at least is always well. {@code millrace.chaos.seconds} (30) and {@code millrace.chaos.clients} (100) say
- * how long and how many, {@code millrace.seed} repeats a run.
+ * Five origins of one rule are stopped, silenced, made to reset connections or to answer 503, and recovered, at random
+ * under keep-alive clients. At least one always works. {@code millrace.chaos.seconds} (30) and
+ * {@code millrace.chaos.clients} (100) set time and number of clients; {@code millrace.seed} repeats a run.
  */
 @Tag("nightly")
 class ChaosOriginsTest {
@@ -35,13 +35,13 @@ class ChaosOriginsTest {
     private static final int ORIGINS = 5;
     private static final int THREADS = 2;
 
-    /** What passes between two events, milliseconds. */
+    /** Limit of the time between two events, in milliseconds. */
     private static final int EVENT_MILLIS_MAX = 800;
 
-    /** At the end all are well, so that traffic has come back to each when the load ends. */
+    /** At the end all origins work, so that each has traffic again when the load ends. */
     private static final int CALM_SECONDS = 5;
 
-    /** One brings a host back, and one more may pass before the first request arrives. */
+    /** One check brings a host up, and another one may pass before the first request arrives. */
     private static final int CHECKS_MAX = 2;
 
     @RegisterExtension
@@ -95,7 +95,7 @@ class ChaosOriginsTest {
         allAreKilledAndAStaleCopyAnswers(proxy, bodies);
     }
 
-    /** Until all are well again for the rest of the load. */
+    /** Disturbs the origins, and then lets all of them work for the rest of the load. */
     private void disturb(Random random, long calmNanos, CountDownLatch over, List<Throwable> problems) {
         try {
             while (!over.await(random.nextInt(EVENT_MILLIS_MAX), TimeUnit.MILLISECONDS)
@@ -139,7 +139,7 @@ class ChaosOriginsTest {
         assertEquals(bodies.get(target).length, stale.body().length);
     }
 
-    /** How often traffic returned after this many checks. */
+    /** Returns how often traffic returned after each number of checks. */
     private Map<Integer, Long> histogram() {
         return origins.stream()
                 .flatMap(origin -> origin.returns().stream())

@@ -20,13 +20,13 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Fifty clients wait for one answer that is not there yet; it is shared only when it may be (RFC 9111 section 4). */
+/** Tests fifty clients that wait for one response. It is shared only if that is permitted (RFC 9111 section 4). */
 class ColdKeyWaitersTest {
 
     private static final int WAITERS = 50;
     private static final int FENCES = 16;
 
-    /** An answer that its first waiter alone may have. */
+    /** A response that only its first client may receive. */
     record Unshareable(String name, List<String> fieldLines) {
         @Override
         public String toString() {
@@ -157,8 +157,8 @@ class ColdKeyWaitersTest {
     }
 
     /**
-     * Sends one request from each waiter and returns when the proxy has read them all: the origin has one of them, and
-     * requests on enough other connections, sent later, have gone all the way to the origin on every event loop.
+     * Sends one request from each client and returns when the proxy has read them all. The origin has one of them, and
+     * later requests on other connections have reached the origin on every event loop.
      */
     private static List<RawClient> askTogether(String path) throws IOException {
         List<RawClient> waiters = new ArrayList<>();

@@ -8,22 +8,22 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A command that ran to its end. Immutable. */
+/** A finished command. Immutable. */
 record Command(List<String> line, int exitCode, String out, String err) {
 
     private static final Duration TIME_LIMIT = Duration.ofSeconds(60);
 
-    /** Runs a command in a directory, where no launcher of this machine's user is found by chance. */
+    /** Runs a command in a directory in which no launcher of this machine's user is found. */
     static Command run(Path directory, List<String> line) {
         return run(directory, TIME_LIMIT, line);
     }
 
-    /** Runs a command that may take longer. */
+    /** Runs a command with a longer time limit. */
     static Command run(Path directory, Duration limit, List<String> line) {
         return run(directory, directory.resolve("no-state"), limit, line);
     }
 
-    /** Runs a command that looks for launchers in this {@code XDG_STATE_HOME}. */
+    /** Runs a command that searches for launchers in this {@code XDG_STATE_HOME}. */
     static Command run(Path directory, Path stateHome, List<String> line) {
         return run(directory, stateHome, TIME_LIMIT, line);
     }
@@ -62,7 +62,7 @@ record Command(List<String> line, int exitCode, String out, String err) {
         return run(Path.of("/"), List.of("sh", "-c", "command -v " + name)).exitCode() == 0;
     }
 
-    /** Itself, after a check that the command succeeded. */
+    /** Returns this after a check that the command succeeded. */
     Command succeeds() {
         if (exitCode != 0) {
             throw new AssertionError("exit code " + exitCode + " of " + this);

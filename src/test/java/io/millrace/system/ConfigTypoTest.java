@@ -24,10 +24,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Each key of the sample configurations misspelt in turn: one line says where and what was meant. */
+/** Tests each key of the sample configurations with a misspelling: one line has its place and a suggestion. */
 class ConfigTypoTest {
 
-    /** Every key of the configuration. */
+    /** A sample with every key of the configuration. */
     private static final String SAMPLE = """
             # Everything that can be said.
             listen:
@@ -117,7 +117,7 @@ class ConfigTypoTest {
 
     @BeforeAll
     static void startAndWriteWhatTheSampleNames() throws IOException {
-        // With a launcher to ask, millctl needs no second JVM for each check.
+        // With a running launcher, millctl needs no second JVM for each check.
         asked = product.launch().origin(origin.url()).start();
         directory = product.newDirectory();
         for (String name : new String[] {"cert.pem", "key.pem", "token"}) {
@@ -253,7 +253,7 @@ class ConfigTypoTest {
         return keys;
     }
 
-    /** Empty when the product said what it should about one misspelt key. */
+    /** Returns an empty text if the report about one misspelt key is correct. */
     private static String checkTypo(String text, Key key) throws IOException {
         String typo = typo(key);
         String[] lines = text.split("\n", -1);
@@ -274,7 +274,7 @@ class ConfigTypoTest {
         return right ? "" : "for " + typo + " at " + place + " got " + check;
     }
 
-    /** As {@code bin/millctl} does, whose process only starts a JVM for it. */
+    /** Like {@code bin/millctl}, which only starts a JVM. */
     private static Command checkWithin(Path file) {
         List<String> line = List.of(
                 "config",
@@ -301,7 +301,7 @@ class ConfigTypoTest {
                 .toList();
     }
 
-    /** One of three slips: a letter twice, two letters swapped, one left out. */
+    /** Returns one of three misspellings: a letter repeated, two letters swapped, or one omitted. */
     private static String typo(Key key) {
         String name = key.name();
         int middle = name.length() / 2;

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * A long answer from disk that goes on in the old worker while the new one writes over the store. By hand
+ * Tests a long response from disk that continues in the old worker while the new one overwrites the store. By hand with
  * {@code -Dmillrace.download.mebibytes=100}.
  */
 @Tag("nightly")

@@ -7,7 +7,10 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The library in somebody else's JVM: no flag, the jars of the packed product, one source file of the embedder's. */
+/**
+ * Tests the library in a foreign JVM: no flags, the jars of the packed product, and one source file of the embedding
+ * application.
+ */
 class EmbeddingTest {
 
     @RegisterExtension

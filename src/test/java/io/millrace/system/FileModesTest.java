@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The product's files are for its user and group only, however it is started and with whatever umask. */
+/** Tests that the product's files are accessible only to its user and group, with any start and any umask. */
 class FileModesTest {
     private static final long REQUESTS = 400;
 
@@ -92,7 +92,7 @@ class FileModesTest {
                 return FileVisitResult.CONTINUE;
             }
 
-            /** Sockets and files under a passing name come and go. */
+            /** Sockets and temporary files appear and disappear. */
             @Override
             public FileVisitResult visitFileFailed(Path file, IOException failure) {
                 return FileVisitResult.CONTINUE;

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Who asks from an address that no filter allows gets 403, and the others what they ask for. */
+/** Tests that clients whose addresses no filter allows receive 403, and the others their responses. */
 class FilteredClientsTest {
 
     @RegisterExtension

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Filters and lines of ip_allow, written and made by chance, let in the same as in Traffic Server. */
+/** Tests that filters and lines of ip_allow, written and random, admit the same clients as in Traffic Server. */
 @Tag("nightly")
 class FiltersSideBySideTest extends SideBySideFixture {
     @Test

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Automatic certificates on the packed product, with pebble as the issuer. */
+/** Tests automatic certificates of the packed product, with pebble as the issuer. */
 class FirstHttpsSiteTest {
     private static final String NAME = "www.example.com";
     private static final String NEW = "ok.example.com";
@@ -218,7 +218,7 @@ class FirstHttpsSiteTest {
         return shown(name);
     }
 
-    /** The answer on the plain port to a client behind a port mapping, whose URL has the standard port. */
+    /** Returns the response on the plain port to a client behind a port mapping, whose URL has the standard port. */
     private String plain() throws IOException {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), http)) {
             socket.setSoTimeout(20_000);
@@ -233,7 +233,7 @@ class FirstHttpsSiteTest {
         return shown(name, https);
     }
 
-    /** One request; the certificate that the server shows for a name. */
+    /** Sends one request; returns the certificate that the server presents for a name. */
     private static X509Certificate shown(String name, int port) throws Exception {
         AtomicReference<X509Certificate> seen = new AtomicReference<>();
         SSLContext context = SSLContext.getInstance("TLS");
@@ -251,7 +251,7 @@ class FirstHttpsSiteTest {
         }
     }
 
-    /** Trusts everything: the test compares certificates itself. */
+    /** Trusts every certificate: the test compares certificates itself. */
     private record Recording(AtomicReference<X509Certificate> seen) implements X509TrustManager {
         @Override
         public void checkClientTrusted(X509Certificate[] chain, String type) {

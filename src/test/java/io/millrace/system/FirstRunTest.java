@@ -24,7 +24,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a new user does first: the commands of the README, and what they promise. */
+/** Tests the first steps of a new user: the commands of the README and their results. */
 class FirstRunTest {
 
     private static final String FRESH = "Cache-Control: max-age=600";
@@ -38,7 +38,7 @@ class FirstRunTest {
     @RegisterExtension
     static final PackedProduct neverStarted = PackedProduct.unpackedAnew();
 
-    /** For tests that need no launcher of their own. */
+    /** For tests that need no separate launcher. */
     private static MillraceProcess shared;
 
     @BeforeAll
@@ -195,7 +195,7 @@ class FirstRunTest {
         assertTrue(exitCode == 0 || exitCode == 143, "exit code " + exitCode);
     }
 
-    /** Whether a new request is still answered. */
+    /** Returns true if a new request is still answered. */
     private static boolean accepts(MillraceProcess proxy) {
         try (RawClient client = RawClient.connect(proxy.port())) {
             client.request("GET", "/", "Connection: close").response();
@@ -248,7 +248,7 @@ class FirstRunTest {
             assertTrue(written.matches(line), () -> written + "\nis not " + line);
         }
         if (format.equals("squid")) {
-            // Each event loop hands its records over by itself: the two lines may stand in either order.
+            // Each event loop passes its records separately, so the two lines may be in either order.
             String lines = read(log);
             assertTrue(lines.contains("TCP_MISS/200"), lines);
             assertTrue(lines.contains("HIT/200"), lines);

@@ -11,8 +11,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Ports on loopback for servers that are started later, or again. They lie below those that the kernel gives to outgoing connections:
- * one of these would take a port between its choice and its use, and the server finds it taken. Any thread.
+ * Ports on loopback for servers that are started later or again. They are below the range for outgoing connections,
+ * which could take a port between its choice and its use. Thread-safe.
  */
 public final class FreePorts {
     private static final int FIRST = 10_240;
@@ -21,7 +21,7 @@ public final class FreePorts {
 
     private static final int END = firstOutgoing();
 
-    /** Test JVMs that run at the same time take their ports from different slices. Fork 0 runs alone. */
+    /** Concurrent test JVMs take their ports from different ranges. Fork 0 runs alone. */
     private static final int FORK = Integer.getInteger("millrace.test.fork", 0);
 
     private static final int SLICES = 8;
@@ -33,7 +33,7 @@ public final class FreePorts {
 
     private FreePorts() {}
 
-    /** A port that nobody has, and that was not given before by this until all others were. */
+    /** Returns an unused port; each is returned again only after all others. */
     public static int next() {
         for (int tries = 0; tries < SLICE_LENGTH; tries++) {
             int port = next.getAndUpdate(last -> last + 1 < SLICE_END ? last + 1 : SLICE_START);

@@ -17,12 +17,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * gRPC calls of every kind through the proxy, between the server and the client of the grpcio package, which pip installs
- * in a directory of the test's own.
+ * Tests gRPC calls of every kind through the proxy, between server and client of the grpcio package, which pip installs
+ * in a directory of the test.
  */
 @Tag("nightly")
 class GrpcTest {
-    /** Output of a direct connection too; "yes" says that the server has noticed the cancellation. */
+    /** Also the output of a direct connection; "yes" means that the server has noticed the cancellation. */
     private static final String EXPECTED = """
             unary (b'unary:a', 'b')
             large 3000006

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The whole of h2spec in its strict mode, over TLS and by prior knowledge, for a response from the cache. */
+/** Runs all of h2spec in its strict mode, over TLS and by prior knowledge, for a response from the cache. */
 class H2specTest {
     private static final String SUMMARY = "146 tests, 146 passed, 0 skipped, 0 failed";
 

@@ -18,7 +18,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The testers tested: without a proxy between them, clients and origins see what they should and miss nothing. */
+/** Tests the test tools: without a proxy between them, clients and origins report everything that they should. */
 class HarnessTest {
 
     @RegisterExtension
@@ -38,7 +38,7 @@ class HarnessTest {
                         .map(entry -> "GET " + entry.target() + " 200")
                         .sorted()
                         .toList(),
-                // The JDK's client may repeat a GET of its own accord.
+                // The JDK's client may repeat a GET by itself.
                 requests.stream()
                         .filter(line -> !line.contains("-bytes "))
                         .distinct()

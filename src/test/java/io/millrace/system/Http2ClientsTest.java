@@ -18,7 +18,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Clients of HTTP/2 that users have load the sample site, over TLS and by prior knowledge. */
+/** Tests HTTP/2 clients of users, which load the sample site over TLS and by prior knowledge. */
 @Tag("nightly")
 class Http2ClientsTest {
     private static final String LOAD = """
@@ -65,7 +65,7 @@ class Http2ClientsTest {
         secure = "https://localhost:" + securePort;
     }
 
-    /** A command, with URL for the address, and what it prints. */
+    /** A command, with URL in place of the address, and its output. */
     private record Client(String name, String tool, boolean tls, String line, String expected) {
         @Override
         public String toString() {
@@ -117,7 +117,7 @@ class Http2ClientsTest {
         assertTrue(run.out().contains(client.expected()), run::out);
     }
 
-    /** A browser takes the page and its style sheet over one protocol, and shows the page. */
+    /** A browser loads the page and its style sheet over one protocol, and shows the page. */
     @Test
     void browserLoadsTheSite() throws IOException {
         Assumptions.assumeTrue(Command.isInstalled("chromium"), "SKIPPED: chromium is not installed");

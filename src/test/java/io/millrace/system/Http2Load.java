@@ -20,8 +20,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Clients of HTTP/2 by prior knowledge, each with many requests at a time, that follow GOAWAY (RFC 9113 s6.8): a request above
- * the last id that the server names goes to the next connection, any other has to be answered.
+ * HTTP/2 clients by prior knowledge, each with many concurrent requests, that obey GOAWAY (RFC 9113 s6.8). A request
+ * above the last id that the server names is sent on the next connection; any other must be answered.
  *
  * <p>Thread-safe.
  */
@@ -51,7 +51,7 @@ final class Http2Load implements AutoCloseable {
     private volatile boolean stopped;
     private volatile boolean killing;
 
-    /** Asks for one path, whose response has this many bytes of content. */
+    /** Requests one path, whose response has this many bytes of content. */
     Http2Load(int port, String path, int contentLength) {
         this.port = port;
         this.contentLength = contentLength;
@@ -74,12 +74,12 @@ final class Http2Load implements AutoCloseable {
         }
     }
 
-    /** A worker is killed from here on until {@link #killed}: its requests are lost, and no connection is refused. */
+    /** Announces that a worker is killed until {@link #killed}: its requests are lost, but no connection is refused. */
     void killing() {
         killing = true;
     }
 
-    /** Faults count again. */
+    /** From now on faults count again. */
     void killed() {
         killing = false;
     }
@@ -88,7 +88,7 @@ final class Http2Load implements AutoCloseable {
         return connections.get();
     }
 
-    /** Waits until this many more responses have come, whole and right. */
+    /** Waits until this many further responses have arrived, complete and correct. */
     void awaitMoreAnswers(long more) {
         long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(WAIT_MILLIS);
         for (long wanted = answers.get() + more; answers.get() < wanted && System.nanoTime() < end; ) {
@@ -99,7 +99,7 @@ final class Http2Load implements AutoCloseable {
         }
     }
 
-    /** Ends the load. Returns what went wrong. */
+    /** Ends the load. Returns the errors. */
     List<String> stop() throws InterruptedException {
         stopped = true;
         for (Thread thread : threads) {
@@ -142,7 +142,7 @@ final class Http2Load implements AutoCloseable {
     private final class Connection implements AutoCloseable {
         private final Socket socket = new Socket();
         private final DataInputStream in;
-        /** Content that has come, by stream. */
+        /** Received content by stream. */
         private final Map<Integer, Integer> open = new HashMap<>();
 
         private int nextId = 1;
@@ -245,7 +245,7 @@ final class Http2Load implements AutoCloseable {
                     endIfLast(flags, streamId);
                 }
                 default -> {
-                    // Nothing that a client of responses needs.
+                    // A client that only reads responses needs nothing here.
                 }
             }
         }

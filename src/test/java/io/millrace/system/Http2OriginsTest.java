@@ -18,7 +18,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Debian's nginx and nghttpd as HTTP/2 origins, by ALPN and by prior knowledge. */
+/** Tests Debian's nginx and nghttpd as HTTP/2 origins, by ALPN and by prior knowledge. */
 @Tag("nightly")
 class Http2OriginsTest {
     private static final int CLIENTS = 16;
@@ -45,7 +45,7 @@ class Http2OriginsTest {
         servers.forEach(OriginProcess::close);
     }
 
-    /** nginx sends GOAWAY after every tenth request: none of those under way may fail. */
+    /** nginx sends GOAWAY after every tenth request: no request in progress may fail. */
     @ParameterizedTest(name = "{0}, {1}")
     @CsvSource({"nginx, alpn", "nginx, prior_knowledge", "nghttpd, alpn", "nghttpd, prior_knowledge"})
     void everyRequestIsAnswered(String server, String mode) throws Exception {

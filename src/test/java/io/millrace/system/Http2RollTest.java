@@ -14,7 +14,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Rolls and reloads lose no stream of HTTP/2, and a killed worker refuses no connection. */
+/** Tests that rolls and reloads lose no HTTP/2 stream, and that a killed worker refuses no connection. */
 class Http2RollTest {
     private static final int ANSWERS_BETWEEN = 500;
     private static final String CONTENT = "x".repeat(20_000);
@@ -108,7 +108,7 @@ class Http2RollTest {
         run("/hit", 5, 10, 5);
     }
 
-    /** Every request goes to the origin over HTTP/2: streams on both sides end whole. */
+    /** Every request goes to the origin over HTTP/2: streams on both sides end completely. */
     @Tag("nightly")
     @ParameterizedTest
     @ValueSource(booleans = {false, true})

@@ -32,8 +32,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Configurations that articles of 2010 to 2015 set up for Traffic Server, brought over with {@code millctl import ats}: the product
- * then behaves as the articles say.
+ * Tests configurations from articles of 2010 to 2015 for Traffic Server, imported with {@code millctl import ats}: the
+ * product then behaves as the articles describe.
  */
 class ImportedArticlesTest {
     private static final Duration WAIT = Duration.ofSeconds(60);
@@ -56,7 +56,7 @@ class ImportedArticlesTest {
         port = PackedProduct.freePort();
     }
 
-    /** Writes a file of Traffic Server's; ORIGIN stands for the origin's authority, PORT for the proxy's port. */
+    /** Writes a file of Traffic Server; ORIGIN stands for the origin's authority, PORT for the proxy's port. */
     private void file(String name, String... lines) throws IOException {
         String text = String.join("\n", lines) + "\n";
         Files.writeString(
@@ -64,7 +64,7 @@ class ImportedArticlesTest {
                 text.replace("ORIGIN", "127.0.0.1:" + origin.port()).replace("PORT", Integer.toString(port)));
     }
 
-    /** Imports, checks, and starts what came of it, by the commands of the product. */
+    /** Imports, checks and starts the result with the commands of the product. */
     private MillraceProcess importedByCommand() {
         Path yaml = directory.resolve("millrace.yaml");
         Command done = product.millctl("import", "ats", directory.toString(), "--out", yaml.toString());
@@ -79,7 +79,7 @@ class ImportedArticlesTest {
                 .start();
     }
 
-    /** The same within this process: what the import writes has passed the check. */
+    /** The same within this process: the imported configuration has passed the check. */
     private void imported(Map<String, String> settings) throws IOException {
         AtsImport.Result result = AtsImport.read(directory, null);
         Map<String, String> all = new HashMap<>(settings);
@@ -103,7 +103,7 @@ class ImportedArticlesTest {
         }
     }
 
-    /** One request on a connection of its own, from an address of this machine. */
+    /** Sends one request on a new connection, from an address of this machine. */
     private RawResponse ask(String from, String method, String host, String target, String... fieldLines)
             throws IOException {
         StringBuilder request = new StringBuilder(method + " " + target + " HTTP/1.1\r\nHost: " + host + "\r\n");
@@ -131,7 +131,7 @@ class ImportedArticlesTest {
                         lines -> !lines.isEmpty());
     }
 
-    /** A page that was changed so long before it is sent, whenever that is. */
+    /** Serves a page that was changed this long before it is sent. */
     private static void ageing(String path, long seconds) {
         origin.on(path, exchange -> {
             ZonedDateTime now = ZonedDateTime.now(ZoneOffset.UTC);
@@ -362,7 +362,7 @@ class ImportedArticlesTest {
                 "remap.config",
                 "map http://www.example.com/ http://ORIGIN/",
                 "reverse_map http://ORIGIN/ http://www.example.com/");
-        // Private addresses, such as this test's origin, are no destinations unless they are listed.
+        // Private addresses, such as this test's origin, are permitted destinations only if they are listed.
         imported(Map.of("forward_proxy.allow_destinations", "127.0.0.1/32"));
     }
 
@@ -430,7 +430,7 @@ class ImportedArticlesTest {
         }
     }
 
-    /** Stored for so long, as Cache-Status says of a hit. */
+    /** Asserts the lifetime of a stored response, by Cache-Status of a hit. */
     private void assertLifetime(String path, long seconds) throws IOException {
         get("www.example.com", path);
         RawResponse hit = get("www.example.com", path);

@@ -77,7 +77,10 @@ final class Json {
         }
     }
 
-    /** The value at a dotted path such as {@code process.worker_pid}; a missing member or element is a null value. */
+    /**
+     * Returns the value at a dotted path such as {@code process.worker_pid}; a missing member or element is a null
+     * value.
+     */
     Json at(String path) {
         Object current = value;
         for (String name : path.split("\\.", -1)) {

@@ -19,15 +19,15 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Many keep-alive clients on few threads: all connect first, then each asks for one target after the other and compares
- * every byte of every answer. Confined to the thread that calls {@link #run}.
+ * Many keep-alive clients on few threads. All connect first; then each requests one target after the other and compares
+ * every byte of every response. Confined to the thread that calls {@link #run}.
  */
 final class KeepAliveClients {
 
     /**
-     * What the clients saw.
+     * The results of the clients.
      *
-     * @param answers whole and right answers
+     * @param answers complete and correct responses
      * @param connectedAtOnce clients whose connections were open together before the first request
      * @param errors one line each, the first {@value #ERRORS_KEPT}
      */
@@ -44,7 +44,7 @@ final class KeepAliveClients {
     private final List<byte[]> bodies = new ArrayList<>();
     private final int responseLengthMax;
 
-    /** Clients of a port that ask for these targets and expect these bodies. */
+    /** Creates clients of a port that request these targets and expect these bodies. */
     KeepAliveClients(int port, int clients, Map<String, byte[]> bodiesByTarget) {
         this.port = port;
         this.clients = clients;
@@ -86,7 +86,7 @@ final class KeepAliveClients {
         return new Outcome(answers, connected, errors);
     }
 
-    /** One thread's clients. Confined to its thread once started. */
+    /** The clients of one thread. Confined to its thread once started. */
     private final class Loop {
         private final int number;
         private final int size;
@@ -179,7 +179,7 @@ final class KeepAliveClients {
         }
     }
 
-    /** One step of a client; a result other than null says what was wrong. */
+    /** One step of a client; a result other than null describes an error. */
     @FunctionalInterface
     private interface Step {
         @Nullable

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What was answered to be purged stays away from the packed product when its worker is killed right after the answer. */
+/** Tests that acknowledged purges of the packed product persist when its worker is killed right after the response. */
 @Tag("nightly")
 class KilledAfterPurgeTest {
     private static final String FRESH = "Cache-Control: max-age=600";
@@ -78,7 +78,7 @@ class KilledAfterPurgeTest {
     }
 
     @Test
-    void whatBeginsSoASingleUrlAndAHostByMillctl() throws IOException {
+    void purgesOfAPrefixAUrlAndAHostByMillctl() throws IOException {
         start(FRESH);
         send("PURGE", "/blog/.*");
         killWorker();

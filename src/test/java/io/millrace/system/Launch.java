@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The command line of one launcher to start. Confined to one thread. */
+/** The command line of a launcher to be started. Confined to one thread. */
 final class Launch {
 
     private final PackedProduct product;
@@ -20,7 +20,7 @@ final class Launch {
         this.command = List.of(product.home().resolve("bin/millrace").toString());
     }
 
-    /** Starts the product with another command than {@code bin/millrace}. */
+    /** Uses another command than {@code bin/millrace}. */
     Launch command(String... words) {
         command = List.of(words);
         return this;
@@ -42,24 +42,24 @@ final class Launch {
         return with("--set", key + "=" + value);
     }
 
-    /** For tests of a roll that are not about the warm-up of the new worker. */
+    /** For tests of a roll that do not concern the warm-up of the new worker. */
     Launch shortWarmUp() {
         return set("worker.warm_up_limit", "500ms");
     }
 
-    /** Runs on the state of an earlier launcher. */
+    /** Uses the state of an earlier launcher. */
     Launch state(Path directory) {
         state = directory;
         return this;
     }
 
-    /** Listens on the port of an earlier launcher; else on a free one. */
+    /** Listens on the port of an earlier launcher; by default on an unused one. */
     Launch port(int number) {
         port = number;
         return this;
     }
 
-    /** Listens where the file says; the port is one of those. */
+    /** Listens on the addresses in the file; the port is one of those. */
     Launch listeningByFile(int number) {
         listensByFile = true;
         return port(number);

@@ -17,21 +17,21 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Clients that keep asking for files while the worker dies, most with a new connection per request, some with one that
- * they keep. An answer is right, wrong or broken off; broken off is excused only on a connection that was made before
- * the worker was gone, because a worker takes the connections that it accepted with it. Thread-safe.
+ * Clients that request files repeatedly while the worker is killed, most with a new connection per request, some with a
+ * kept one. A response is correct, wrong or aborted. An aborted one is permitted only on a connection from before the
+ * worker's end, because a worker's connections end with it. Thread-safe.
  */
 final class LoadDuringKill implements AutoCloseable {
 
     private static final int NEW_CONNECTION_CLIENTS = 6;
     private static final int KEEP_ALIVE_CLIENTS = 3;
-    /** Between two requests of one client. Leaves processor time to the processes under test. */
+    /** Pause between two requests of one client. Leaves processor time to the tested processes. */
     private static final long PAUSE_NANOS = 5_000_000;
 
     private static final int WRONG_MAX = 100;
     private static final int PROBLEMS_SHOWN = 10;
 
-    /** A failed request, whether its kept connection had ended before it, when that was begun and when it failed. */
+    /** A failed request: whether its kept connection had ended before, and the times of its begin and its failure. */
     private record Broken(String what, boolean between, long connectedAtNanos, long failedAtNanos) {
 
         boolean isExcusedBy(MillraceProcess.Death death) {
@@ -66,12 +66,12 @@ final class LoadDuringKill implements AutoCloseable {
         threads.forEach(Thread::start);
     }
 
-    /** Tells of the end of the worker that served until then. */
+    /** Reports the end of the worker that served until then. */
     void workerDied(MillraceProcess.Death death) {
         deaths.add(death);
     }
 
-    /** Waits until this many more answers than now were right. */
+    /** Waits until this many further responses were correct. */
     void awaitMoreAnswers(long count) {
         long enough = answers.get() + count;
         await(count + " more answers")
@@ -79,12 +79,15 @@ final class LoadDuringKill implements AutoCloseable {
                 .until(() -> answers.get() >= enough || wrong.size() >= WRONG_MAX);
     }
 
-    /** After the end: how many kept connections were closed under their next request, by no dead worker. */
+    /**
+     * Returns, after the end, how many kept connections were closed during their next request without the end of a
+     * worker.
+     */
     int keptClosed() {
         return keptClosed;
     }
 
-    /** Ends the load; returns what must not have happened. */
+    /** Ends the load; returns the errors. */
     List<String> stop() throws InterruptedException {
         stopping = true;
         for (Thread thread : threads) {
@@ -168,7 +171,7 @@ final class LoadDuringKill implements AutoCloseable {
             try {
                 client.close();
             } catch (IOException e) {
-                // The connection is gone already.
+                // The connection is already closed.
                 return null;
             }
         }

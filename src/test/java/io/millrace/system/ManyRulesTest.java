@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The launcher is small, and reads large configurations all the same. */
+/** Tests that the small launcher can read large configurations. */
 @Tag("nightly")
 class ManyRulesTest {
     private static final int RULES = 10_000;

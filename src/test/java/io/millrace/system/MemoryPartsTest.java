@@ -18,7 +18,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The gauges of a worker's memory, each measured or counted by itself, add up to what the kernel says of the process. */
+/**
+ * Tests that the gauges of a worker's memory, each measured separately, add up to the kernel's value for the process.
+ */
 class MemoryPartsTest {
 
     private static final long MIB = 1L << 20;
@@ -36,7 +38,7 @@ class MemoryPartsTest {
     @RegisterExtension
     static final PackedProduct product = PackedProduct.unpackedAnew();
 
-    /** All gauges of one scrape; their parts are of one moment. */
+    /** All gauges of one scrape; their parts are from one moment. */
     private record Memory(Map<String, Long> parts, Map<String, Long> mapped, long anonymous) {
 
         static Memory of(MillraceProcess proxy) throws IOException {
@@ -74,7 +76,7 @@ class MemoryPartsTest {
         }
     }
 
-    /** A line of the worker's {@code /proc/PID/status} in bytes. */
+    /** Returns a line of the worker's {@code /proc/PID/status} in bytes. */
     private static long kernel(ProcessHandle worker, String name) throws IOException {
         for (String line : Files.readAllLines(Path.of("/proc/" + worker.pid() + "/status"))) {
             if (line.startsWith(name + ":")) {
@@ -84,7 +86,7 @@ class MemoryPartsTest {
         throw new AssertionError("no " + name);
     }
 
-    /** Files of all lengths, together more than RAM takes. */
+    /** Returns files of all lengths, together larger than RAM. */
     private static Map<String, byte[]> files() {
         Map<String, byte[]> files = new LinkedHashMap<>();
         Random random = new Random(1);
@@ -114,7 +116,7 @@ class MemoryPartsTest {
             assertEquals(0, outcome.errors().size(), () -> String.join("\n", outcome.errors()));
             memory = Memory.of(proxy);
         }
-        // Not in the first rounds: a young JVM's heap grows between the reading of one part and of the next.
+        // Not in the first rounds: the heap of a new JVM grows between the reading of two parts.
         Memory loaded = memory;
         loaded.assertAddsUpTo(loaded.anonymous());
         assertTrue(loaded.parts().get("store_resident") >= RAM_MIB * MIB / 2, () -> "RAM was not filled: " + loaded);
@@ -135,7 +137,7 @@ class MemoryPartsTest {
         assertAgreesWithTheKernel("small", proxy);
     }
 
-    /** What the metrics say is of one moment and what the kernel says of the next; a process that still grows is asked again. */
+    /** The metrics and the kernel's value are from different moments; while the process grows, both are read again. */
     private static void assertAgreesWithTheKernel(String name, MillraceProcess proxy) {
         ProcessHandle worker = proxy.worker();
         await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> {
@@ -150,7 +152,7 @@ class MemoryPartsTest {
         });
     }
 
-    /** Pages of files are what the kernel counts as such, and in no part of the anonymous memory. */
+    /** The kernel counts mapped pages of files separately; they are in no part of the anonymous memory. */
     private static void assertMappedPagesAreApart(Memory memory, ProcessHandle worker) throws IOException {
         long pages = kernel(worker, "RssFile") + kernel(worker, "RssShmem");
         long mapped = Memory.sum(memory.mapped());

@@ -18,12 +18,12 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 
 /**
- * A launcher that a test started, with the workers it had. It is spoken to as a user would: its port, its admin socket,
+ * A launcher that a test started, and its workers. Tests use it as a user would: its port, its admin socket,
  * {@code millctl}, signals. Thread-safe except for {@link #stop()}.
  */
 final class MillraceProcess {
 
-    /** The time of a worker's end: it lived before {@code sentAtNanos} and not after {@code goneAtNanos}. */
+    /** The time of a worker's end: after {@code sentAtNanos} and before {@code goneAtNanos}. */
     record Death(long sentAtNanos, long goneAtNanos) {}
 
     private static final Duration READY_WITHIN = Duration.ofSeconds(45);
@@ -65,7 +65,7 @@ final class MillraceProcess {
         }
     }
 
-    /** Waits until the admin API says that a worker serves. */
+    /** Waits until the admin API reports that a worker serves. */
     void awaitRunning() {
         try {
             await().atMost(READY_WITHIN)
@@ -109,14 +109,14 @@ final class MillraceProcess {
         return admin().get("/v1/status").json();
     }
 
-    /** Runs {@code bin/millctl} against this launcher. */
+    /** Runs {@code bin/millctl} with this launcher. */
     Command millctl(String... arguments) {
         List<String> all = new ArrayList<>(List.of(arguments));
         all.addAll(List.of("--admin", adminSocket().toString()));
         return product.millctl(all.toArray(String[]::new));
     }
 
-    /** The worker's process, as the admin API names it. */
+    /** Returns the worker's process, as reported by the admin API. */
     ProcessHandle worker() {
         try {
             Json status = status();
@@ -130,7 +130,7 @@ final class MillraceProcess {
         }
     }
 
-    /** SIGKILLs the worker and returns when it is gone. */
+    /** Sends SIGKILL to the worker and waits for its end. */
     Death killWorker() {
         ProcessHandle worker = worker();
         try {
@@ -143,14 +143,14 @@ final class MillraceProcess {
         }
     }
 
-    /** SIGKILLs the launcher, whose worker serves on. */
+    /** Sends SIGKILL to the launcher, whose worker continues to serve. */
     void killLauncher() {
         rememberProcesses();
         process.destroyForcibly();
         awaitExit();
     }
 
-    /** SIGSTOPs the worker and returns when it stands still; the launcher is to find that out. */
+    /** Sends SIGSTOP to the worker and waits until it has stopped; the launcher must detect that. */
     Death hangWorker() throws IOException {
         ProcessHandle worker = worker();
         long sentAtNanos = System.nanoTime();
@@ -202,7 +202,7 @@ final class MillraceProcess {
         return process.isAlive();
     }
 
-    /** What the launcher wrote to standard output so far. */
+    /** Returns the launcher's standard output so far. */
     String stdout() {
         return read(output.resolve("stdout"));
     }
@@ -217,7 +217,7 @@ final class MillraceProcess {
         }
     }
 
-    /** Ends launcher and workers, first politely. Nothing of them runs when it returns. */
+    /** Ends launcher and workers, first with SIGTERM. No process remains. */
     void stop() {
         rememberProcesses();
         process.destroy();
@@ -242,7 +242,7 @@ final class MillraceProcess {
         all.forEach(ProcessHandle::destroyForcibly);
     }
 
-    /** Fails when Netty reported a leaked buffer in any log. */
+    /** Fails if Netty reported a leaked buffer in any log. */
     void assertNoLeaks() {
         for (Path log : logs()) {
             String text = read(log);
@@ -264,7 +264,7 @@ final class MillraceProcess {
         return logs;
     }
 
-    /** The command and the ends of all logs. */
+    /** Returns the command and the ends of all logs. */
     String describe() {
         StringBuilder text = new StringBuilder(String.join(" ", line));
         for (Path log : logs()) {

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A real tree behind a real nginx: one story in the order of the methods, on one state directory. */
+/** Tests a real tree of files on a real nginx: one scenario in the order of the methods, on one state directory. */
 @Tag("nightly")
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class MirrorsARealTreeTest {
@@ -35,7 +35,7 @@ class MirrorsARealTreeTest {
     static void plantTheTreeAndStart() throws IOException {
         System.out.println("millrace.seed=" + SEED);
         tree = RealTree.plant(nginx.root(), SEED);
-        // Less RAM than the tree is long, so that both tiers answer.
+        // Less RAM than the length of the tree, so that both tiers serve.
         proxy = product.launch()
                 .origin(nginx.url())
                 .set("cache.ram_size", "64MiB")

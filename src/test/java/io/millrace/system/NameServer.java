@@ -23,9 +23,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A name server on loopback, by UDP and TCP, that does by the first label of a name what name servers should not: {@code silent}, {@code
- * unknown}, {@code refused}, {@code garbage}, {@code huge} (2000 addresses, by TCP), {@code spoofed} (somebody else's answer before its own), {@code slow} (when
- * {@link #release} says so). Any other name is 127.0.0.1 at once. Service records are those of {@link #service}.
+ * A name server on loopback, over UDP and TCP. The first label of a name selects an invalid behaviour: {@code silent},
+ * {@code unknown}, {@code refused}, {@code garbage}, {@code huge} (2000 addresses, over TCP), {@code spoofed} (a
+ * foreign answer before its own), {@code slow} (until {@link #release}). Any other name is 127.0.0.1 at once. Service
+ * records are those of {@link #service}.
  */
 final class NameServer implements AutoCloseable {
     private static final int HEADER_BYTES = 12;
@@ -40,7 +41,7 @@ final class NameServer implements AutoCloseable {
     private final DatagramSocket datagrams;
     private final ServerSocket streams;
     private final Queue<String> asked = new ConcurrentLinkedQueue<>();
-    /** Names of services, and their records' data. */
+    /** Names of services, and the data of their records. */
     private final Map<String, List<byte[]>> services = new ConcurrentHashMap<>();
 
     private final CountDownLatch released = new CountDownLatch(1);
@@ -53,7 +54,7 @@ final class NameServer implements AutoCloseable {
             try {
                 listening = new ServerSocket(bound.getLocalPort(), 50, InetAddress.getLoopbackAddress());
             } catch (BindException e) {
-                // Somebody has that port for TCP: another one.
+                // Another process uses that port over TCP, so another one is tried.
                 bound.close();
             }
         }
@@ -74,7 +75,7 @@ final class NameServer implements AutoCloseable {
         return "127.0.0.1:" + datagrams.getLocalPort();
     }
 
-    /** Whether the name was asked for, with whatever type. */
+    /** Returns whether the name was queried, with any type. */
     boolean wasAsked(String name) {
         return asked.contains(name);
     }
@@ -90,7 +91,7 @@ final class NameServer implements AutoCloseable {
                 .add(data.put((byte) 0).array());
     }
 
-    /** Names that are slow are answered from now on. */
+    /** Answers queries for slow names from now on. */
     void release() {
         released.countDown();
     }
@@ -168,7 +169,7 @@ final class NameServer implements AutoCloseable {
                 out.write(answer);
                 out.flush();
             } catch (IOException e) {
-                // Closed, or a client that went away.
+                // The server was closed, or a client has disconnected.
             }
         }
     }
@@ -206,7 +207,9 @@ final class NameServer implements AutoCloseable {
         return query[questionEnd(query) - 3];
     }
 
-    /** So many addresses for type A, the first of them 127.0.0.1 unless told otherwise; none for other types. */
+    /**
+     * Returns an answer with this many addresses for type A, the first one 127.0.0.1 by default; none for other types.
+     */
     private static byte[] addresses(byte[] query, int lastOctet, int count) {
         List<byte[]> addresses = new ArrayList<>();
         for (int i = 0; i < count && type(query) == A; i++) {
@@ -218,7 +221,7 @@ final class NameServer implements AutoCloseable {
         return records(query, A, addresses);
     }
 
-    /** An answer with records of the name that was asked for. */
+    /** Returns an answer with records of the queried name. */
     private static byte[] records(byte[] query, int type, List<byte[]> data) {
         byte[] head = code(query, 0, false);
         int length = head.length;

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A name server that does what it should not, and one event loop that answers hits all the while. */
+/** Tests a name server with invalid behaviour, and one event loop that answers hits in the meantime. */
 class NameServersTest {
 
     @RegisterExtension
@@ -102,7 +102,7 @@ class NameServersTest {
     }
 
     @Test
-    void whoAsksForASlowNameWaitsAloneUntilItIsAnswered() throws Exception {
+    void onlyRequestsForASlowNameWait() throws Exception {
         try (RawClient client = RawClient.connect(proxy.port())) {
             send(client, "slow.names.example", "/");
             await("the question").until(() -> names.wasAsked("slow.test"));

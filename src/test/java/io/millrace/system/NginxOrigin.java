@@ -17,9 +17,9 @@ import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * Debian's nginx as the origin: one process on loopback with configuration, files and logs of its own in a temporary
- * directory. It serves what lies under {@link #root()} as fresh for an hour and counts the requests in its access log.
- * Test classes are skipped where nginx is not installed. Confined to one thread.
+ * Debian's nginx as the origin: one process on loopback with its own configuration, files and logs in a temporary
+ * directory. It serves the files below {@link #root()} as fresh for an hour, and counts the requests in its access log.
+ * Test classes are skipped if nginx is not installed. Confined to one thread.
  */
 final class NginxOrigin implements BeforeAllCallback, AfterAllCallback {
 
@@ -71,7 +71,7 @@ final class NginxOrigin implements BeforeAllCallback, AfterAllCallback {
         }
     }
 
-    /** One process and no daemon, so that its id is all there is to clean up. */
+    /** One process and no daemon, so that only its id is needed for the cleanup. */
     private String configuration() {
         return """
                 daemon off;
@@ -114,7 +114,7 @@ final class NginxOrigin implements BeforeAllCallback, AfterAllCallback {
         }
     }
 
-    /** Ends nginx; nobody listens on its port when this returns. */
+    /** Ends nginx; its port is closed when this returns. */
     void stop() {
         Process started = process;
         if (started == null) {
@@ -131,7 +131,7 @@ final class NginxOrigin implements BeforeAllCallback, AfterAllCallback {
         }
     }
 
-    /** The directory whose files it serves; a test may add files at any time. */
+    /** Returns the directory of the served files; a test may add files at any time. */
     Path root() {
         return prefix.resolve("root");
     }
@@ -145,8 +145,8 @@ final class NginxOrigin implements BeforeAllCallback, AfterAllCallback {
     }
 
     /**
-     * Every request answered so far as {@code METHOD target status}, in order. A fence request of its own goes first:
-     * nginx is one process, so what it answered before stands in the log before the fence.
+     * Returns every request answered so far as {@code METHOD target status}, in order. A marker request precedes: nginx
+     * is one process, so earlier responses are in the log before the marker.
      */
     List<String> requests() {
         try {

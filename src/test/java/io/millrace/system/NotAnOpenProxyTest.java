@@ -13,7 +13,9 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What no rule maps goes nowhere: nobody reaches a host of his own choice through this proxy. */
+/**
+ * Tests that requests which no rule maps are not forwarded: no client reaches a host of its choice through this proxy.
+ */
 class NotAnOpenProxyTest {
 
     @RegisterExtension

@@ -25,12 +25,12 @@ final class OriginExchange {
         return request;
     }
 
-    /** The how-manieth request for this path it is, counted from 1. */
+    /** Returns the number of this request among those for its path, beginning with 1. */
     int number() {
         return number;
     }
 
-    /** A whole answer with {@code Content-Length}; to HEAD the body is measured and left out. */
+    /** Sends a complete response with {@code Content-Length}; to HEAD without the body. */
     void answer(int status, String body, String... fieldLines) throws IOException {
         answer(status, body.getBytes(StandardCharsets.UTF_8), fieldLines);
     }
@@ -48,7 +48,7 @@ final class OriginExchange {
         write(message);
     }
 
-    /** A head with just these field lines; what follows is up to the script. */
+    /** Sends a head with only these field lines; the script sends the rest. */
     void head(int status, String... fieldLines) throws IOException {
         write(headText(status, fieldLines).append("\r\n").toString().getBytes(StandardCharsets.ISO_8859_1));
     }
@@ -79,7 +79,7 @@ final class OriginExchange {
         out.flush();
     }
 
-    /** Ends the connection, with a FIN. */
+    /** Ends the connection with FIN. */
     void close() throws IOException {
         closed = true;
         socket.close();

@@ -23,11 +23,14 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Who of several origins, parents or siblings gets a request: each policy has a group, and a host name that leads to it. */
+/**
+ * Tests which of several origins, parents or siblings receives a request: each policy has a group, and a host name that
+ * leads to it.
+ */
 class OriginPoliciesTest {
     private static final int WAIT_SECONDS = 20;
 
-    /** Paths for policies that hash. */
+    /** Number of paths for policies that hash. */
     private static final int PATHS = 40;
 
     @RegisterExtension
@@ -112,7 +115,10 @@ class OriginPoliciesTest {
                 .toString();
     }
 
-    /** Answers with its name, or with the status that a test has set for it; 0 stands for its name, 1 for the end of the connection. */
+    /**
+     * Answers with its name, or with the status that a test has set for it; 0 stands for its name, 1 for the end of the
+     * connection.
+     */
     private static void play(ScriptedOrigin origin, String name) {
         ScriptedOrigin.Script script = exchange -> {
             int status = STATUS.get(name).get();
@@ -124,11 +130,12 @@ class OriginPoliciesTest {
         };
         for (int i = 0; i < PATHS; i++) {
             origin.on("/" + i, script);
-            // As a proxy is asked.
+            // With a whole URL, as for a proxy.
             origin.on("http://siblings.internal/" + i, script);
             origin.on(c.url() + "/" + i, script);
         }
-        // Whatever a test sets: else checks would find a host down that another test has let fail.
+        // Independent of the settings of tests; otherwise a check would mark a host as down that another test has made
+        // fail.
         origin.on("/up", exchange -> exchange.answer(200, "up", "Cache-Control: no-store"));
         origin.on("/held", exchange -> {
             HELD.countDown();
@@ -150,7 +157,7 @@ class OriginPoliciesTest {
         }
     }
 
-    /** Who answered this many requests, in order. */
+    /** Returns which hosts answered this many requests, in order. */
     private static String askedInTurn(String group, int times) throws IOException {
         StringBuilder names = new StringBuilder();
         for (int i = 0; i < times; i++) {
@@ -197,7 +204,7 @@ class OriginPoliciesTest {
         }
     }
 
-    /** By path queries make no difference; by URL or key they do. */
+    /** By path, queries make no difference; by URL or key they do. */
     @ParameterizedTest
     @CsvSource({"path, true", "url, false", "key, false"})
     void aUrlHasOneHostByConsistentHash(String group, boolean byPathAlone) throws IOException {
@@ -275,7 +282,10 @@ class OriginPoliciesTest {
         }
     }
 
-    /** Of two siblings this proxy is one: what it owns goes upstream, the rest to the other, and to upstream where that fails. */
+    /**
+     * This proxy is one of two siblings: URLs that it owns go upstream, the others to the sibling, and upstream if that
+     * fails.
+     */
     @Test
     void aSiblingIsAskedForWhatItOwnsAndUpstreamForTheRest() throws IOException {
         List<String> owners = new ArrayList<>();
@@ -327,7 +337,7 @@ class OriginPoliciesTest {
 
     /** The windows of overload are a second of real time each. */
     @Test
-    void whatIsStoredServesLongerWhileItsOriginFails() throws IOException {
+    void storedResponsesServeLongerWhileTheirOriginFails() throws IOException {
         assertEquals("copy 1", ask("busy", "/kept").text());
         STATUS.get("a").set(503);
         await("a copy that is older than its lifetime").until(() -> {

@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Assumptions;
 
-/** An origin that is another program on loopback. Tests are skipped where it is not installed. Thread-safe. */
+/** An origin that is another program on loopback. Tests are skipped if it is not installed. Thread-safe. */
 final class OriginProcess implements AutoCloseable {
     private final Process process;
     private final int port;
@@ -39,7 +39,10 @@ final class OriginProcess implements AutoCloseable {
         return new OriginProcess(process, port);
     }
 
-    /** An HTTP/2 server for the files in {@code www} of the directory; with TLS it takes {@code key.pem} and {@code cert.pem}. */
+    /**
+     * Starts an HTTP/2 server for the files in {@code www} of the directory; with TLS it uses {@code key.pem} and
+     * {@code cert.pem}.
+     */
     static OriginProcess startNghttpd(Path directory, boolean secure) throws IOException {
         int port = PackedProduct.freePort();
         List<String> line = new ArrayList<>(List.of(executable("nghttpd"), "-a", "127.0.0.1", "-d", "www"));
@@ -50,7 +53,7 @@ final class OriginProcess implements AutoCloseable {
         return start(directory, line, port);
     }
 
-    /** The command of a server, which distributions keep from the path of users. */
+    /** Returns the path of a server program, which may not be in a user's PATH. */
     static String executable(String name) {
         Path system = Path.of("/usr/sbin", name);
         Assumptions.assumeTrue(

@@ -12,7 +12,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** An operator puts one of two origins down: no request goes there, nor after the worker's death, until it is put up. */
+/**
+ * Tests that an operator's mark-down of one of two origins stops all requests to it, also after the worker's end, until
+ * it is marked up.
+ */
 class OriginPutDownTest {
 
     @RegisterExtension
@@ -40,7 +43,10 @@ class OriginPutDownTest {
         proxy = product.launch().config(config).start();
     }
 
-    /** Who answers: each event loop has its own turn, so some requests are needed to meet both. */
+    /**
+     * Returns the hosts that answer. Each event loop has its own rotation, so several requests are needed to reach
+     * both.
+     */
     private static Set<String> answers() throws IOException {
         Set<String> answers = new TreeSet<>();
         for (int i = 0; i < 20; i++) {

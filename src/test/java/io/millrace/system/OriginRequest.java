@@ -3,7 +3,7 @@ package io.millrace.system;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/** One request as it reached a {@link ScriptedOrigin}. Immutable; the body array is borrowed. */
+/** One request as received by a {@link ScriptedOrigin}. Immutable; the body array is borrowed. */
 final class OriginRequest {
 
     private final Wire.Head head;
@@ -26,7 +26,7 @@ final class OriginRequest {
         return head.startLine().split(" ", -1)[1];
     }
 
-    /** The target up to its query. */
+    /** Returns the target up to its query. */
     String path() {
         String target = target();
         int query = target.indexOf('?');

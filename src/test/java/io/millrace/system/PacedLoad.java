@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongFunction;
 
-/** Requests at a constant rate over kept connections; latency counts from when a request was due. */
+/** Requests at a constant rate over kept connections; latency counts from the time when a request was due. */
 final class PacedLoad implements AutoCloseable {
     private final long beganNanos = System.nanoTime();
     private final AtomicLong next = new AtomicLong();
@@ -20,7 +20,9 @@ final class PacedLoad implements AutoCloseable {
     private final List<Thread> threads = new ArrayList<>();
     private volatile boolean closed;
 
-    /** @param paths the path of the request of a number */
+    /**
+     * @param paths returns the path for the number of a request
+     */
     PacedLoad(int port, int perSecond, int connections, LongFunction<String> paths) {
         for (int i = 0; i < connections; i++) {
             Thread thread = new Thread(() -> run(port, TimeUnit.SECONDS.toNanos(1) / perSecond, paths), "paced-" + i);
@@ -61,7 +63,10 @@ final class PacedLoad implements AutoCloseable {
         return List.copyOf(failures);
     }
 
-    /** The time within which 99 of 100 requests were answered, of those that were due from one second to another, in ms. */
+    /**
+     * Returns the time within which 99 of 100 requests were answered, of those that were due between two seconds, in
+     * ms.
+     */
     double p99(double from, double to) {
         List<Long> took = new ArrayList<>();
         for (long[] answer : answers) {
@@ -78,7 +83,7 @@ final class PacedLoad implements AutoCloseable {
         stop();
     }
 
-    /** Sends no more, and waits for the answers. */
+    /** Sends no more requests, and waits for the responses. */
     void stop() {
         closed = true;
         for (Thread thread : threads) {

@@ -18,14 +18,19 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The packages that {@code mvn -Ppackages,nightly verify} made: contents, lintian, life in a fresh Debian. */
+/**
+ * Tests the packages that {@code mvn -Ppackages,nightly verify} built: contents, lintian, and use in a fresh Debian.
+ */
 @Tag("nightly")
 class PackagesTest {
     private static final Path TARGET =
             Path.of(System.getProperty("millrace.source", "..")).resolve("dist/target");
     private static final Duration LIMIT = Duration.ofMinutes(10);
 
-    /** The newest artifact that matches; without one the test is skipped, as the profile packages was not active. */
+    /**
+     * Returns the newest matching artifact; without one the test is skipped, because the profile packages was not
+     * active.
+     */
     private static Path artifact(String pattern) throws IOException {
         assumeTrue(Files.isDirectory(TARGET), "no " + TARGET);
         try (Stream<Path> files = Files.list(TARGET)) {

@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** THIRD-PARTY.md lists every library that the product brings, and no other. */
+/** Tests that THIRD-PARTY.md lists every library of the product, and no other. */
 class PackedLicensesTest {
     @RegisterExtension
     static final PackedProduct PRODUCT = PackedProduct.asShipped();

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The pages for man and the completions that are packed are those of the millctl that is packed. */
+/** Tests that the packed man pages and completions are those of the packed millctl. */
 class PackedPagesTest {
     @RegisterExtension
     static final PackedProduct PRODUCT = PackedProduct.asShipped();

@@ -23,10 +23,10 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
  * The product as it is shipped: unpacks {@code millrace-<version>.tar.gz} (system property {@code millrace.packed}) and
- * starts launchers from it. It is unpacked once for all classes and test JVMs, beside the packed file. The archive of its
- * workers' classes is recorded then, as it is on a server, so that no start records one beside a test.
- * What a test starts ends with the test, what {@code @BeforeAll} starts ends with the class,
- * each by its own process id; a failed test shows the logs of all that ran. Register it as a static field.
+ * starts launchers from it. It is unpacked once for all classes and test JVMs, beside the packed file. The class archive
+ * of its workers is recorded at that time, so that it is not recorded during a test. Processes started
+ * by a test end with the test, those of {@code @BeforeAll} with the class, each by its process id. A failed test prints
+ * the logs of all processes. Register it as a static field.
  */
 final class PackedProduct
         implements BeforeAllCallback,
@@ -35,7 +35,7 @@ final class PackedProduct
                 AfterEachCallback,
                 AfterAllCallback {
 
-    /** With leak detection and without. */
+    /** Directories with and without leak detection. */
     private static final Map<Boolean, Path> UNPACKED = new ConcurrentHashMap<>();
 
     private static final Duration RECORDED_WITHIN = Duration.ofMinutes(3);
@@ -53,17 +53,20 @@ final class PackedProduct
         this.again = again;
     }
 
-    /** The product as it is. In the normal run its workers compile with C1 only, which takes less CPU time at a start. */
+    /**
+     * Returns the product as it is. In the normal run its workers compile with C1 only, which takes less CPU time at a
+     * start.
+     */
     static PackedProduct asShipped() {
         return new PackedProduct(false, false);
     }
 
-    /** The product with nothing changed, for this class alone, which is the first to start it. */
+    /** Returns an unchanged product for this class alone, which starts it for the first time. */
     static PackedProduct unpackedAnew() {
         return new PackedProduct(false, true);
     }
 
-    /** The product with assertions and Netty's leak detection on in its worker; a reported leak fails the test. */
+    /** Returns the product with assertions and Netty's leak detection in its worker; a reported leak fails the test. */
     static PackedProduct withLeakDetection() {
         return new PackedProduct(true, false);
     }
@@ -105,7 +108,7 @@ final class PackedProduct
         UNPACKED.put(leakDetection, home);
     }
 
-    /** Records the archive of the worker's classes, so that no start records one. */
+    /** Records the class archive of the worker, so that no later start records one. */
     private void recordArchive() throws IOException {
         String options = System.getProperty("millrace.system.jvm", "") + "\n"
                 + (leakDetection ? "-ea\n-Dio.netty.leakDetection.level=paranoid\n-Dio.netty.leakDetection.acquireAndReleaseOnly=true\n" : "");
@@ -176,12 +179,15 @@ final class PackedProduct
         stopping.forEach(MillraceProcess::assertNoLeaks);
     }
 
-    /** The directory with {@code bin}, {@code conf} and {@code lib}. */
+    /** Returns the directory with {@code bin}, {@code conf} and {@code lib}. */
     Path home() {
         return home;
     }
 
-    /** A new directory with a short name (its paths go into Unix socket addresses) that goes away with the class. */
+    /**
+     * Returns a new directory with a short name, because its paths are used in Unix socket addresses. It is deleted
+     * with the class.
+     */
     Path newDirectory() {
         try {
             Path directory = Files.createTempDirectory("mr-");
@@ -192,7 +198,7 @@ final class PackedProduct
         }
     }
 
-    /** What {@code bin/millrace run} will be given. */
+    /** Returns the arguments of {@code bin/millrace run}. */
     Launch launch() {
         return new Launch(this);
     }
@@ -209,7 +215,7 @@ final class PackedProduct
         (inTest ? ofTest : ofClass).add(process);
     }
 
-    /** A port on loopback that nobody has, and no outgoing connection takes. */
+    /** Returns an unused port on loopback that no outgoing connection takes. */
     static int freePort() {
         return FreePorts.next();
     }

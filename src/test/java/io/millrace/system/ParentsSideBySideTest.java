@@ -6,7 +6,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The same parents are asked as by Traffic Server, and in the same order. */
+/** Tests that the same parents receive requests as with Traffic Server, in the same order. */
 @Tag("nightly")
 class ParentsSideBySideTest extends SideBySideFixture {
     @Test
@@ -14,7 +14,7 @@ class ParentsSideBySideTest extends SideBySideFixture {
         file(
                 "records.config",
                 "CONFIG proxy.config.http.server_ports STRING PORT",
-                // Else it leaves out every parent at an address of this machine.
+                // Otherwise it omits every parent at an address of this machine.
                 "CONFIG proxy.config.http.parent_proxy.self_detect INT 0",
                 "CONFIG proxy.config.http.no_dns_just_forward_to_parent INT 1");
         List<String> rules = new ArrayList<>();

@@ -67,7 +67,7 @@ public final class Pebble implements AutoCloseable {
      *
      * @param http port on which names are verified by http-01
      * @param https port on which they are verified by tls-alpn-01
-     * @param environment pebble's variables beside PEBBLE_VA_NOSLEEP
+     * @param environment pebble's variables in addition to PEBBLE_VA_NOSLEEP
      */
     public static Pebble start(Path directory, int http, int https, Map<String, String> environment)
             throws IOException {
@@ -95,7 +95,7 @@ public final class Pebble implements AutoCloseable {
         return pebble;
     }
 
-    /** Starts the issuer again after {@link #kill}; it has forgotten all accounts. */
+    /** Starts the issuer again after {@link #kill}; it no longer knows any accounts. */
     public void startIssuer() throws IOException {
         issuer = run(List.of(program(PROGRAM), "-config", "pebble.json", "-dnsserver", "127.0.0.1:" + dns));
         await("pebble listens").atMost(Duration.ofSeconds(20)).until(() -> listens(port));
@@ -108,17 +108,17 @@ public final class Pebble implements AutoCloseable {
         }
     }
 
-    /** URL of the issuer's ACME directory. */
+    /** Returns the URL of the issuer's ACME directory. */
     public String url() {
         return "https://127.0.0.1:" + port + "/dir";
     }
 
-    /** The CA certificate that the issuer's own address is verified by. */
+    /** Returns the CA certificate that verifies the issuer's own address. */
     public Path caFile() {
         return directory.resolve("ca.pem");
     }
 
-    /** Shell command of a hook that sets and removes TXT records in the name server. */
+    /** Returns the shell command of a hook that sets and removes TXT records in the name server. */
     public String hook() {
         return """
                 #!/bin/sh
@@ -128,14 +128,14 @@ public final class Pebble implements AutoCloseable {
                 """.formatted(dnsManagement);
     }
 
-    /** Gives a name another address. */
+    /** Sets another address of a name. */
     public void pointElsewhere(String name, String address) throws Exception {
         post(
                 "http://127.0.0.1:" + dnsManagement + "/add-a",
                 "{\"host\": \"" + name + ".\", \"addresses\": [\"" + address + "\"]}");
     }
 
-    /** Makes the issuer advise a renewal of a certificate within a window (RFC 9773). */
+    /** Makes the issuer suggest a renewal of a certificate within a window (RFC 9773). */
     public void advise(String pem, Instant start, Instant end) throws Exception {
         int last = pem.indexOf("-----END CERTIFICATE-----");
         String first = pem.substring(0, last) + "-----END CERTIFICATE-----\n";
@@ -173,7 +173,7 @@ public final class Pebble implements AutoCloseable {
         return context;
     }
 
-    /** Log of the issuer. */
+    /** Returns the log of the issuer. */
     public String log() throws IOException {
         return Files.readString(directory.resolve("pebble.log"), StandardCharsets.UTF_8);
     }
@@ -204,7 +204,7 @@ public final class Pebble implements AutoCloseable {
         return process;
     }
 
-    /** Empty where it is not installed. */
+    /** Returns an empty text if it is not installed. */
     private static String program(String name) {
         Path built = Path.of(System.getProperty("user.home"), "go", "bin", name);
         if (Files.isExecutable(built)) {

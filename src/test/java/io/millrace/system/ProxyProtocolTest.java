@@ -19,7 +19,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The PROXY protocol from a load balancer, and towards origins. */
+/** Tests the PROXY protocol from a load balancer, and to origins. */
 class ProxyProtocolTest {
     private static final byte[] SIGNATURE = {13, 10, 13, 10, 0, 13, 10, 'Q', 'U', 'I', 'T', 10};
 
@@ -65,7 +65,7 @@ class ProxyProtocolTest {
         announced.close();
     }
 
-    /** Answers with what stood before the request. */
+    /** Answers with the bytes before the request. */
     private static void serveAnnounced() {
         while (!announced.isClosed()) {
             try (Socket socket = announced.accept()) {
@@ -143,7 +143,7 @@ class ProxyProtocolTest {
     }
 
     @Test
-    void whoMayNotSendAHeaderIsClosed() throws IOException {
+    void untrustedSendersOfAHeaderAreClosed() throws IOException {
         int before = origin.requests().size();
         try (RawClient client = RawClient.connect("127.0.0.2", proxy.port())) {
             assertTrue(send(client, version1("192.0.2.7"), "only.example").reachesEnd());

@@ -10,8 +10,8 @@ import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 
 /**
- * One client connection that sends exactly the bytes it is given and reads the answers strictly. Every read gives up
- * after {@value #READ_TIMEOUT_MILLIS} ms, so that a proxy that never answers fails the test. Confined to one thread.
+ * One client connection that sends exactly the given bytes and reads the responses strictly. Every read ends after
+ * {@value #READ_TIMEOUT_MILLIS} ms, so that a proxy that never answers fails the test. Confined to one thread.
  */
 final class RawClient implements AutoCloseable {
 
@@ -31,7 +31,7 @@ final class RawClient implements AutoCloseable {
         return connect(new InetSocketAddress(0), port);
     }
 
-    /** From an address of this machine, such as 127.0.0.2. */
+    /** Connects from an address of this machine, such as 127.0.0.2. */
     static RawClient connect(String local, int port) throws IOException {
         return connect(new InetSocketAddress(local, 0), port);
     }
@@ -50,7 +50,7 @@ final class RawClient implements AutoCloseable {
         }
     }
 
-    /** One GET on a connection of its own. */
+    /** Sends one GET on a new connection. */
     static RawResponse fetch(int port, String target, String... fieldLines) throws IOException {
         try (RawClient client = connect(port)) {
             return client.get(target, fieldLines).response();
@@ -96,7 +96,7 @@ final class RawClient implements AutoCloseable {
         return text.append("\r\n").toString();
     }
 
-    /** The next response to a request other than HEAD. */
+    /** Reads the next response to a request other than HEAD. */
     RawResponse response() throws IOException {
         return response(false);
     }
@@ -111,7 +111,7 @@ final class RawClient implements AutoCloseable {
         return new RawResponse(head, wire.body(head, framing).readAllBytes());
     }
 
-    /** The next response head; {@link #body} gives what follows it. */
+    /** Reads the next response head; {@link #body} returns the following content. */
     Wire.Head head() throws IOException {
         Wire.Head head = wire.head();
         if (head == null) {
@@ -120,12 +120,12 @@ final class RawClient implements AutoCloseable {
         return head;
     }
 
-    /** The body after a head of an answer to a request other than HEAD, readable as it arrives. */
+    /** Returns the body after the head of a response to a request other than HEAD, readable as it arrives. */
     InputStream body(Wire.Head head) throws IOException {
         return wire.body(head, Wire.ofResponse(head, RawResponse.statusOf(head), false));
     }
 
-    /** Whether nothing but the end of the connection follows, clean or reset. */
+    /** Returns true if only the end of the connection follows, by FIN or reset. */
     boolean reachesEnd() throws IOException {
         try {
             return wire.read() < 0;
@@ -134,7 +134,7 @@ final class RawClient implements AutoCloseable {
         }
     }
 
-    /** Tells the proxy that no more requests follow and keeps reading. */
+    /** Shuts down the sending side, and continues to read. */
     void shutdownOutput() throws IOException {
         socket.shutdownOutput();
     }

@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** One response, head and whole body, as it came over the wire. Immutable; the body array is borrowed. */
+/** One response, head and whole body, as received. Immutable; the body array is borrowed. */
 final class RawResponse {
 
     private final Wire.Head head;
@@ -36,7 +36,7 @@ final class RawResponse {
         return head.field(name);
     }
 
-    /** All lines of a field joined with a comma; empty when there is none. */
+    /** Returns all lines of a field joined with a comma; empty if there is none. */
     String joined(String name) {
         return head.joined(name);
     }
@@ -53,13 +53,13 @@ final class RawResponse {
         return new String(body, StandardCharsets.UTF_8);
     }
 
-    /** Age in seconds (RFC 9111 section 5.1), -1 when the field is absent. */
+    /** Returns the age in seconds (RFC 9111 section 5.1); -1 without the field. */
     long ageSeconds() {
         String age = field("Age");
         return age == null ? -1 : Long.parseLong(age);
     }
 
-    /** Whether the answer says that it came from the cache (RFC 9211 section 2.1). */
+    /** Returns whether the response came from the cache, by Cache-Status (RFC 9211 section 2.1). */
     boolean isHit() {
         for (String part : joined("Cache-Status").split(";", -1)) {
             if (part.strip().equals("hit")) {

@@ -15,15 +15,15 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * A tree of files that nobody wrote for a test: copies of what this machine keeps under {@code /usr/share}, and beside
- * them the awkward ones that such trees lack. Immutable once planted.
+ * A tree of real files: copies of files below {@code /usr/share} of this machine, and unusual ones that such trees
+ * lack. Immutable once created.
  */
 final class RealTree {
 
-    /** One file and the origin-form target that names it. */
+    /** One file and its target in origin-form. */
     record Entry(String target, Path file, long length) {}
 
-    /** Fewer real files than this make the test worthless, and it says so. */
+    /** With fewer real files than this the test is worthless and fails. */
     static final int REAL_FILES_MIN = 2_000;
 
     private static final int REAL_FILES_MAX = 2_400;
@@ -157,7 +157,9 @@ final class RealTree {
         }
     }
 
-    /** The path with every octet percent-encoded that is neither unreserved (RFC 3986 section 2.3) nor a slash. */
+    /**
+     * Returns the path with every octet percent-encoded that is neither unreserved (RFC 3986 section 2.3) nor a slash.
+     */
     private String target(Path file) {
         ByteArrayOutputStream target = new ByteArrayOutputStream();
         byte[] name = root.relativize(file).toString().getBytes(StandardCharsets.UTF_8);

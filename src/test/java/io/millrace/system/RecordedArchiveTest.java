@@ -16,7 +16,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** {@code millrace archive}: the archive that it records is the one that the first worker maps. */
+/** Tests that the first worker maps the archive that {@code millrace archive} records. */
 class RecordedArchiveTest {
     private static final Duration RECORDED_WITHIN = Duration.ofMinutes(3);
 

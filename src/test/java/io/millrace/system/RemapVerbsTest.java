@@ -12,7 +12,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Every kind of remap rule, one configuration: what the origin is asked for, or where the client is sent. */
+/** Tests every kind of remap rule in one configuration: the request to the origin, or the redirection of the client. */
 class RemapVerbsTest {
 
     @RegisterExtension
@@ -99,7 +99,7 @@ class RemapVerbsTest {
 
     @ParameterizedTest
     @CsvSource({"x.z.example, /p", "moved.example, /b", "other.example, /p", "x1.z.example.evil, /p"})
-    void whatNoRuleMapsIsNotFound(String host, String target) throws IOException {
+    void unmappedRequestsAreNotFound(String host, String target) throws IOException {
         int before = origin.requests().size();
         assertEquals(404, ask(host, target, "").status());
         assertEquals(before, origin.requests().size());

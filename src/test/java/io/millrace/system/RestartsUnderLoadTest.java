@@ -19,8 +19,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Whatever happens to the processes, clients get their answers. The build has one roll and one kill, the nightly run some of
- * each kind; by hand {@code -Dmillrace.upheavals=rolls=50,kills=20,launcher_kills=5,hangs=10,upgrades=5,reloads=100}
+ * Tests that clients receive their responses during kills, hangs, rolls, upgrades and reloads. The build has one roll
+ * and one kill, the nightly run some of each kind; by hand with
+ * {@code -Dmillrace.upheavals=rolls=50,kills=20,launcher_kills=5,hangs=10,upgrades=5,reloads=100}
  * {@code -Dmillrace.system.timeout=60m}.
  */
 @Tag("nightly")
@@ -32,7 +33,7 @@ class RestartsUnderLoadTest {
 
     private static final int KEPT_CLOSED_MAX = 2;
 
-    /** A young process has not loaded everything yet. */
+    /** A new process has not loaded everything yet. */
     private static final int LAUNCHER_DESCRIPTORS_MORE_MAX = 8;
 
     private static final long LAUNCHER_BYTES_MAX = 80_000_000;
@@ -45,7 +46,7 @@ class RestartsUnderLoadTest {
         UPGRADES,
         RELOADS;
 
-        /** How often, as {@code millrace.upheavals} says. */
+        /** Returns the number of times, by {@code millrace.upheavals}. */
         int times() {
             for (String setting :
                     System.getProperty("millrace.upheavals", "rolls=1,kills=1").split(",", -1)) {
@@ -115,7 +116,7 @@ class RestartsUnderLoadTest {
             System.out.println(load + "\n" + String.join("\n", sizes));
             System.out.println("launcher " + proxy.pid() + ": " + residentBytes(proxy.pid()) / 1000 + " kB");
             assertEquals(List.of(), wrong, load::toString);
-            // A client that is held up for longer than a drain leaves idle connections open meets its end.
+            // A client that is delayed for longer than the time for which a drain keeps idle connections meets its end.
             assertTrue(load.keptClosed() <= KEPT_CLOSED_MAX, load::toString);
             assertTrue(residentBytes(proxy.pid()) < LAUNCHER_BYTES_MAX, () -> "the launcher is too large: " + sizes);
         }
@@ -156,7 +157,7 @@ class RestartsUnderLoadTest {
         return proxy;
     }
 
-    /** A third of the files is broken. */
+    /** A third of the files is invalid. */
     private void reloadOnce(MillraceProcess proxy) throws IOException {
         changes++;
         if (changes % 3 == 0) {
@@ -188,7 +189,7 @@ class RestartsUnderLoadTest {
         Files.move(next, file, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
     }
 
-    /** Of launcher and worker: descriptors and resident memory. */
+    /** Returns descriptors and resident memory of launcher and worker. */
     private static String size(MillraceProcess proxy) throws IOException {
         long worker = proxy.status().at("process.worker_pid").number();
         return "launcher " + descriptors(proxy.pid()) + " descriptors, " + (residentBytes(proxy.pid()) >> 20)

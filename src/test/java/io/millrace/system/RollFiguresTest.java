@@ -16,8 +16,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * The effect of a roll on clients: latency, from when a request was due, stays near that of before, and RAM answers as before
- * after ten seconds. Each load runs three times; a target may be missed once.
+ * Measures the effect of a roll on clients. Latency, counted from when a request was due, stays close to the earlier
+ * one, and RAM hits are as frequent as before after ten seconds. Each load runs three times; a target may be missed
+ * once.
  */
 @Tag("nightly")
 class RollFiguresTest {
@@ -27,7 +28,7 @@ class RollFiguresTest {
     private static final double HIT_MILLIS_MAX = 50;
     private static final double MISS_MILLIS_MAX = 150;
 
-    /** Below this, three times the steady latency is what a scheduler does by itself. */
+    /** Below this value, three times the steady latency is within the noise of the scheduler. */
     private static final double NOISE_MILLIS = 15;
 
     private static final double RAM_RATIO_MIN = 0.9;
@@ -88,7 +89,7 @@ class RollFiguresTest {
         assertTrue(missed.size() < 2, missed::toString);
     }
 
-    /** At most one line for a run: the worst window of two seconds. */
+    /** Returns at most one line for a run: the worst window of two seconds. */
     private static List<String> wrong(PacedLoad load, double from, double end, double millisMax) {
         double steady = load.p99(from - 6, from);
         double limit = Math.min(millisMax, Math.max(NOISE_MILLIS, STEADY_TIMES_MAX * steady));
@@ -114,7 +115,7 @@ class RollFiguresTest {
         return (after[0] - before[0]) / (double) Math.max(1, after[1] - before[1]);
     }
 
-    /** Lookups that RAM answered, and all of them. */
+    /** Returns the number of lookups that RAM answered, and of all lookups. */
     private static long[] ramLookups(MillraceProcess proxy) throws Exception {
         long ram = 0;
         long all = 0;

@@ -5,7 +5,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Rules of every kind lead to the same as in Traffic Server. */
+/** Tests that rules of every kind have the same results as in Traffic Server. */
 @Tag("nightly")
 class RulesSideBySideTest extends SideBySideFixture {
     private static final List<String> RULES = List.of(
@@ -42,7 +42,7 @@ class RulesSideBySideTest extends SideBySideFixture {
 
     @Test
     void rulesAreTheSame() throws IOException {
-        // Else rules that lead to one URL would share what is stored.
+        // Otherwise rules that lead to one URL would share stored responses.
         file(
                 "records.config",
                 "CONFIG proxy.config.http.server_ports STRING PORT SECOND",

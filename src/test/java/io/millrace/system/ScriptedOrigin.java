@@ -21,12 +21,12 @@ import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * An origin on loopback that answers each path as its script says and remembers what reached it. It can go away and come
- * back on the same port. Thread-safe: one thread per connection, so that a script may wait.
+ * An origin on loopback that answers each path with a script and records its requests. It can be stopped, and started
+ * again on the same port. Thread-safe: one thread per connection, so that a script may wait.
  */
 final class ScriptedOrigin implements BeforeAllCallback, AfterAllCallback {
 
-    /** How a path is answered. */
+    /** The response to a path. */
     @FunctionalInterface
     interface Script {
         void answer(OriginExchange exchange) throws IOException, InterruptedException;
@@ -52,7 +52,7 @@ final class ScriptedOrigin implements BeforeAllCallback, AfterAllCallback {
         stop();
     }
 
-    /** Listens, on the port it had before if it had one. */
+    /** Listens, on its previous port if there is one. */
     void start() {
         try {
             ServerSocket listening = new ServerSocket();
@@ -69,14 +69,14 @@ final class ScriptedOrigin implements BeforeAllCallback, AfterAllCallback {
         }
     }
 
-    /** Refuses new connections from when it returns and drops those that are open. */
+    /** Closes the listening socket and all connections. */
     void stop() {
         try {
             ServerSocket listening = server;
             Thread accepting = acceptor;
             if (listening != null && accepting != null) {
                 listening.close();
-                // The kernel keeps the socket listening until the thread that waits in accept has left it.
+                // The kernel keeps the socket listening until the thread in accept has left it.
                 accepting.join();
             }
             for (Socket socket : open) {
@@ -123,7 +123,7 @@ final class ScriptedOrigin implements BeforeAllCallback, AfterAllCallback {
         return accepted.get();
     }
 
-    /** What arrived and was no HTTP/1.1 request of unambiguous length. */
+    /** Returns received bytes that were no HTTP/1.1 request of unambiguous length. */
     List<String> malformed() {
         return List.copyOf(malformed);
     }

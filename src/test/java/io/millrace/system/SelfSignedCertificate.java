@@ -6,7 +6,8 @@ import java.util.List;
 import org.junit.jupiter.api.Assumptions;
 
 /**
- * A P-256 certificate and its key in PEM files, signed by itself and valid for 30 days. Tests that need one are skipped without {@code openssl}.
+ * A P-256 certificate and its key in PEM files, self-signed and valid for 30 days. Tests that need one are skipped
+ * without {@code openssl}.
  *
  * @param certificate PEM file
  * @param key PEM file (PKCS #8), not encrypted

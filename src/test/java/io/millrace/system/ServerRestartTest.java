@@ -14,14 +14,14 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** {@code millctl server restart}, as an operator gives it, while clients come and go. */
+/** Tests {@code millctl server restart} while clients connect and disconnect. */
 class ServerRestartTest {
     private static final long SEED = Long.getLong("millrace.seed", System.nanoTime());
     private static final int FILES = 10;
     private static final int FILE_LENGTH = 10_000;
     private static final int ANSWERS_BETWEEN = 200;
 
-    /** A client that is held up for longer than a drain leaves idle connections open meets its end. */
+    /** A client that is delayed for longer than the time for which a drain keeps idle connections meets its end. */
     private static final int KEPT_CLOSED_MAX = 2;
 
     @RegisterExtension

@@ -19,7 +19,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Clients resume TLS sessions after a roll and after the worker was killed: its successors have the same ticket keys. */
+/**
+ * Tests that clients resume TLS sessions after a roll and after a kill of the worker: successors have the same ticket
+ * keys.
+ */
 @Tag("nightly")
 class SessionResumptionTest {
     @RegisterExtension
@@ -68,7 +71,7 @@ class SessionResumptionTest {
         return context;
     }
 
-    /** One request on a connection of its own; whether the session began on an earlier one. */
+    /** Sends one request on a new connection; returns whether its session began on an earlier one. */
     private static boolean isResumed(SSLContext client, int port) throws Exception {
         Socket plain = new Socket(InetAddress.getLoopbackAddress(), port);
         try (SSLSocket socket =

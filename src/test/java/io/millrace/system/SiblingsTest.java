@@ -14,7 +14,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Two proxies of one configuration share what they have stored, and each does without the other where it must. */
+/** Tests two proxies with one configuration: they share stored responses, and each works without the other. */
 class SiblingsTest {
     private static final int PATHS = 40;
 
@@ -70,7 +70,7 @@ class SiblingsTest {
         }
     }
 
-    /** The proxies that asked the origin for a path, the last one of each request. */
+    /** Returns the proxies that requested a path from the origin, for each request the last one. */
     private static List<String> askedFor(String path) {
         List<String> names = new ArrayList<>();
         for (OriginRequest request : origin.requests(path)) {
@@ -81,7 +81,7 @@ class SiblingsTest {
     }
 
     @Test
-    void whatOneOfThemHasTheOtherNeedNotFetch() throws IOException {
+    void aSiblingNeedNotFetchResponsesOfTheOther() throws IOException {
         Set<String> owners = new TreeSet<>();
         for (int i = 0; i < PATHS; i++) {
             String path = "/shared/" + i;
@@ -97,7 +97,7 @@ class SiblingsTest {
     }
 
     @Test
-    void whoIsLeftAloneAsksTheOriginForWhatTheOtherOwned() throws IOException {
+    void aSiblingLeftAloneFetchesUrlsOfTheOther() throws IOException {
         int gone = PackedProduct.freePort();
         int port = PackedProduct.freePort();
         MillraceProcess left = product.launch()

@@ -23,8 +23,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The same requests to Traffic Server and, with what {@code millctl import ats} makes of its directory, to the product: status,
- * Location, and what the origin is asked are the same, but where docs/guide/moving-from-traffic-server.md says otherwise. Skipped where it is not installed.
+ * Sends the same requests to Traffic Server and to the product with the configuration that {@code millctl import ats}
+ * creates from its directory. Status, Location and the requests to the origin must be equal, except where
+ * docs/guide/moving-from-traffic-server.md states a difference. Skipped if Traffic Server is not installed.
  */
 abstract class SideBySideFixture {
     private static final String CLOSED = "403";
@@ -40,7 +41,9 @@ abstract class SideBySideFixture {
     private int port;
     private int second;
 
-    /** @param differs why the answers may differ; empty where they must not */
+    /**
+     * @param differs why the responses may differ; empty if they must be equal
+     */
     record Ask(String from, String method, String host, String target, List<String> fields, String differs) {
         @Override
         public String toString() {
@@ -69,7 +72,7 @@ abstract class SideBySideFixture {
         other.stop();
     }
 
-    /** ORIGIN and OTHER stand for the origins' authorities, PORT and SECOND for the ports. */
+    /** Writes a file; ORIGIN and OTHER stand for the origins' authorities, PORT and SECOND for the ports. */
     void file(String name, String... lines) {
         files.put(name, String.join("\n", lines) + "\n");
     }
@@ -93,7 +96,7 @@ abstract class SideBySideFixture {
         }
     }
 
-    /** Of the last one it is known that it is answered in another way, and why. */
+    /** States that the last request has another response, and why. */
     void differs(String why) {
         Ask last = asks.remove(asks.size() - 1);
         asks.add(new Ask(last.from, last.method, last.host, last.target, last.fields, why));
@@ -108,7 +111,7 @@ abstract class SideBySideFixture {
         List<String> there;
         try (TrafficServer server = TrafficServer.start(root, port)) {
             if (files.containsKey("hosts")) {
-                // It reads the file at its leisure.
+                // Traffic Server reads the file after a delay.
                 Ask first = asks.get(0);
                 Ask other = new Ask(first.from, "HEAD", first.host, "/not-asked-for", List.of(), "");
                 await("names of its own").atMost(Duration.ofSeconds(60)).until(() -> !answer(other, true)
@@ -180,7 +183,7 @@ abstract class SideBySideFixture {
             RawResponse response = ask.method.equals("HEAD") ? client.responseToHead() : client.response();
             return response.status() + (response.field("Location") == null ? "" : " to " + response.field("Location"));
         } catch (IOException e) {
-            // It closes connections of addresses that may do nothing.
+            // Traffic Server closes connections of addresses without any rights.
             if (!mayClose) {
                 throw e;
             }

@@ -27,8 +27,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Two thousand clients ask for a body that is not stored and never read it, over three origins, while others ask for a hit, a small miss and
- * 4 MiB. What the others get is whole. {@code millrace.slow.readers} says how many never read.
+ * Two thousand clients request a body that is not stored and never read it, from three origins, while others request a
+ * hit, a small miss and 4 MiB. Their responses must be complete. {@code millrace.slow.readers} sets the number of
+ * clients that never read.
  */
 @Tag("nightly")
 class SlowClientsTest {
@@ -62,7 +63,7 @@ class SlowClientsTest {
         }
     }
 
-    /** A client that asks for one path again and again; counts what it got. */
+    /** A client that requests one path repeatedly and counts the responses. */
     private final class Prober extends Thread {
         private final int port;
         private final String host;
@@ -185,7 +186,7 @@ class SlowClientsTest {
         assertFalse(proxy.stderr().contains("OutOf"), proxy::stderr);
     }
 
-    /** The sum over all series of a metric. */
+    /** Returns the sum over all series of a metric. */
     private static double metric(MillraceProcess proxy, String name) throws IOException {
         return proxy.admin()
                 .get("/metrics")

@@ -13,10 +13,12 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Messages of doubtful length or meaning get 400 and the end of the connection (RFC 9112 sections 5, 6 and 11.2). */
+/**
+ * Tests that ambiguous messages are answered with 400 and the end of the connection (RFC 9112 sections 5, 6 and 11.2).
+ */
 class SmugglingTest {
 
-    /** What a smuggler appends; it must never arrive. */
+    /** The smuggled request, which must never reach the origin. */
     private static final String SMUGGLED = "GET /smuggled HTTP/1.1\r\nHost: a.example\r\n\r\n";
 
     @RegisterExtension
@@ -146,7 +148,7 @@ class SmugglingTest {
         }
     }
 
-    /** Bytes after a complete answer belong to nobody, least of all to the next client. */
+    /** Bytes after a complete response belong to no request, and must not reach the next client. */
     @Test
     void bytesAfterTheOriginsAnswerReachNoOtherClient() throws Exception {
         origin.on(

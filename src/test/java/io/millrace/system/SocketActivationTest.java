@@ -13,11 +13,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Listening sockets that a service manager passes on, as sd_listen_fds(3) has it. */
+/** Tests listening sockets from a service manager, by sd_listen_fds(3). */
 class SocketActivationTest {
     private static final int REQUESTS = 50;
 
-    /** Becomes the command after port and mode, with a listening socket as descriptor 3. */
+    /** Executes the command after port and mode, with a listening socket as descriptor 3. */
     private static final String MANAGER = """
             import os, socket, sys
             made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)

@@ -5,7 +5,10 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The same is stored as in Traffic Server, with records of several kinds and with lines of cache.config. */
+/**
+ * Tests that the same responses are stored as in Traffic Server, with records of several kinds and with lines of
+ * cache.config.
+ */
 @Tag("nightly")
 class StoredSideBySideTest extends SideBySideFixture {
     private static final String HOST = "www.example.com";
@@ -34,7 +37,7 @@ class StoredSideBySideTest extends SideBySideFixture {
         compare();
     }
 
-    /** Each URL twice: whether the origin is asked again says whether it was stored. */
+    /** Requests each URL twice: a second request to the origin shows that the response was not stored. */
     private void cacheable() {
         fresh("/none");
         fresh("/age", "Cache-Control: max-age=60");

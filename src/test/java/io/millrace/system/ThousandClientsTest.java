@@ -10,7 +10,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A thousand keep-alive clients at once on small files, for as long as {@code millrace.system.seconds} says. */
+/** Tests a thousand concurrent keep-alive clients on small files, for {@code millrace.system.seconds}. */
 class ThousandClientsTest {
 
     private static final long SEED = Long.getLong("millrace.seed", System.nanoTime());

@@ -16,12 +16,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The whole of testssl.sh against the default settings: nothing above low. */
+/** Runs all of testssl.sh against the default settings: no finding above low. */
 @Tag("nightly")
 class TlsScanTest {
     private static final Set<String> GRAVE = Set.of("MEDIUM", "HIGH", "CRITICAL", "FATAL");
 
-    /** Findings about the test authority: it has no public responder and no list. */
+    /** Findings about the test authority, which has no public responder and no revocation list. */
     private static final Set<String> NOT_OF_THE_PRODUCT =
             Set.of("cert_revocation", "cert_crlDistributionPoints", "cert_ocspURL");
 

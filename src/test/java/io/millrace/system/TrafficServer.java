@@ -13,15 +13,15 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Assumptions;
 
 /**
- * Debian's Traffic Server 9 on loopback: one process with a configuration, a cache and logs of its own under one directory, killed by
- * its id. Confined to one thread.
+ * Debian's Traffic Server 9 on loopback: one process with its own configuration, cache and logs below one directory,
+ * killed by its id. Confined to one thread.
  */
 final class TrafficServer implements AutoCloseable {
     private static final Path PROGRAM = Path.of("/usr/bin/traffic_server");
     private static final Path DEFAULTS = Path.of("/etc/trafficserver");
     private static final String USER = "trafficserver";
 
-    /** Files without which it does not start, or not without a word. */
+    /** Files that it needs to start without messages. */
     private static final List<String> USUAL = List.of(
             "ip_allow.yaml",
             "logging.yaml",
@@ -36,7 +36,7 @@ final class TrafficServer implements AutoCloseable {
             "socks.config",
             "ssl_multicert.config");
 
-    /** What keeps it small; nothing of it changes an answer. */
+    /** Settings that keep it small, without an effect on responses. */
     static final String SMALL = """
             CONFIG proxy.config.exec_thread.autoconfig INT 0
             CONFIG proxy.config.exec_thread.limit INT 1
@@ -56,7 +56,7 @@ final class TrafficServer implements AutoCloseable {
         return System.getProperty("user.name").equals("root");
     }
 
-    /** Skips the test where it is not installed. */
+    /** Skips the test if it is not installed. */
     static void assumeInstalled() {
         Assumptions.assumeTrue(
                 Files.isExecutable(PROGRAM) && Files.isDirectory(DEFAULTS),
@@ -113,7 +113,7 @@ final class TrafficServer implements AutoCloseable {
     private void awaitAccepting(Path root, int port) {
         await("Traffic Server accepts").atMost(Duration.ofSeconds(60)).until(() -> {
             String told = told(root);
-            // Without its port it goes on for ever.
+            // Without its port it would run for ever.
             if (!process.isAlive() || told.contains("unable to listen")) {
                 throw new IllegalStateException("Traffic Server does not serve: " + told);
             }
@@ -121,7 +121,7 @@ final class TrafficServer implements AutoCloseable {
         });
     }
 
-    /** Whether it is still the one that was started. */
+    /** Returns true if the started process still runs. */
     boolean isAlive() {
         return process.isAlive();
     }

@@ -33,7 +33,7 @@ final class TreeReader {
         this.port = port;
     }
 
-    /** Fetches all entries and returns a line for each answer that is not the file; gives up after {@value #PROBLEMS_MAX}. */
+    /** Fetches all entries and returns a line for each wrong response; ends after {@value #PROBLEMS_MAX}. */
     List<String> read(List<RealTree.Entry> entries) throws InterruptedException {
         ExecutorService threads = Executors.newFixedThreadPool(THREADS);
         Queue<String> problems = new ConcurrentLinkedQueue<>();

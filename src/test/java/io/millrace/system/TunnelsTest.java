@@ -27,7 +27,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The JDK's own WebSocket client through a mapped rule, and CONNECT and a whole URL through the forward proxy. */
+/** Tests the JDK's WebSocket client through a mapped rule, and CONNECT and a whole URL through the forward proxy. */
 class TunnelsTest {
     private static final long WAIT_SECONDS = 20;
 
@@ -72,12 +72,12 @@ class TunnelsTest {
             try (Socket socket = chat.accept()) {
                 echo(socket);
             } catch (IOException | GeneralSecurityException e) {
-                // The next one, or the end.
+                // The next frame, or the end.
             }
         }
     }
 
-    /** Shakes hands and sends every frame back unmasked, to the closing one (RFC 6455 s4.2, s5.2). */
+    /** Performs the handshake and sends every frame back unmasked, up to the closing one (RFC 6455 s4.2, s5.2). */
     private static void echo(Socket socket) throws IOException, GeneralSecurityException {
         DataInputStream in = new DataInputStream(socket.getInputStream());
         OutputStream out = socket.getOutputStream();
@@ -119,7 +119,7 @@ class TunnelsTest {
         return line.toString();
     }
 
-    /** What came, whole. */
+    /** Collects the received messages. */
     private static final class Heard implements WebSocket.Listener {
         private final StringBuilder text = new StringBuilder();
         private final CompletableFuture<String> whole = new CompletableFuture<>();
@@ -197,7 +197,7 @@ class TunnelsTest {
                 assertEquals(i == 1, response.field("Cache-Status").contains("; hit"), response::toString);
             }
         }
-        // This proxy itself is nobody's destination.
+        // This proxy itself is not a permitted destination.
         try (RawClient client = RawClient.connect(proxy.port())) {
             client.send("GET http://127.0.0.1:" + proxy.port() + "/ HTTP/1.1\r\nHost: x\r\n\r\n");
             int status = client.response().status();

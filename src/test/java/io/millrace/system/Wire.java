@@ -12,12 +12,12 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads HTTP/1.1 messages from a byte stream, strictly: a bare LF, a missing chunk end or an early end of the stream is
- * an exception and never a shorter message. Confined to one thread.
+ * Reads HTTP/1.1 messages from a byte stream strictly. A bare LF, a missing end of a chunk or an early end of the
+ * stream is an exception, never a shorter message. Confined to one thread.
  */
 final class Wire {
 
-    /** How the end of a body is found (RFC 9112 section 6.3). */
+    /** The delimiter of a body (RFC 9112 section 6.3). */
     enum Framing {
         /** No body follows. */
         NONE,
@@ -29,10 +29,10 @@ final class Wire {
         CLOSE
     }
 
-    /** One field line, value without surrounding white space. */
+    /** One field line; the value is without surrounding white space. */
     record Field(String name, String value) {}
 
-    /** A start line and the field lines under it. Immutable. */
+    /** A start line and its field lines. Immutable. */
     record Head(String startLine, List<Field> fields) {
 
         @Nullable
@@ -48,7 +48,7 @@ final class Wire {
                     .toList();
         }
 
-        /** All lines of a field joined with a comma; empty when there is none. */
+        /** Returns all lines of a field joined with a comma; empty if there is none. */
         String joined(String name) {
             return String.join(", ", values(name));
         }
@@ -75,7 +75,7 @@ final class Wire {
         this.in = new BufferedInputStream(in, 64 * 1024);
     }
 
-    /** Reads a head, or returns null where the stream ends before its first byte. */
+    /** Reads a head; returns null if the stream ends before its first byte. */
     @Nullable
     Head head() throws IOException {
         String startLine = line(true);
@@ -126,12 +126,12 @@ final class Wire {
         throw new IOException("a line is longer than " + LINE_LENGTH_MAX);
     }
 
-    /** The framing of a request's body. */
+    /** Returns the framing of a request's body. */
     static Framing ofRequest(Head head) throws IOException {
         return explicit(head, Framing.NONE);
     }
 
-    /** The framing of the body of a response with this status to a request with this method. */
+    /** Returns the framing of the body of a response with this status to a request with this method. */
     static Framing ofResponse(Head head, int status, boolean toHead) throws IOException {
         if (toHead || status < 200 || status == 204 || status == 304) {
             return Framing.NONE;
@@ -156,7 +156,7 @@ final class Wire {
         return length ? Framing.LENGTH : otherwise;
     }
 
-    /** The body that follows a head, readable as it arrives; it ends early only with an {@link IOException}. */
+    /** Returns the body after a head, readable as it arrives; it ends early only with an {@link IOException}. */
     InputStream body(Head head, Framing framing) throws IOException {
         return switch (framing) {
             case NONE -> InputStream.nullInputStream();
@@ -174,7 +174,7 @@ final class Wire {
         return Long.parseLong(value);
     }
 
-    /** Next raw octet, or -1 at the end of the stream. */
+    /** Returns the next raw octet; -1 at the end of the stream. */
     int read() throws IOException {
         return in.read();
     }

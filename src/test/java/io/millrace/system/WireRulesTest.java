@@ -16,7 +16,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** HTTP/1.1 on the wire: framing, connections, methods, limits (RFC 9110, RFC 9112). */
+/** Tests HTTP/1.1 over real sockets: framing, connections, methods, limits (RFC 9110, RFC 9112). */
 class WireRulesTest {
 
     private static final int BODY_LIMIT = 4 * 1024 * 1024;
@@ -285,7 +285,7 @@ class WireRulesTest {
 
     @Test
     void rfc9112_3_2_originFormAndHostAreWhatTheOriginSees() throws Exception {
-        // What the key takes for the same is sent the same: %7E is a tilde (RFC 3986 section 6.2.2.2).
+        // Equal keys mean equal requests to the origin: %7E is a tilde (RFC 3986 section 6.2.2.2).
         origin.serves("/a%2Fb/~c", "raw target", "Cache-Control: no-store");
         RawResponse response = RawClient.fetch(proxy.port(), "/a%2fb/%7Ec?x=%20&y=a+b");
         assertEquals("raw target", response.text());

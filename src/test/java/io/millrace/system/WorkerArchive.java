@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The archive of a worker's classes in an unpacked product. */
+/** The class archive of the workers of an unpacked product. */
 final class WorkerArchive {
     private static final Duration BEGUN_WITHIN = Duration.ofMinutes(1);
     private static final Duration RECORDED_WITHIN = Duration.ofMinutes(10);
@@ -25,8 +25,8 @@ final class WorkerArchive {
     private WorkerArchive() {}
 
     /**
-     * The archive that the first start in {@code home} brings: recorded as the launcher does, but not at the lowest priority,
-     * at which it takes hours beside other work.
+     * Returns the archive of the first start in {@code home}. It is recorded as by the launcher, but not at the lowest
+     * priority, at which it would take hours beside other work.
      */
     static Path recordedBy(MillraceProcess proxy, Path home) {
         AtomicReference<ProcessHandle> begun = new AtomicReference<>();
@@ -50,12 +50,12 @@ final class WorkerArchive {
         }
     }
 
-    /** Runs a recording's command again, in a directory of its own, and gives what it wrote its name. */
+    /** Runs the command of a recording again in a separate directory, and renames its result. */
     private static void finish(List<String> line, Path home) throws IOException {
         Path directory = Files.createTempDirectory("mr-");
         line.set(line.size() - 1, directory.toString());
         Command.run(home, RECORDED_WITHIN, line).succeeds();
-        // The warm-up that is recorded removes it by itself.
+        // The recorded warm-up removes it by itself.
         if (Files.exists(directory)) {
             PackedProduct.delete(directory);
         }
@@ -77,7 +77,7 @@ final class WorkerArchive {
                 .findAny();
     }
 
-    /** Empty for a process that has ended. */
+    /** Returns an empty list for a process that has ended. */
     private static List<String> commandLine(ProcessHandle process) {
         try {
             String line = Files.readString(Path.of("/proc", Long.toString(process.pid()), "cmdline"));

@@ -24,8 +24,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The archive of a worker's classes, on the JDK that runs this and on each from 25 on beside it: it is made after the first
- * start and used from then on, and a broken one is given up and stops no start.
+ * Tests the class archive of workers, on the JDK of the tests and on each installed one from 25 on. It is recorded
+ * after the first start and used from then on. A damaged archive is discarded and prevents no start.
  */
 class WorkerArchiveTest {
     private static final int AOT_CACHE_SINCE = 25;
@@ -93,7 +93,7 @@ class WorkerArchiveTest {
                         .orElse(""));
     }
 
-    /** Without its beginning, and with holes as a power failure leaves them. */
+    /** Returns archives without their beginning, and with holes as after a power failure. */
     private static List<byte[]> broken(byte[] good) {
         byte[] headless = good.clone();
         Arrays.fill(headless, 0, 4096, (byte) 0);

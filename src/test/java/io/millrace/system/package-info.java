@@ -1,6 +1,6 @@
 /**
- * Whole-system tests: the packed product is unpacked, started as a user starts it, and judged by what crosses its
- * sockets. Nothing here sees a class of the product, only its files, its commands and its answers.
+ * Whole-system tests: the packed product is unpacked, started like a user does, and tested through its sockets. They
+ * use no class of the product, only its files, its commands and its responses.
  */
 @NullMarked
 package io.millrace.system;

@@ -37,7 +37,7 @@ final class ArchitectureTest {
             .dependOnClassesThat()
             .resideInAPackage("picocli..");
 
-    /** Each costs tens of milliseconds at every start. */
+    /** Each of these costs tens of milliseconds at every start. */
     @ArchTest
     static final ArchRule startsFast = noClasses()
             .should()
@@ -46,7 +46,7 @@ final class ArchitectureTest {
             .orShould()
             .callMethod(String.class, "format", String.class, Object[].class);
 
-    /** Loaded by commands that take an expression, and by no other. */
+    /** Loaded only by commands that accept an expression. */
     @ArchTest
     static final ArchRule expressionsAreApart = noClasses()
             .that()

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Bad values of options of {@code millctl} are told in a sentence, with the exit code that is documented. */
+/** Tests that bad values of options of {@code millctl} are reported in a sentence, with the documented exit code. */
 class BadOptionsTest {
     private record Case(int exitCode, String says, List<String> words) {}
 
@@ -23,7 +23,7 @@ class BadOptionsTest {
     Path directory;
 
     @TestFactory
-    List<DynamicTest> saysWhatIsWrong() throws Exception {
+    List<DynamicTest> reportsTheProblem() throws Exception {
         String empty = Files.writeString(directory.resolve("empty"), "").toString();
         String folder = directory.toString();
         String none = folder + "/none";
@@ -72,7 +72,7 @@ class BadOptionsTest {
         assertEquals(each.exitCode(), run.exitCode(), run.err());
     }
 
-    /** Without a home directory Java says {@code ?}; a file in its place stands for one that cannot be used. */
+    /** Without a home directory Java reports {@code ?}; a file in its place stands for one that cannot be used. */
     @ParameterizedTest
     @ValueSource(strings = {"?", "", "FILE"})
     void findsNoInstanceWithoutAUsableHome(String home) throws Exception {

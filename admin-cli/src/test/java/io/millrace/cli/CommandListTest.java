@@ -10,7 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import picocli.CommandLine;
 
-/** The list of commands in a help: each is told by one short, whole sentence on one line. */
+/** Tests the list of commands in a help: each command has one short, whole sentence on one line. */
 final class CommandListTest {
     private static final int WIDTH = 80;
 
@@ -29,7 +29,7 @@ final class CommandListTest {
 
     @ParameterizedTest(name = "millctl {0}")
     @MethodSource("groups")
-    void tellsEveryCommandInOneWholeSentenceOnOneLine(String words) {
+    void describesEveryCommandInOneSentenceOnOneLine(String words) {
         CommandLine group = named(words);
         int longest = group.getSubcommands().keySet().stream()
                 .mapToInt(String::length)

@@ -13,11 +13,11 @@ import java.util.List;
 import java.util.Map;
 import picocli.CommandLine;
 
-/** Every command of {@code millctl}, for tests that hold them all to something. */
+/** All commands of {@code millctl}, for tests of rules that apply to each of them. */
 final class CommandTree {
     private CommandTree() {}
 
-    /** The root, working on nothing. */
+    /** Returns the root, without effects on the machine. */
     static CommandLine root() {
         GlobalOptions options = new GlobalOptions();
         PrintStream nowhere = new PrintStream(OutputStream.nullOutputStream());
@@ -26,7 +26,7 @@ final class CommandTree {
         return Millctl.commands(options, new Invocation(options, surroundings, console));
     }
 
-    /** The root and everything below it, each before what is below it. */
+    /** Returns the root and all commands below, each before its subcommands. */
     static List<CommandLine> all() {
         List<CommandLine> all = new ArrayList<>();
         collect(root(), all);
@@ -38,7 +38,7 @@ final class CommandTree {
         command.getSubcommands().values().forEach(below -> collect(below, all));
     }
 
-    /** The words that name a command, such as {@code config get}. */
+    /** Returns the words of a command, such as {@code config get}. */
     static String words(CommandLine command) {
         String name = command.getCommandSpec().qualifiedName();
         return name.substring(Math.min(name.length(), "millctl ".length()));

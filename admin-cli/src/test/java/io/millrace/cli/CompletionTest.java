@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What bash and zsh make of their scripts. */
+/** Tests the completion scripts in bash and zsh. */
 final class CompletionTest {
     @TempDir
     private Path directory;
@@ -30,7 +30,7 @@ final class CompletionTest {
         assertEquals(0, run.exitCode(), run.err());
         Files.writeString(script, run.out());
         int last = line.split(" ", -1).length - 1;
-        // compopt says something to a line editor, and there is none.
+        // compopt configures a line editor, which does not exist here.
         String words = "compopt() { :; }; COMP_WORDS=(" + line + ");";
         Process bash = new ProcessBuilder(
                         "bash",
@@ -77,8 +77,8 @@ final class CompletionTest {
     }
 
     /**
-     * What a zsh on a terminal offers, each word with what it means: its completion system is told to write down what it would
-     * show, and to end then.
+     * Returns the words that a zsh on a terminal offers, each with its description. Its completion system writes the
+     * list to a file and then exits.
      */
     private String completedByZsh(String line) throws IOException, InterruptedException {
         Files.writeString(

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** {@code docs/reference/millctl.md} names every command, option, variable and exit code. */
+/** Tests that {@code docs/reference/millctl.md} names every command, option, variable and exit code. */
 final class DocumentationTest {
     private final String page;
 

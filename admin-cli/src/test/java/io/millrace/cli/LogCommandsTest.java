@@ -56,7 +56,7 @@ final class LogCommandsTest {
     }
 
     @Test
-    void catPrintsOneKindOfObjectWhateverTheFormat() {
+    void catPrintsOneKindOfObjectInAnyFormat() {
         assertEquals(
                 "{\"time\":\"2023-11-14T22:13:20.123Z\",\"duration_ms\":4,\"client\":\"192.0.2.7\",\"result\":\"TCP_MEM_HIT\","
                         + "\"status\":200,\"bytes\":1720,\"method\":\"GET\",\"url\":\"http://www.example.com/a\",\"type\":\"text/html\"}\n",
@@ -112,7 +112,7 @@ final class LogCommandsTest {
                   type
                     text/html                            2   66.7%       4.0     3.4 KiB
 
-                URLs asked for most
+                Most requested URLs
                       requests    hits       bytes  URL
                              2  100.0%     3.4 KiB  http://www.example.com/a
                 """, run.out());
@@ -138,7 +138,7 @@ final class LogCommandsTest {
     }
 
     @Test
-    void statsWithAStateCountsWhatIsNew() throws IOException {
+    void statsWithAStateCountsNewLines() throws IOException {
         String state = directory.resolve("state").toString();
         String log = file(HIT + MISS);
         assertTrue(millctl("", "log", "stats", "--state", state, log).out().startsWith("2 requests, "));
@@ -162,7 +162,7 @@ final class LogCommandsTest {
     }
 
     @Test
-    void whatNobodyHasGotIsCountedAgain() throws IOException {
+    void linesWhoseOutputFailedAreCountedAgain() throws IOException {
         String state = directory.resolve("state").toString();
         String log = file(HIT);
         OutputStream full = new OutputStream() {
@@ -180,7 +180,7 @@ final class LogCommandsTest {
     }
 
     @Test
-    void tailFollowsWhatIsWritten() throws IOException {
+    void tailFollowsNewLines() throws IOException {
         String file = file(HIT + MISS);
         int[] pauses = new int[1];
         Run run = Run.of(
@@ -224,7 +224,7 @@ final class LogCommandsTest {
     }
 
     @Test
-    void whatCannotBeReadIsNamed() throws Exception {
+    void unreadableFilesAreNamed() throws Exception {
         String good = file(HIT);
         Path damaged = Files.writeString(directory.resolve("damaged.gz"), HIT);
         Path cut = directory.resolve("cut.gz");
@@ -240,7 +240,7 @@ final class LogCommandsTest {
     }
 
     @Test
-    void whatAStateCannotBeKeptForIsNamed() throws Exception {
+    void unusableProgressFilesAreNamed() throws Exception {
         String log = file(HIT);
         Path nowhere = directory.resolve("absent/state");
         assertFailure(nowhere + ": no such file", "log", "stats", "--state", nowhere.toString(), log);
@@ -276,7 +276,7 @@ final class LogCommandsTest {
     }
 
     @Test
-    void whatIsWrongIsSaid() throws IOException {
+    void errorsAreReported() throws IOException {
         Run none = millctl("", "log", "cat");
         assertEquals(2, none.exitCode());
         assertTrue(none.err().startsWith("millctl: found no access log; name the file\n"), none.err());

@@ -213,7 +213,7 @@ final class MillctlTest {
         assertFalse(run.err().contains("Exception"), run.err());
     }
 
-    /** Nobody reads a wall: a screen for each command, and one and a half for all of them together. */
+    /** A long help is not read: each command fits on a screen, and all of them together on one and a half. */
     @Test
     void fitsEveryHelpOnATerminal() {
         assertHelp(CommandTree.root(), List.of());

@@ -28,12 +28,12 @@ import org.junit.jupiter.params.provider.MethodSource;
 import picocli.CommandLine;
 
 /**
- * Plays each file of {@code scenarios/}: a command, the requests it must send, the answers it gets in turn, and what it must print
- * and return. These are the golden files of what scripts rely on: change them only together with the change log.
- * With {@code -Dmillrace.golden.write=true} the expectations are written instead of compared.
+ * Runs each file of {@code scenarios/}: a command, the expected requests, the responses to them, and the expected
+ * output and exit code. These are the golden files for scripts of users: change them only together with the change log.
+ * With {@code -Dmillrace.golden.write=true} the expectations are rewritten.
  *
- * <p>{@code input} is standard input, {@code file NAME} a file in the directory that {@code DIRECTORY} stands for, and {@code script}
- * what {@code bin/millrace} does. Without an answer no Millrace runs.
+ * <p>{@code input} is standard input, {@code file NAME} a file in the directory that {@code DIRECTORY} stands for, and
+ * {@code script} the behaviour of {@code bin/millrace}. Without a response no Millrace runs.
  */
 final class ScenarioTest {
     private static final boolean WRITE = Boolean.getBoolean("millrace.golden.write");
@@ -51,7 +51,7 @@ final class ScenarioTest {
         }
     }
 
-    /** Looks once more, and the time between is exactly what was asked for. */
+    /** Permits one repetition, after exactly the expected time. */
     private static final class OnceMore implements Pause {
         private long nanos;
         private int looks;
@@ -70,7 +70,7 @@ final class ScenarioTest {
 
     @ParameterizedTest
     @MethodSource("scenarios")
-    void printsAndReturnsWhatTheFileSays(String name) throws IOException {
+    void printsAndReturnsTheSettingsOfTheFile(String name) throws IOException {
         Path file = SOURCES.resolve(name);
         Map<String, String> sections = sections(Files.readString(file));
         Map<String, String> observed = play(sections);
@@ -83,7 +83,7 @@ final class ScenarioTest {
         }
     }
 
-    /** Every command has a golden file for {@code -o json}: what it prints there is what scripts read. */
+    /** Every command has a golden file for {@code -o json}, because scripts read that output. */
     @Test
     void everyCommandHasAGoldenFileInJson() throws IOException {
         List<String> inJson = new ArrayList<>();
@@ -95,7 +95,7 @@ final class ScenarioTest {
                 assertTrue(section(sections, "stdout").startsWith("{"), name);
             }
         }
-        inJson.add("completion "); // its script is packed, and CompletionTest holds the JSON to that
+        inJson.add("completion "); // its script is packed, and CompletionTest checks the JSON
         Set<String> lacking = new TreeSet<>();
         for (CommandLine command : CommandTree.all()) {
             String words = CommandTree.words(command);

@@ -16,8 +16,8 @@ import picocli.AutoComplete;
 import picocli.CommandLine;
 
 /**
- * What the product brings along for man and for shells is what the commands are now. With {@code -Dmillrace.golden.write=true} it
- * is rewritten.
+ * Tests that the packed man pages and shell completions match the present commands. With
+ * {@code -Dmillrace.golden.write=true} they are rewritten.
  */
 final class ShareTest {
     private static final Path SHARE = Path.of("../dist/src/main/dist/share");

@@ -3,7 +3,7 @@ package io.millrace.cli;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Programs of this machine that a test shows what we made for them. */
+/** Programs of this machine that read generated files. */
 final class Tool {
     private Tool() {}
 

@@ -47,7 +47,7 @@ final class ViaCommandTest {
     }
 
     @Test
-    void saysWhatIsNoVia() {
+    void reportsAnInvalidVia() {
         Run run = via("", "via", "nonsense");
         assertEquals(2, run.exitCode());
         assertTrue(run.err().startsWith("millctl: no letters of Via: 'nonsense'"), run.err());

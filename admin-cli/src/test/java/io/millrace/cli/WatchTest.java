@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Commands that look more than once; the time between is the test's. */
+/** Tests commands with --watch; the test sets the time between two repetitions. */
 final class WatchTest {
     private static final String REPORT = "{\"previous_pid\":1}";
 
@@ -45,7 +45,7 @@ final class WatchTest {
         return new Surroundings(Map.of(), directory, directory.resolve("run"), null, false);
     }
 
-    /** Looks this many times more than once. */
+    /** Runs a command with this many repetitions. */
     private Run run(int more, String... arguments) {
         return Run.of(
                 surroundings(),
@@ -83,14 +83,14 @@ final class WatchTest {
     }
 
     @Test
-    void whatChangesIsNotWatched() {
+    void commandsThatChangeSomethingRefuseWatch() {
         Run run = run(5, "server", "restart", "--watch", "--admin", directory.toString());
         assertEquals(2, run.exitCode());
-        assertEquals("millctl: --watch is for commands that look, and this one changes something\n", run.err());
+        assertEquals("millctl: --watch is only for commands that change nothing\n", run.err());
     }
 
     @Test
-    void goesOnWhenNobodyAnswersForOnce() throws IOException {
+    void continuesAfterOneMissingAnswer() throws IOException {
         ScriptedAdmin admin = admin(REPORT);
         Run run = Run.of(
                 surroundings(),
@@ -150,7 +150,7 @@ final class WatchTest {
     }
 
     @Test
-    void monitorShowsWhatChangesAndStopsAfterTheCount() throws IOException {
+    void monitorShowsChangesAndStopsAfterTheCount() throws IOException {
         String metrics = "# TYPE millrace_requests_total counter\nmillrace_requests_total 5.0\n"
                 + "# TYPE millrace_requests_active gauge\nmillrace_requests_active 2.0\n";
         try (ScriptedAdmin admin = admin(metrics)) {
@@ -177,7 +177,7 @@ final class WatchTest {
     private static final String AWAY =
             "{\"error\":{\"code\":\"worker-down\",\"message\":\"the worker does not answer\"}}";
 
-    /** An admin API that gives one answer after the other, a look each; what follows the last is the last. */
+    /** An admin API that answers each repetition with the next response, and later ones with the last. */
     private final class Answers implements AutoCloseable {
         private final List<String> answers;
         private ScriptedAdmin admin;
@@ -216,7 +216,7 @@ final class WatchTest {
     }
 
     @Test
-    void watchingGoesOnWhileTheWorkerIsAway() throws IOException {
+    void watchingContinuesWithoutAWorker() throws IOException {
         String report = ScriptedAdmin.response(200, REPORT);
         try (Answers answers = new Answers(report, ScriptedAdmin.response(503, AWAY), report)) {
             Run run = Run.of(
@@ -240,7 +240,7 @@ final class WatchTest {
     }
 
     @Test
-    void whatIsRefusedForGoodEndsIt() throws IOException {
+    void aPermanentRefusalEndsTheWatch() throws IOException {
         String refused =
                 ScriptedAdmin.response(401, "{\"error\":{\"code\":\"no-token\",\"message\":\"a token is needed\"}}");
         try (Answers answers = new Answers(ScriptedAdmin.response(200, REPORT), refused)) {
@@ -262,7 +262,7 @@ final class WatchTest {
     }
 
     @Test
-    void monitoringGoesOnWhileTheWorkerIsAwayAndCountsResults() throws IOException {
+    void monitoringContinuesWithoutAWorkerAndCountsResults() throws IOException {
         String none = ScriptedAdmin.response(200, "# TYPE millrace_up gauge\nmillrace_up 1\n");
         try (Answers answers =
                 new Answers(metrics(5), ScriptedAdmin.response(503, AWAY), none, metrics(5), metrics(5))) {
@@ -287,7 +287,7 @@ final class WatchTest {
         }
     }
 
-    /** Keeps what it was to show, and has the next answer given after each frame. */
+    /** Records each frame, and makes the API use the next response afterwards. */
     private static final class KeptFrames implements Screen {
         private final List<String> titles = new ArrayList<>();
         private final Answers answers;
@@ -309,7 +309,7 @@ final class WatchTest {
     }
 
     @Test
-    void topGoesOnWhileTheWorkerIsAway() throws Exception {
+    void topContinuesWithoutAWorker() throws Exception {
         PrintStream nowhere = new PrintStream(OutputStream.nullOutputStream());
         Surroundings keys = new Surroundings(
                 Map.of(), directory, directory, null, true, new ByteArrayInputStream("xxxq".getBytes(UTF_8)));

@@ -10,7 +10,7 @@ import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 import org.jspecify.annotations.NullMarked;
 
-/** The walls of the store. */
+/** Rules for the dependencies between the packages of the store. */
 @AnalyzeClasses(packages = "io.millrace.store", importOptions = ImportOption.DoNotIncludeTests.class)
 class ArchitectureTest {
     @ArchTest
@@ -46,7 +46,7 @@ class ArchitectureTest {
             .that()
             .resideOutsideOfPackage("io.millrace.store.io")
             .and()
-            .doNotHaveSimpleName("CountedBuffer") // hands on the methods of a Netty buffer, channels among them
+            .doNotHaveSimpleName("CountedBuffer") // passes calls to methods of a buffer that take channels
             .should()
             .dependOnClassesThat()
             .haveNameMatching("java\\.nio\\.channels\\..*|java\\.nio\\.file\\.Files|java\\.io\\.(RandomAccessFile"

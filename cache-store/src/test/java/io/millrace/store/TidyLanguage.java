@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
  * question. A list of words is found anywhere: metaphors for things that have a standard term.
  */
 public final class TidyLanguage {
-    /** Where a sentence may begin, then the pronoun, then no question mark before the sentence ends. */
+    /** The beginning of a sentence, then the pronoun, then no question mark before the end of the sentence. */
     private static final Pattern RELATIVE_SUBJECT = Pattern.compile(
             "(?:^|[.!?][\"')`*]*\\s+|<(?:p|li)>\\s*|\\|\\s+|(?:^|\\n)(?:[-*#]+|\\d+\\.)\\s+"
                     + "|@(?:return|(?:param|throws) \\S+)\\s+)\\**((?:Who|What|Whoever|Whatever)\\b(?![^.!|]*\\?)[^.!|\\n]*)");
@@ -29,7 +29,7 @@ public final class TidyLanguage {
 
     private TidyLanguage() {}
 
-    /** Each banned phrase in the file, as {@code file:line: phrase}. Files of other kinds have none. */
+    /** Returns each banned phrase in the file, as {@code file:line: phrase}; empty for files of other kinds. */
     public static List<String> violations(Path file) {
         List<String> found = new ArrayList<>();
         for (Block block : file.toString().endsWith(".java") ? comments(file) : paragraphs(file)) {

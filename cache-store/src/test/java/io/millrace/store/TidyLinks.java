@@ -24,7 +24,8 @@ public final class TidyLinks {
     private TidyLinks() {}
 
     /**
-     * Relative links of the Markdown file that point to no file, or to no heading of a Markdown file, a line each: {@code file:line: link}.
+     * Returns the relative links of the Markdown file to missing files or headings, one line each:
+     * {@code file:line: link}.
      */
     public static List<String> broken(Path file) {
         List<String> found = new ArrayList<>();
@@ -52,7 +53,10 @@ public final class TidyLinks {
         return hash < 0 || !page.toString().endsWith(".md") || anchors(page).contains(target.substring(hash + 1));
     }
 
-    /** Anchors of the headings, as GitHub makes them: lower case, hyphens for spaces, numbered when repeated. */
+    /**
+     * Returns the anchors of the headings, as GitHub creates them: lower case, hyphens for spaces, repeated ones
+     * numbered.
+     */
     public static Set<String> anchors(Path page) {
         Set<String> found = new HashSet<>();
         Map<String, Integer> seen = new HashMap<>();
@@ -72,7 +76,7 @@ public final class TidyLinks {
         return text.replaceAll("[^\\p{L}\\p{N} _-]", "").replace(' ', '-');
     }
 
-    /** The lines, with those of fenced code blocks empty. */
+    /** Returns the lines; those in fenced code blocks are empty. */
     static List<String> withoutCode(Path file) {
         List<String> found = new ArrayList<>();
         boolean code = false;

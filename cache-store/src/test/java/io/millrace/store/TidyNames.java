@@ -19,9 +19,9 @@ public final class TidyNames {
     private TidyNames() {}
 
     /**
-     * Names in the page that stand for nothing, a line each: {@code page:line: name}.
+     * Returns names in the page that denote nothing, one line each: {@code page:line: name}.
      *
-     * @param root the folder that file names begin in; below a folder {@code target} nothing is looked for
+     * @param root folder that contains the named files; its folders {@code target} are skipped
      * @param types names of types, without packages
      */
     public static List<String> missing(Path page, Path root, Set<String> types) {

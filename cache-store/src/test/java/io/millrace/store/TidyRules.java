@@ -11,8 +11,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * The rules of style that a glance at the text can check. Lives in this module's test jar, so that every module's
- * {@code TidyTest} can call it on its own sources.
+ * Style rules that can be checked on the text. They are in this module's test jar, so that every module's
+ * {@code TidyTest} can check its own sources.
  */
 public final class TidyRules {
     private static final int FILE_LINES_MAX = 800;
@@ -27,14 +27,14 @@ public final class TidyRules {
 
     private TidyRules() {}
 
-    /** What is amiss in the Java files under the folder, a line each: {@code file:line: what}. */
+    /** Returns the violations in the Java files below the folder, one line each: {@code file:line: text}. */
     public static List<String> violations(Path folder) {
         return violations(folder, true);
     }
 
     /**
-     * The same, with or without the length of methods, which is found by indentation and so only where no text block, enum constant
-     * or broken call looks like a method.
+     * Returns the violations, optionally without the length of methods. Methods are found by indentation, so text
+     * blocks, enum constants and wrapped calls must not look like methods.
      */
     public static List<String> violations(Path folder, boolean withMethods) {
         List<String> found = new ArrayList<>();
@@ -87,7 +87,7 @@ public final class TidyRules {
         return text.startsWith("*") || text.startsWith("//") || text.startsWith("/*");
     }
 
-    /** The formatter puts a method's first line and its closing brace at one indentation. */
+    /** The formatter gives the first line and the closing brace of a method the same indentation. */
     private static void checkMethods(Path file, List<String> lines, List<String> found) {
         for (int i = 0; i < lines.size(); i++) {
             Matcher start = METHOD_START.matcher(lines.get(i));

@@ -11,7 +11,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** This module's sources keep the rules of style. */
+/** Checks the style of this module's sources. */
 class TidyTest {
     @Test
     void theSourcesAreTidy() {
@@ -19,7 +19,7 @@ class TidyTest {
     }
 
     @Test
-    void theRulesFindWhatTheyAreFor(@TempDir Path folder) throws IOException {
+    void theRulesFindTheirOffenders(@TempDir Path folder) throws IOException {
         String method = "    void m() {\n" + "        int i;\n".repeat(70) + "    }\n";
         Files.writeString(
                 folder.resolve("A.java"),

@@ -146,7 +146,7 @@ public final class AcmeService implements AutoCloseable {
                             complaint == null
                                     ? "tls.acme is not configured"
                                     : "tls.acme.storage cannot be used: " + complaint));
-                } else if (!schedule.isHeld(name) && !now.names().contains(name)) {
+                } else if (!schedule.hasCertificate(name) && !now.names().contains(name)) {
                     result.completeExceptionally(new IllegalArgumentException(
                             name + " has no automatic certificate; add it to tls.acme.names"));
                 } else {
@@ -193,7 +193,7 @@ public final class AcmeService implements AutoCloseable {
         }
         long nowSeconds = clockMillis.getAsLong() / 1000;
         if (onDemand != null) {
-            onDemand.poll(schedule::isHeld);
+            onDemand.poll(schedule::hasCertificate);
         }
         for (String name : List.copyOf(urgent)) {
             if (schedule.runningCount() < ORDERS_MAX && schedule.isFree(name, nowSeconds)) {
@@ -282,7 +282,7 @@ public final class AcmeService implements AutoCloseable {
             NameIssuance.@Nullable Ordered made,
             @Nullable CompletableFuture<AcmeRecord> wanted) {
         if (made == null) {
-            if (wanted != null || (onDemand != null && onDemand.isAsked(name))) {
+            if (wanted != null || (onDemand != null && onDemand.isPending(name))) {
                 urgent.add(name);
             }
             return;
@@ -302,7 +302,7 @@ public final class AcmeService implements AutoCloseable {
 
     /** Requests renewal information (ARI) for one certificate. */
     private void advise(NameIssuance current, AcmeConfig now, long nowSeconds) {
-        AcmeRecord record = schedule.unadvised(now.names(), now.onDemand() != null, nowSeconds);
+        AcmeRecord record = schedule.withDueRenewalInfo(now.names(), now.onDemand() != null, nowSeconds);
         if (record == null) {
             return;
         }
@@ -311,7 +311,7 @@ public final class AcmeService implements AutoCloseable {
             return () -> {
                 if (current == issuance) {
                     schedule.put(advised.record());
-                    schedule.advised(record.name(), advised.askAgainSeconds());
+                    schedule.setRenewalInfoDue(record.name(), advised.askAgainSeconds());
                 }
             };
         });
@@ -319,7 +319,7 @@ public final class AcmeService implements AutoCloseable {
 
     /** Deletes one certificate that expired long ago and is no longer configured. */
     private void forget(NameIssuance current, AcmeConfig now, long nowSeconds) {
-        AcmeRecord record = schedule.forgotten(now.names(), nowSeconds);
+        AcmeRecord record = schedule.obsolete(now.names(), nowSeconds);
         if (record == null) {
             return;
         }
@@ -340,7 +340,7 @@ public final class AcmeService implements AutoCloseable {
             urgent.add(name);
             return;
         }
-        if (schedule.isHeld(name)) {
+        if (schedule.hasCertificate(name)) {
             long pause = answer == AskClient.Answer.NO ? REFUSED_RENEWAL_SECONDS : UNANSWERED_RENEWAL_SECONDS;
             schedule.pause(name, clockMillis.getAsLong() / 1000 + pause);
         }

@@ -55,7 +55,7 @@ record DnsHook(Path program, long timeoutNanos) {
             }
             if (process.exitValue() != 0) {
                 throw new IOException(
-                        program + " " + verb + " ended with " + process.exitValue() + ": " + said(output));
+                        program + " " + verb + " ended with " + process.exitValue() + ": " + lastOutput(output));
             }
         } finally {
             Files.deleteIfExists(output);
@@ -63,7 +63,7 @@ record DnsHook(Path program, long timeoutNanos) {
     }
 
     /** The beginning of the program's output. */
-    private static String said(Path output) throws IOException {
+    private static String lastOutput(Path output) throws IOException {
         try (InputStream in = Files.newInputStream(output)) {
             return new String(in.readNBytes(OUTPUT_MAX), StandardCharsets.ISO_8859_1).strip();
         }

@@ -21,18 +21,20 @@ import org.jspecify.annotations.Nullable;
  */
 final class NameSchedule {
     /** Time after the expiry of a certificate at which its files are deleted. */
-    private static final long FORGOTTEN_SECONDS = Duration.ofDays(30).toSeconds();
+    private static final long RETAINED_SECONDS = Duration.ofDays(30).toSeconds();
 
     private final Map<String, AcmeRecord> records = new HashMap<>();
-    private final Map<String, Long> adviceSeconds = new HashMap<>();
+    /** Times of the next requests for renewal information (RFC 9773). */
+    private final Map<String, Long> renewalInfoSeconds = new HashMap<>();
+
     private final Map<String, Long> pausedUntil = new HashMap<>();
     private final Set<String> running = new HashSet<>();
 
-    /** Replaces all records by those of a storage. A certificate whose file was deleted counts as missing. Blocks. */
+    /** Loads the records of a storage in place of the present ones. A deleted certificate counts as missing. Blocks. */
     void load(AcmeFiles files) throws IOException {
         List<AcmeRecord> all = AcmeRecord.all(files);
         records.clear();
-        adviceSeconds.clear();
+        renewalInfoSeconds.clear();
         pausedUntil.clear();
         for (AcmeRecord record : all) {
             String name = record.name();
@@ -41,26 +43,26 @@ final class NameSchedule {
         }
     }
 
-    /** The record of a name. */
+    /** Returns the record of a name, an empty one for an unknown name. */
     AcmeRecord record(String name) {
         return records.getOrDefault(name, AcmeRecord.of(name));
     }
 
-    /** Replaces a record. Drops the renewal advice, which was about the previous certificate. */
+    /** Replaces a record. The renewal information of the new certificate is due at once. */
     void put(AcmeRecord record) {
         records.put(record.name(), record);
-        adviceSeconds.remove(record.name());
+        renewalInfoSeconds.remove(record.name());
     }
 
     /** Removes a name and its state. */
     void remove(String name) {
         records.remove(name);
-        adviceSeconds.remove(name);
+        renewalInfoSeconds.remove(name);
         pausedUntil.remove(name);
     }
 
-    /** Whether a name has a certificate, valid or expired. */
-    boolean isHeld(String name) {
+    /** Returns true if a name has a certificate, valid or expired. */
+    boolean hasCertificate(String name) {
         return record(name).expirySeconds() > 0;
     }
 
@@ -89,12 +91,12 @@ final class NameSchedule {
         pausedUntil.remove(name);
     }
 
-    /** Whether a name has no task in progress and is not suspended. */
+    /** Returns true if a name has no task in progress and is not suspended. */
     boolean isFree(String name, long nowSeconds) {
         return !running.contains(name) && pausedUntil.getOrDefault(name, 0L) <= nowSeconds;
     }
 
-    /** Returns up to {@code max} names of a list whose order is due. */
+    /** Returns up to {@code max} of the names for which a certificate is to be ordered now. */
     List<String> due(List<String> names, long nowSeconds, int max) {
         List<String> due = new ArrayList<>();
         for (String name : names) {
@@ -108,23 +110,23 @@ final class NameSchedule {
     /** Returns the names of on-demand certificates whose renewal is due. */
     List<String> dueOnDemand(List<String> configured, long nowSeconds) {
         return records.values().stream()
-                .filter(record -> record.expirySeconds() + FORGOTTEN_SECONDS > nowSeconds && record.isDue(nowSeconds))
+                .filter(record -> record.expirySeconds() + RETAINED_SECONDS > nowSeconds && record.isDue(nowSeconds))
                 .map(AcmeRecord::name)
-                .filter(name -> isHeld(name) && isFree(name, nowSeconds) && !configured.contains(name))
+                .filter(name -> hasCertificate(name) && isFree(name, nowSeconds) && !configured.contains(name))
                 .toList();
     }
 
     /** Sets the time of the next request for renewal information to the issuer. */
-    void advised(String name, long askAgainSeconds) {
-        adviceSeconds.put(name, askAgainSeconds);
+    void setRenewalInfoDue(String name, long askAgainSeconds) {
+        renewalInfoSeconds.put(name, askAgainSeconds);
     }
 
     /** Returns a certificate whose renewal information is to be requested now; null for none. */
     @Nullable
-    AcmeRecord unadvised(List<String> configured, boolean onDemand, long nowSeconds) {
+    AcmeRecord withDueRenewalInfo(List<String> configured, boolean onDemand, long nowSeconds) {
         for (AcmeRecord record : records.values()) {
             if (record.expirySeconds() > nowSeconds
-                    && adviceSeconds.getOrDefault(record.name(), 0L) <= nowSeconds
+                    && renewalInfoSeconds.getOrDefault(record.name(), 0L) <= nowSeconds
                     && (onDemand || configured.contains(record.name()))) {
                 return record;
             }
@@ -132,12 +134,12 @@ final class NameSchedule {
         return null;
     }
 
-    /** Returns a certificate to forget: expired long ago and not configured; null for none. */
+    /** Returns a certificate whose files are to be deleted: expired long ago and not configured; null for none. */
     @Nullable
-    AcmeRecord forgotten(List<String> configured, long nowSeconds) {
+    AcmeRecord obsolete(List<String> configured, long nowSeconds) {
         for (AcmeRecord record : records.values()) {
             long last = Math.max(record.expirySeconds(), record.changedSeconds());
-            if (last + FORGOTTEN_SECONDS <= nowSeconds
+            if (last + RETAINED_SECONDS <= nowSeconds
                     && isFree(record.name(), nowSeconds)
                     && !configured.contains(record.name())) {
                 return record;

@@ -88,8 +88,8 @@ final class OnDemandNames {
         return true;
     }
 
-    /** Whether the query or the order of a name is in progress. */
-    boolean isAsked(String name) {
+    /** Returns true if the query or the order of a name is in progress. */
+    boolean isPending(String name) {
         return asked.contains(name);
     }
 

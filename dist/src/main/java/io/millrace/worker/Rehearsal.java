@@ -13,13 +13,15 @@ import java.time.Duration;
 /**
  * Entry point of the JVM that records the class archive. Runs the workload of a {@linkplain WarmUp warm-up} once.
  *
- * <p>An AOT cache contains profiles of methods, so that recording lasts until the compilers are idle. A class data
+ * <p>An AOT cache also contains profiles of methods. Its recording lasts until the JIT compilers are idle. A class data
  * sharing archive contains only classes, which are loaded within a few seconds.
  */
 public final class Rehearsal {
-    private static final int FEATURE_WITH_PROFILES = 25;
+    /** First JDK release whose archive is an AOT cache. */
+    private static final int FEATURE_WITH_AOT_CACHE = 25;
+
     private static final Duration LIMIT_WITH_PROFILES = Duration.ofSeconds(30);
-    private static final Duration LIMIT_OF_CLASSES = Duration.ofSeconds(5);
+    private static final Duration LIMIT_WITHOUT_PROFILES = Duration.ofSeconds(5);
 
     private Rehearsal() {}
 
@@ -29,7 +31,8 @@ public final class Rehearsal {
      * @param arguments a directory for temporary files, empty before and after
      */
     public static void main(String[] arguments) {
-        Duration limit = Runtime.version().feature() >= FEATURE_WITH_PROFILES ? LIMIT_WITH_PROFILES : LIMIT_OF_CLASSES;
+        boolean profiles = Runtime.version().feature() >= FEATURE_WITH_AOT_CACHE;
+        Duration limit = profiles ? LIMIT_WITH_PROFILES : LIMIT_WITHOUT_PROFILES;
         WarmUpReport report = perform(Path.of(arguments[0]).resolve("warm-up"), limit);
         PrintStream out = report.outcome() == Outcome.FAILED ? System.err : System.out;
         out.println("rehearsal: " + report);

@@ -38,14 +38,14 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The service with an issuer in memory and a clock that the test moves. */
+/** Tests the service with an issuer in memory and a clock that the test sets. */
 class AcmeServiceTest {
     private static final String NAME = "www.example.com";
     private static final String FIRST = "https://first.example/directory";
     private static final String SECOND = "https://second.example/directory";
     private static final long DAY = 86_400;
 
-    /** Issues texts, valid for 90 days. */
+    /** Issues texts as certificates, valid for 90 days. */
     private final class FakeIssuer implements CertificateIssuer {
         final List<String> orders = Collections.synchronizedList(new ArrayList<>());
         final List<String> down = new ArrayList<>();
@@ -115,7 +115,7 @@ class AcmeServiceTest {
         }
     }
 
-    /** Lets the service work for some seconds of the clock. */
+    /** Runs the service for some seconds of the clock. */
     private void pass(long more) throws InterruptedException {
         AcmeService running = service == null ? start() : service;
         for (long each = 0; each <= more; each += Math.max(1, more)) {
@@ -155,11 +155,11 @@ class AcmeServiceTest {
     }
 
     @Test
-    void renewalInformationOfTheIssuerComesFirst() throws Exception {
+    void renewalInformationOfTheIssuerTakesPrecedence() throws Exception {
         issuer.window = new RenewalTime.Window(seconds + 10 * DAY, seconds + 10 * DAY);
         pass(0);
         assertEquals(seconds + 10 * DAY, record().renewalSeconds());
-        // The window of the certificate before says nothing of the next one.
+        // The renewal window of the previous certificate does not apply to the next one.
         pass(10 * DAY);
         issuer.window = null;
         assertEquals(2, issuer.orders.size());
@@ -213,7 +213,7 @@ class AcmeServiceTest {
         String problem = "";
         for (int i = 0; i < 3; i++) {
             CompletableFuture<AcmeRecord> renewed = running.renew(NAME);
-            // The request is handed over on the service's own thread.
+            // The request is passed to the service's own thread.
             running.renew("handed.example").handle((nothing, failure) -> null).join();
             pass(1);
             problem = renewed.getNow(AcmeRecord.of(NAME)).error();
@@ -227,7 +227,7 @@ class AcmeServiceTest {
     @Test
     void certificateThatCannotBeStoredIsKeptAndNotOrderedAgain() throws Exception {
         pass(0);
-        // A directory in the place of the file: no write succeeds, whoever runs the test.
+        // A directory in place of the file: every write fails, for every user.
         Files.delete(certificate());
         Files.createDirectories(certificate().resolve("in-the-way"));
         pass(60 * DAY);
@@ -270,7 +270,7 @@ class AcmeServiceTest {
             each.tick();
         }
         assertEquals(1, issuer.orders.size());
-        // The first one renews; the second one takes that over.
+        // The first service renews the certificate; the second one loads it.
         seconds += 60 * DAY;
         first.tick();
         second.tick();
@@ -307,7 +307,7 @@ class AcmeServiceTest {
     }
 
     @Test
-    void issuerThatAsksForPatienceDoesNotDelayTheOthers() throws Exception {
+    void issuerWithRetryAfterDoesNotDelayTheOthers() throws Exception {
         issuer.down.addAll(List.of(FIRST, SECOND));
         issuer.retrySeconds.put(FIRST, seconds + 30 * DAY);
         pass(0);
@@ -344,7 +344,7 @@ class AcmeServiceTest {
     }
 
     @Test
-    void storageThatIsGoneIsReportedAndAnEmptiedOneUsedAgain() throws Exception {
+    void missingStorageIsReportedAndEmptiedStorageUsedAgain() throws Exception {
         pass(0);
         Path away = directory.resolveSibling(directory.getFileName() + "-away");
         Files.move(directory, away);
@@ -362,7 +362,7 @@ class AcmeServiceTest {
     }
 
     @Test
-    void certificateThatNothingAsksForIsDeletedLongAfterItsEnd() throws Exception {
+    void unusedCertificateIsDeletedLongAfterItsEnd() throws Exception {
         pass(0);
         config = acme(Map.of("tls.acme.names", "other.example.com"));
         pass(90 * DAY);

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Each setting, changed under a running service: the next step works with the new value. */
+/** Tests that a changed setting applies to the next step of a running service. */
 class AcmeSettingsTest {
     private static final String DIRECTORY = "https://one.example/directory";
 

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** When to renew, how long to pause, how many orders, and which issuer first. */
+/** Tests the times of renewals, the pauses, the number of orders and the order of issuers. */
 class DecisionsTest {
     private static final long DAY = 86_400;
 

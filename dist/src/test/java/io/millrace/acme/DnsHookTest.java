@@ -14,7 +14,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The operator's program: its arguments, its failures and its end. */
+/** Tests the operator's program: its arguments, its failures and its end. */
 class DnsHookTest {
     @TempDir
     Path directory;

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Certificates on demand, with a real service that permits names and an issuer in memory. */
+/** Tests certificates on demand, with a real permission service and an issuer in memory. */
 class OnDemandTest {
     private static final String NAME = "new.example.com";
     private static final long DAY = 86_400;
@@ -97,7 +97,7 @@ class OnDemandTest {
         return "http://127.0.0.1:" + http.getAddress().getPort() + path;
     }
 
-    /** A worker's request for a name; returns once the launcher has decided. */
+    /** Requests a certificate as a worker does; returns after the launcher's decision. */
     private void request(String name) throws IOException {
         Path request = new AcmeFiles(directory).requests().resolve(name);
         Files.createFile(request);
@@ -159,7 +159,7 @@ class OnDemandTest {
         status.set(200);
         seconds += 31 * DAY;
         awaitTicks(() -> {
-            // The clock passes the pause after the missing answer.
+            // The clock passes the pause that follows a missing answer.
             seconds += 60;
             return orders.get() == 2;
         });
@@ -193,7 +193,7 @@ class OnDemandTest {
                                     .getBytes(StandardCharsets.US_ASCII));
                     client.getInputStream().transferTo(OutputStream.nullOutputStream());
                 } catch (IOException e) {
-                    // The client leaves.
+                    // The client disconnects.
                 }
             });
             AskClient client = new AskClient("http://127.0.0.1:" + socket.getLocalPort() + "/", null);

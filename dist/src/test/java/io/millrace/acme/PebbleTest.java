@@ -32,7 +32,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The ACME client against pebble, with a clock that the test moves. Needs pebble, pebble-challtestsrv and openssl. */
+/**
+ * Tests the ACME client with pebble and a clock that the test sets. Requires pebble, pebble-challtestsrv and openssl.
+ */
 @Tag("nightly")
 class PebbleTest {
     private static final String NAME = "www.example.com";
@@ -88,7 +90,7 @@ class PebbleTest {
         return System.currentTimeMillis() + aheadMillis.get();
     }
 
-    /** Lets the service work a while later. */
+    /** Advances the clock and runs the service. */
     private void pass(long seconds) {
         aheadMillis.addAndGet(seconds * 1000);
         service.tick();
@@ -114,7 +116,7 @@ class PebbleTest {
         String first = certificate();
         Instant window = Instant.ofEpochSecond(nowMillis() / 1000 + 7200);
         pebble.advise(first, window, window.plusSeconds(600));
-        // Advice is asked for every six hours.
+        // Renewal information is requested every six hours.
         pass(6 * 3600 + 1);
         pass(1);
         assertEquals("", record().error());
@@ -136,7 +138,7 @@ class PebbleTest {
         }
         assertEquals(first, certificate());
         assertTrue(record().failures() > 3 && record().failures() < 20, record()::text);
-        // It has forgotten the account.
+        // The restarted issuer no longer knows the account.
         pebble.startIssuer();
         pass(6 * 3600);
         pass(6 * 3600);

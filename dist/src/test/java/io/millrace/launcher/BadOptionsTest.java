@@ -13,7 +13,7 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Bad values of options of {@code millrace} are told in a sentence, with the exit code that is documented. */
+/** Tests that bad values of options of {@code millrace} are reported in a sentence, with the documented exit code. */
 class BadOptionsTest {
     private record Case(int exitCode, String says, List<String> words) {}
 
@@ -21,7 +21,7 @@ class BadOptionsTest {
     Path directory;
 
     @TestFactory
-    List<DynamicTest> saysWhatIsWrong() throws Exception {
+    List<DynamicTest> reportsTheProblem() throws Exception {
         Path config = Files.writeString(
                 directory.resolve("good.yaml"),
                 "listen: ['127.0.0.1:0']\nremap: [{map: /, to: 'http://127.0.0.1:1/'}]\nstorage: []\n");

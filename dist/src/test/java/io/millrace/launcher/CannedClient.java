@@ -11,7 +11,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Asks a canned worker, one connection a request. Immutable.
+ * Sends requests to a canned worker, one connection per request. Immutable.
  *
  * @param port on loopback
  */
@@ -20,13 +20,13 @@ record CannedClient(int port) {
     private static final Pattern ANSWER = Pattern.compile("worker (\\d+) for (\\S+) waiting (\\d+)\n");
 
     /**
-     * The answer of a canned worker.
+     * The response of a canned worker.
      *
      * @param waiting slow requests that it has received so far
      */
     record Answer(long worker, String origin, int waiting) {}
 
-    /** How a request went. */
+    /** The outcome of a request. */
     enum Outcome {
         ANSWERED,
         REFUSED,

@@ -16,7 +16,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A launcher in a process of its own, with canned workers. Whatever it started is gone when it is closed. Confined to the
+ * A launcher in its own process, with canned workers. Closing it ends all processes that it started. Confined to the
  * test's thread.
  */
 final class CannedLauncher implements AutoCloseable {
@@ -82,7 +82,7 @@ final class CannedLauncher implements AutoCloseable {
         }
     }
 
-    /** For one origin, on a port of the system's choice. */
+    /** Starts it for one origin, on a port that the system chooses. */
     static CannedLauncher serving(Path directory, String... more) {
         List<String> arguments =
                 new ArrayList<>(List.of("--origin", "http://origin.example", "--listen", "127.0.0.1:0"));
@@ -115,7 +115,7 @@ final class CannedLauncher implements AutoCloseable {
         return new CannedClient(port());
     }
 
-    /** Process id of the worker that answers. */
+    /** Returns the process id of the worker that answers. */
     long worker() {
         return client().get("/").worker();
     }
@@ -148,7 +148,7 @@ final class CannedLauncher implements AutoCloseable {
         signal(process.pid(), name);
     }
 
-    /** Sends a signal that {@link ProcessHandle} has no word for. */
+    /** Sends a signal that {@link ProcessHandle} cannot send. */
     static void signal(long pid, String name) {
         try {
             Process kill = new ProcessBuilder("sh", "-c", "kill -\"$0\" \"$1\"", name, Long.toString(pid))

@@ -1,6 +1,6 @@
 package io.millrace.launcher;
 
-/** The launcher with canned workers behind it. */
+/** The main class of the launcher with canned workers. */
 public final class CannedLauncherMain {
     private CannedLauncherMain() {}
 

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/** Which file is checked, and what is said of it. */
+/** Tests the choice of the checked file, and the report about it. */
 class CheckCommandTest {
     @TempDir
     Path directory;

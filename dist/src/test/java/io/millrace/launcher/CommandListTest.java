@@ -8,12 +8,14 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
-/** The lists of commands in the help of {@code millrace}: each is told by one short, whole sentence on one line. */
+/**
+ * Tests the lists of commands in the help of {@code millrace}: each command has one short, whole sentence on one line.
+ */
 final class CommandListTest {
     private static final int WIDTH = 80;
 
     @Test
-    void tellsEveryCommandInOneWholeSentenceOnOneLine() {
+    void describesEveryCommandInOneSentenceOnOneLine() {
         assertList(LauncherMain.commandLine("none"));
     }
 
@@ -48,7 +50,7 @@ final class CommandListTest {
     }
 
     @Test
-    void namesFirstWhatIsUsedFirst() {
+    void listsCommandsInTheOrderOfUse() {
         assertEquals(
                 List.of("run", "check", "schema", "store", "import", "archive", "version"),
                 List.copyOf(LauncherMain.commandLine("none").getSubcommands().keySet()));

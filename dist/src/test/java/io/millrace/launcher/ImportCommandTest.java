@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/** {@code millrace import ats DIR}. */
+/** Tests {@code millrace import ats DIR}. */
 final class ImportCommandTest {
     private record Run(int exitCode, String out, String err) {}
 
@@ -95,7 +95,7 @@ final class ImportCommandTest {
     }
 
     @Test
-    void whatIsBrokenDoesNotSteerTheTerminal() throws IOException {
+    void controlCharactersDoNotReachTheTerminal() throws IOException {
         write("remap.config", "\u001b[2J http://a.example/ http://b.example/");
         assertEquals(
                 ats.resolve("remap.config") + ":1:1: '?[2J' is not a kind of rule\n",

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A launcher that starts after another one on the same state directory has ended, as processes. */
+/** Tests a launcher that starts on the state directory of a launcher that has exited, with real processes. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class LauncherSuccessionTest {
     @TempDir
@@ -143,7 +143,7 @@ class LauncherSuccessionTest {
     }
 
     @Test
-    void whatIsSetOutlivesItsWorkerAndNotItsLauncher() throws IOException {
+    void setValuesOutliveTheWorkerAndNotTheLauncher() throws IOException {
         Path file = config("http://one.example", "1s");
         try (CannedLauncher first = CannedLauncher.run(directory, "--config", file.toString())) {
             first.awaitListening();
@@ -170,7 +170,7 @@ class LauncherSuccessionTest {
         }
     }
 
-    /** Asks the launcher over its admin socket, and returns the whole answer. */
+    /** Sends a request to the launcher's admin socket, and returns the whole response. */
     private String admin(String path, String body) throws IOException {
         try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
             channel.connect(UnixDomainSocketAddress.of(directory.resolve("state/admin.sock")));
@@ -179,7 +179,7 @@ class LauncherSuccessionTest {
             channel.write(ByteBuffer.wrap(request.getBytes(StandardCharsets.US_ASCII)));
             ByteBuffer answer = ByteBuffer.allocate(1 << 16);
             while (channel.read(answer) >= 0) {
-                // Until the launcher closes.
+                // Reads until the launcher closes the connection.
             }
             return new String(answer.array(), 0, answer.position(), StandardCharsets.UTF_8);
         }

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Launcher and workers as processes; only the proxy inside the worker is canned. */
+/** Tests launcher and workers as processes; only the proxy in the worker is canned. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class LauncherTest {
     @TempDir
@@ -42,7 +42,7 @@ class LauncherTest {
 
             assertNotEquals(killed, successor);
             assertEquals(0, load.count(Outcome.REFUSED), () -> load.counts() + launcher.describe());
-            // Those that were already accepted by the dead worker: at most one for each client.
+            // Connections that the dead worker had accepted: at most one for each client.
             assertTrue(load.count(Outcome.CUT) <= 4, () -> load.counts() + launcher.describe());
         }
     }
@@ -55,7 +55,7 @@ class LauncherTest {
             long hung = launcher.worker();
             CannedLauncher.signal(hung, "STOP");
 
-            // It may answer once more before all its threads stand still.
+            // The worker may answer once more before all its threads have stopped.
             await().atMost(CannedLauncher.PATIENCE).until(() -> launcher.worker() != hung);
             assertFalse(ProcessHandle.of(hung).map(ProcessHandle::isAlive).orElse(false));
             assertTrue(launcher.err().contains("has sent no heartbeat for 1000 ms"), launcher::describe);
@@ -67,7 +67,7 @@ class LauncherTest {
 
     @Tag("nightly")
     @Test
-    void keepsTryingWithGrowingDelaysWhenNoWorkerComesUp() {
+    void keepsTryingWithGrowingDelaysWhenNoWorkerStarts() {
         try (CannedLauncher launcher =
                 CannedLauncher.run(directory, "--origin", "http://broken.invalid", "--listen", "127.0.0.1:0")) {
             await().atMost(CannedLauncher.PATIENCE).until(() -> launcher.err().contains("in 1000 ms"));
@@ -111,7 +111,7 @@ class LauncherTest {
     }
 
     @Test
-    void finishesWhatIsInFlightOnSigterm() {
+    void finishesCurrentRequestsOnSigterm() {
         try (CannedLauncher launcher = CannedLauncher.serving(directory)) {
             long worker = launcher.worker();
             CannedClient client = launcher.client();

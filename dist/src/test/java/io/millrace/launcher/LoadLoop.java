@@ -10,7 +10,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /** Threads that open a new connection for every request until they are closed. Thread-safe. */
 final class LoadLoop implements AutoCloseable {
-    /** Between two requests of one thread. Leaves processor time to the processes under test. */
+    /** Pause of a thread between two requests. Leaves processor time to the tested processes. */
     private static final long PAUSE_NANOS = 1_000_000;
 
     private final Map<CannedClient.Outcome, AtomicLong> outcomes = new ConcurrentHashMap<>();

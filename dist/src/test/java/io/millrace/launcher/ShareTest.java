@@ -16,8 +16,8 @@ import picocli.AutoComplete;
 import picocli.CommandLine;
 
 /**
- * What the product brings along of {@code millrace} for man and for shells is what its commands are now. With
- * {@code -Dmillrace.golden.write=true} it is rewritten.
+ * Tests that the packed man pages and shell completions of {@code millrace} match its commands. With
+ * {@code -Dmillrace.golden.write=true} they are rewritten.
  */
 final class ShareTest {
     private static final Path SHARE = Path.of("src/main/dist/share");

@@ -10,12 +10,14 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
-/** Which system calls the unit allows of those that change a process's share of the machine, by systemd's rules (systemd.exec(5)). */
+/**
+ * Tests which system calls of those that change a process's resources the unit allows, by the rules of systemd.exec(5).
+ */
 class SystemdUnitTest {
     private static final Path UNIT = Path.of("src/main/dist/share/systemd/millrace.service");
     private static final String FILTER = "SystemCallFilter=";
 
-    /** As {@code systemd-analyze syscall-filter @resources} has them; {@code @system-service} has all of them. */
+    /** As listed by {@code systemd-analyze syscall-filter @resources}; {@code @system-service} contains all of them. */
     private static final Set<String> RESOURCES = Set.of(
             "ioprio_set",
             "mbind",
@@ -52,7 +54,9 @@ class SystemdUnitTest {
         return allowed;
     }
 
-    /** With {@code -XX:+UseNUMA}, and with ZGC on machines of several nodes, the JVM places its memory (mbind(2), set_mempolicy(2)). */
+    /**
+     * With {@code -XX:+UseNUMA}, and with ZGC on NUMA machines, the JVM places its memory (mbind(2), set_mempolicy(2)).
+     */
     @Test
     void aWorkerMayPlaceItsMemoryAndRecordItsClassesAtTheLowestPriority() throws IOException {
         assertEquals(Set.of("mbind", "move_pages", "set_mempolicy", "setpriority"), allowed());

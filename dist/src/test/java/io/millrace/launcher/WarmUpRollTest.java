@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Rolls of real processes whose warm-up is canned. */
+/** Tests rolls of real processes with a canned warm-up. */
 @Timeout(120)
 class WarmUpRollTest {
     @TempDir
@@ -32,7 +32,7 @@ class WarmUpRollTest {
         return launcher;
     }
 
-    /** With another sync interval, which needs a new worker. */
+    /** Changes the sync interval, which requires a new worker. */
     private void write(String origin) throws IOException {
         Files.writeString(file, """
                 listen: ["127.0.0.1:0"]
@@ -66,7 +66,7 @@ class WarmUpRollTest {
     }
 
     @Test
-    void aKilledWorkerIsReplacedByTheOneThatWarmsUp() throws IOException {
+    void aKilledWorkerIsReplacedByTheOneInWarmup() throws IOException {
         try (CannedLauncher launcher = launcher()) {
             long before = launcher.worker();
             write("warm-hangs");

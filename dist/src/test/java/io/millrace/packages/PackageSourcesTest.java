@@ -15,12 +15,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Control data and scripts of the packages, without a build of the packages. */
+/** Tests control data and scripts of the packages, without building the packages. */
 final class PackageSourcesTest {
     private static final Path SOURCES = Path.of("src/packages");
     private static final Path PRODUCT = Path.of("src/main/dist");
 
-    /** The fields of a control file; continuation lines belong to the field before them. */
+    /** Returns the fields of a control file; continuation lines belong to the preceding field. */
     private static Map<String, String> control(String name) throws IOException {
         Map<String, String> fields = new LinkedHashMap<>();
         String last = "";
@@ -80,7 +80,7 @@ final class PackageSourcesTest {
         assertEquals(0, shell.exitValue(), script);
     }
 
-    /** The scripts replace these lines; a changed line would silently leave a package that listens everywhere. */
+    /** The scripts replace these lines. If a line changed, the package would silently listen on all addresses. */
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',

@@ -41,9 +41,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /**
- * Answers every request with the worker's process id, the origin of its configuration and the number of slow requests; {@code /slow} takes a second, {@code
- * /endless} for ever.
- * With the origin {@code http://broken.invalid} it does not start.
+ * Answers every request with the worker's process id, the origin of its configuration and the number of slow requests.
+ * {@code /slow} takes a second, {@code /endless} never ends. With the origin {@code http://broken.invalid} it does not
+ * start.
  */
 class CannedProxy implements ServedProxy {
     private static final long SLOW_MILLIS = 1000;
@@ -113,7 +113,7 @@ class CannedProxy implements ServedProxy {
     public CompletionStage<Void> drain(long nanos) {
         listening.forEach(channel -> channel.close().syncUninterruptibly());
         var unused = loops.next().schedule(() -> drained.complete(null), nanos, TimeUnit.NANOSECONDS);
-        // Every connection that was accepted gets its one answer, and is closed with it.
+        // Every accepted connection receives one response, and is then closed.
         connections.newCloseFuture().addListener(closed -> drained.complete(null));
         return drained;
     }

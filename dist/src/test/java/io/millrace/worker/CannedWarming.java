@@ -5,12 +5,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
-/** A warm-up that does what the name of the origin says: {@code hangs}, {@code dies}, {@code fails}, {@code throws}, {@code late}. */
+/**
+ * A warm-up whose behaviour the name of the origin determines: {@code hangs}, {@code dies}, {@code fails},
+ * {@code throws}, {@code late}.
+ */
 final class CannedWarming implements Warming.Starter {
     @Override
     public long limitNanos(ProxyConfig config) {
         String origin = origin(config);
-        // One that hangs has a limit that no test waits for.
+        // A hanging warm-up has a limit longer than any test.
         return origin.contains("warm-") ? TimeUnit.SECONDS.toNanos(origin.contains("warm-hangs") ? 60 : 1) : 0;
     }
 

@@ -1,6 +1,6 @@
 package io.millrace.worker;
 
-/** A worker that serves canned answers: everything but the proxy is the real thing. */
+/** A worker with canned responses; everything except the proxy is the real code. */
 public final class CannedWorkerMain {
     private CannedWorkerMain() {}
 

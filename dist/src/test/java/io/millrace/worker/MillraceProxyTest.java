@@ -6,9 +6,9 @@ import io.millrace.proxy.ReloadReport.Result;
 import org.junit.jupiter.api.Test;
 
 class MillraceProxyTest {
-    /** A rejected setting keeps the launcher from giving the configuration to the next worker. */
+    /** A rejected setting would keep the launcher from giving the configuration to the next worker. */
     @Test
-    void whatWaitsForAnotherLauncherIsNotRejected() {
+    void relaunchSettingsAreNotRejected() {
         assertEquals(
                 "relaunch",
                 MillraceProxy.change("worker.event_loops", Result.NEEDS_NEW_PROXY)

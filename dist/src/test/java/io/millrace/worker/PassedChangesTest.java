@@ -15,7 +15,7 @@ class PassedChangesTest {
         failures.add(failure == null ? "" : String.valueOf(failure.getMessage()));
     }
 
-    /** A successor that never answers lets no more than the limit wait; each change is answered once. */
+    /** With a successor that never answers, at most the limit of changes wait. Each change is answered once. */
     @Test
     void changesThatWaitAreBounded() {
         PassedChanges changes = new PassedChanges(message -> true);

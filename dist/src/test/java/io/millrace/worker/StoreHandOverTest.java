@@ -23,7 +23,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A worker hands its store over when it is told to, and keeps or closes it when nobody tells it anything any more. */
+/**
+ * Tests that a worker hands over its store when it is ordered to, and keeps or closes the store when no further order
+ * arrives.
+ */
 @Timeout(60)
 class StoreHandOverTest {
     private static final ControlMessage RELEASE = new ControlMessage.Release();
@@ -75,7 +78,7 @@ class StoreHandOverTest {
     }
 
     @Test
-    void takesTheStoreBackAsSoonAsTheSuccessorIsGone() {
+    void takesTheStoreBackAfterTheSuccessorEnds() {
         assertTrue(told(RELEASE));
         assertEquals(new ControlMessage.Released(), sent.remove());
         List<IOException> answers = new ArrayList<>();
@@ -114,7 +117,7 @@ class StoreHandOverTest {
     }
 
     @Test
-    void aSuccessorEndsUnlessItWasToldThatItHasTakenOver() {
+    void aSuccessorEndsUnlessTheTakeoverWasConfirmed() {
         handOver.followsPredecessor(true);
         assertTrue(launcherGone());
         told(new ControlMessage.TakenOver());
@@ -122,7 +125,7 @@ class StoreHandOverTest {
     }
 
     @Test
-    void knowsWhenThePredecessorAcceptsNoMore() {
+    void detectsThatThePredecessorAcceptsNoConnections() {
         CompletableFuture<Void> closed = handOver.followsPredecessor(true).toCompletableFuture();
         assertFalse(closed.isDone());
         told(new ControlMessage.PredecessorClosed());

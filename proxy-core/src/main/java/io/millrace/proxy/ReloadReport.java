@@ -29,7 +29,7 @@ public record ReloadReport(List<Setting> settings) {
      */
     public record Setting(String key, Result result) {}
 
-    /** Whether every change is in force. */
+    /** Returns true if every change is in force. */
     public boolean isComplete() {
         return settings.stream().allMatch(setting -> setting.result() == Result.APPLIED);
     }

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The access log of a running proxy in the formats that its configuration asks for. */
+/** Tests the access log of a running proxy in the configured formats. */
 class AccessLogTemplateTest {
     @RegisterExtension
     final ProxyExtension proxy = new ProxyExtension();
@@ -81,7 +81,7 @@ class AccessLogTemplateTest {
     }
 
     @Test
-    void detailSaysWhichCacheRulesMatch() throws Exception {
+    void detailHasTheMatchingCacheRules() throws Exception {
         proxy.start(
                 request -> request.ok("Cache-Control: max-age=60\r\n", RawInput.latin1("hello")),
                 config -> config.set("log.access.enabled", "true")
@@ -100,7 +100,7 @@ class AccessLogTemplateTest {
     }
 
     @Test
-    void problemInATemplateNamesLineColumnCodeAndWhatWasMeant() {
+    void problemInATemplateHasLineColumnCodeAndASuggestion() {
         String yaml =
                 "listen: [\":8080\"]\nremap:\n- {map: /, to: http://o}\nlog:\n  access:\n    format: '%<chi> %<cqhn>'\n";
         assertEquals(

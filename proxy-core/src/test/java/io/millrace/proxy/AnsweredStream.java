@@ -11,7 +11,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A client's stream that takes everything, without a connection behind it. Written to by one event loop; read by any thread. */
+/** A client's stream that accepts everything, without a connection. Written by one event loop; read by any thread. */
 class AnsweredStream implements ClientStream {
     private final AtomicLong bytes = new AtomicLong();
     private final EventLoop loop;
@@ -22,12 +22,14 @@ class AnsweredStream implements ClientStream {
         this.loop = loop;
     }
 
-    /** The final response's, {@link LiveProxy#CLOSED} where there was none in the end, and 0 before. */
+    /**
+     * Returns the status of the final response, {@link LiveProxy#CLOSED} if there was none at the end, and 0 before.
+     */
     int status() {
         return status;
     }
 
-    /** Whether the answer is whole, or given up. */
+    /** Returns true if the response is complete or was aborted. */
     boolean isEnded() {
         return ended;
     }

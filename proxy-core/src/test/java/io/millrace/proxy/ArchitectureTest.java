@@ -18,13 +18,13 @@ import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 import java.util.concurrent.CompletableFuture;
 
-/** The walls between the packages of proxy-core. A rule about a package that has no classes yet holds. */
+/** Rules for the dependencies between the packages of proxy-core. A rule about a package without classes holds. */
 @AnalyzeClasses(packages = "io.millrace.proxy", importOptions = ImportOption.DoNotIncludeTests.class)
 final class ArchitectureTest {
 
     private static final String ROOT = "io.millrace.proxy";
 
-    /** What a request passes on an event loop. */
+    /** The packages on the path of a request on an event loop. */
     private static final String[] REQUEST_PATH = {
         ROOT + ".net..",
         ROOT + ".http..",
@@ -112,7 +112,7 @@ final class ArchitectureTest {
             .resideInAnyPackage("io.netty.channel..", "io.netty.handler..")
             .allowEmptyShould(true);
 
-    /** Unix domain sockets are epoll's: the admin API has one class that chooses its transport. */
+    /** Unix domain sockets need epoll: the admin API has one class that chooses its transport. */
     @ArchTest
     static final ArchRule onlyNetAndFetchKnowTheNativeTransports = noClasses()
             .that()
@@ -177,7 +177,7 @@ final class ArchitectureTest {
             .resideInAPackage("java.util.regex..")
             .allowEmptyShould(true);
 
-    /** Limits are checked there: an expression from outside can explode in the library. */
+    /** That class checks limits: an unchecked expression could exhaust the library. */
     @ArchTest
     static final ArchRule onlyRegexCompilesExpressions = noClasses()
             .that()

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The worker's part in ACME; the test plays the launcher's part, over real sockets. */
+/** Tests the worker's part in ACME, over real sockets; the test acts as the launcher. */
 class AutomaticCertificatesTest {
     private static final TestAuthority AUTHORITY = new TestAuthority("automatic");
     private static final String NEW = "new.example.com";
@@ -133,7 +133,7 @@ class AutomaticCertificatesTest {
         assertEquals(held.certificate(), AUTHORITY.shown(address, "www.example.com"));
     }
 
-    /** Shakes hands as an issuer does (RFC 8737 section 3). */
+    /** Performs a handshake like an issuer (RFC 8737 section 3). */
     private static SSLSocket dialForChallenge(InetSocketAddress address) throws IOException {
         SSLSocket socket = (SSLSocket)
                 AUTHORITY.clientContext(null).getSocketFactory().createSocket(address.getAddress(), address.getPort());

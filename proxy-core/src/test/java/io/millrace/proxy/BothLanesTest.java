@@ -27,8 +27,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The same requests to a proxy with the fast lane and to one without, on plain connections and on TLS: the same bytes, the same lines in
- * the log, the same counts.
+ * Tests the same requests with and without the fast lane, on plain and TLS connections: the bytes, the log lines and
+ * the counts must be equal.
  */
 class BothLanesTest {
     private static final String HOST = "Host: test.example\r\n";
@@ -165,7 +165,7 @@ class BothLanesTest {
         }
     }
 
-    /** How connections are made. */
+    /** Opens connections. */
     private interface Dialing {
         RawClient client(ProxyExtension proxy) throws IOException;
     }
@@ -250,7 +250,7 @@ class BothLanesTest {
                 }));
     }
 
-    /** What is told of requests: to the client, in the log, in the counters. */
+    /** The observable results of requests: responses, log lines and counters. */
     private record Told(String answers, List<String> lines, Map<Counter, Long> counts) {}
 
     private static Told tell(ProxyExtension proxy, Dialing dialing, Path log, String wire) throws IOException {
@@ -290,7 +290,7 @@ class BothLanesTest {
         return counts;
     }
 
-    /** As many lines as requests are counted. */
+    /** Returns as many lines as requests are counted. */
     private static List<String> lines(ProxyExtension proxy, Path log) {
         long requests = 0;
         for (Counter counter : Counter.values()) {

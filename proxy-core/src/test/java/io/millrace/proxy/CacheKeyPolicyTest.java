@@ -25,8 +25,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What keys hold where an operator decides it, over real sockets, in front of an origin that answers with everything that it is
- * told: whoever shares an answer was asked for the same.
+ * Tests the settings of cache keys over real sockets, with an origin whose response depends on the whole request.
+ * Requests that share a response must be equal for the origin.
  */
 class CacheKeyPolicyTest {
     private static final long SEED = 20_261_122;
@@ -35,7 +35,7 @@ class CacheKeyPolicyTest {
     @RegisterExtension
     final ProxyExtension proxy = new ProxyExtension();
 
-    /** Answers with the request line and every field that is not the proxy's own, all of it storable. */
+    /** Answers with the request line and every field that the proxy did not add; all responses are storable. */
     private static void credulous(RawOrigin.Exchange request) throws IOException {
         String length = RawClient.field(request.head(), "content-length");
         if (length != null) {
@@ -87,7 +87,7 @@ class CacheKeyPolicyTest {
         "/a?utm_source=<script>, /a",
         "/a?utm_source, /a"
     })
-    void whatKeysLeaveOutIsNotSentToTheOrigin(String attack, String victim) throws Exception {
+    void omittedPartsAreNotSentToTheOrigin(String attack, String victim) throws Exception {
         start("cache.key.excluded_params", "utm_*");
         RawClient.Response first = proxy.get(attack);
         assertFalse(first.text().contains("evil") || first.text().contains("utm"), first.text());
@@ -95,7 +95,7 @@ class CacheKeyPolicyTest {
         assertEquals(1, proxy.origin().requests());
     }
 
-    /** Published as parameter cloaking and its like: two parsers read one query in two ways. */
+    /** Published as parameter cloaking: two parsers read one query differently. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -114,7 +114,7 @@ class CacheKeyPolicyTest {
                 "/a%3Fid=1&evil",
                 "/a;x=evil?id=1"
             })
-    void whatKeepsReachingTheOriginIsInTheKey(String attack) throws Exception {
+    void partsThatReachTheOriginAreInTheKey(String attack) throws Exception {
         start("cache.key.excluded_params", "utm_*", "cache.key.sorted_params", "true");
         String poisoned = proxy.get(attack).text();
         String victim = proxy.get("/a?id=1").text();
@@ -122,9 +122,12 @@ class CacheKeyPolicyTest {
         assertNotEquals(poisoned, victim);
     }
 
-    /** Random URLs of few characters, so that many share a key: each is answered with what it would have brought by itself. */
+    /**
+     * Random URLs with few characters, so that many share a key. Each response must equal the response to a request of
+     * its own.
+     */
     @Test
-    void whoSharesAnAnswerWouldHaveAskedTheSame() throws Exception {
+    void requestsThatShareAResponseAreEqualForTheOrigin() throws Exception {
         start("cache.key.excluded_params", "u*, x", "cache.key.sorted_params", "true");
         Random random = new Random(SEED);
         String[] pieces = {"a", "b", "u", "x", "%61", "%75", "=", "=1", "&", "&", "&", ";", "%26", "%3D", "?", "+", "%"
@@ -147,7 +150,7 @@ class CacheKeyPolicyTest {
         assertTrue(proxy.origin().requests() < 1500, "too few of them shared an answer");
     }
 
-    /** What the origin is to be asked, told in the plainest way. */
+    /** Returns the expected request to the origin, computed in the simplest way. */
     private static String asked(String query) {
         List<String> kept = new ArrayList<>();
         for (String parameter : query.split("&", -1)) {
@@ -172,7 +175,7 @@ class CacheKeyPolicyTest {
     }
 
     @Test
-    void ignoredQueryIsSentToNobody() throws Exception {
+    void ignoredQueryIsNotSentToTheOrigin() throws Exception {
         start("cache.key.ignore_query", "true");
         assertEquals("GET /a HTTP/1.1", line(proxy.get("/a?x=evil")));
         assertEquals("GET /a HTTP/1.1", line(proxy.get("/a?y;z")));
@@ -188,7 +191,7 @@ class CacheKeyPolicyTest {
     }
 
     @Test
-    void wholeQueryIsSentWhereAnOperatorWantsIt() throws Exception {
+    void wholeQueryIsSentByConfiguration() throws Exception {
         start("cache.key.excluded_params", "utm_*", "cache.key.send_whole_query", "true");
         assertEquals("GET /a?utm_a=1 HTTP/1.1", line(proxy.get("/a?utm_a=1")));
         assertEquals("GET /a?utm_a=1 HTTP/1.1", line(proxy.get("/a?utm_a=2")));
@@ -218,7 +221,7 @@ class CacheKeyPolicyTest {
     }
 
     @Test
-    void postIsSentAsItCameAndItsAnswerStandsForNoGetOfAnotherQuery() throws Exception {
+    void postIsSentUnchangedAndItsAnswerServesNoGetOfAnotherQuery() throws Exception {
         proxy.start(
                 request -> {
                     if (request.head().startsWith("POST ")) {
@@ -233,7 +236,7 @@ class CacheKeyPolicyTest {
                 .text();
         assertEquals("posted /a?utm_a=evil", answer);
         assertEquals("GET /a HTTP/1.1", line(proxy.get("/a")));
-        // Nothing is left out of this one: its answer may stand for GET's.
+        // A POST keeps its whole query, because its response may be stored for GET.
         send("POST", "http://test.example/b", "Content-Length: 0\r\n");
         assertEquals("posted /b", proxy.get("/b?utm_a=1").text());
     }
@@ -252,7 +255,7 @@ class CacheKeyPolicyTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"false", "true"})
-    void hostsThatGoByOneNameShareAnAnswerAndTheOriginIsToldOfThatNameOnly(String pristine) throws Exception {
+    void hostsWithOneNameShareAnAnswerAndTheOriginGetsOnlyThatName(String pristine) throws Exception {
         start(
                 "cache.key.host",
                 "shop.example",
@@ -266,11 +269,11 @@ class CacheKeyPolicyTest {
         assertEquals("true".equals(pristine), first.contains("\nHost: shop.example\n"), first);
         assertEquals(first, send("GET", "http://de.example/a").text());
         assertEquals(1, proxy.origin().requests());
-        // Another port is another site.
+        // A URL with another port is another site.
         assertTrue(send("GET", "http://de.example:81/a").text().contains("X-Forwarded-Host: shop.example:81\n"));
     }
 
-    /** A proxy in front that is trusted hands on what clients ask for: it must not carry in what the key leaves out. */
+    /** A trusted proxy passes on URLs of clients. They must not bring in the parts that the key omits. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -371,7 +374,7 @@ class CacheKeyPolicyTest {
     }
 
     @Test
-    void requestsThatAreToldApartDoNotWaitForEachOthersAnswer() throws Exception {
+    void distinguishedRequestsDoNotWaitForEachOthersAnswer() throws Exception {
         CountDownLatch both = new CountDownLatch(2);
         proxy.start(
                 request -> {
@@ -393,7 +396,7 @@ class CacheKeyPolicyTest {
     // generations and purges
 
     @Test
-    void risingTheGenerationFindsNothingOfWhatWasStored() throws Exception {
+    void anIncreasedGenerationFindsNoStoredObjects() throws Exception {
         start("cache.key.generation", "1");
         proxy.get("/a");
         proxy.get("/a");
@@ -440,7 +443,7 @@ class CacheKeyPolicyTest {
     }
 
     @Test
-    void anyHostsPurgeRemovesWhatHostsShare() throws Exception {
+    void aPurgeOnAnyHostRemovesSharedObjects() throws Exception {
         start("cache.key.host", "shop.example");
         send("GET", "http://a.example/x");
         assertEquals(200, send("PURGE", "http://b.example/x").status());

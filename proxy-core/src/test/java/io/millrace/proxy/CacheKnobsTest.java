@@ -12,13 +12,16 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Over real sockets: targeted cache control, what POST and HEAD do to stored responses, and the knobs of operators. */
+/**
+ * Tests targeted cache control, the effect of POST and HEAD on stored responses, and further settings, over real
+ * sockets.
+ */
 final class CacheKnobsTest {
 
     @RegisterExtension
     final ProxyExtension proxy = new ProxyExtension();
 
-    /** Starts a proxy whose origin counts its answers in the content. */
+    /** Starts a proxy whose origin counts its responses in the content. */
     private void start(String fields, String... settings) throws Exception {
         proxy.start(request -> request.ok(fields, RawInput.latin1("answer " + request.number())), config -> {
             for (int i = 0; i < settings.length; i += 2) {
@@ -174,9 +177,12 @@ final class CacheKnobsTest {
         assertEquals("2", proxy.get("/a").text());
     }
 
-    /** What says its length is not stored at all; what does not is given up when it has become too long. */
+    /**
+     * A response with a known excessive length is not stored. Storing of a response without a length is aborted at the
+     * limit.
+     */
     @Test
-    void whatIsLongerThanTheLargestObjectIsSentAndNotStored() throws Exception {
+    void responsesAboveTheSizeLimitAreSentAndNotStored() throws Exception {
         proxy.start(
                 request -> {
                     int length = request.head().startsWith("GET /long") ? 1025 : 1024;
@@ -203,7 +209,7 @@ final class CacheKnobsTest {
         assertEquals(2, proxy.counted(Counter.FILLS_TOO_LARGE));
     }
 
-    /** The origin never ends, so the store has to stop by itself; the client has every byte all the same. */
+    /** The origin never ends, so the store must stop by itself. The client still receives every byte. */
     @Test
     void endlessBodyFillsOnlyItsShareOfTheStorage(@TempDir Path directory) throws Exception {
         byte[] piece = RawInput.latin1("x".repeat(64 << 10));
@@ -236,7 +242,7 @@ final class CacheKnobsTest {
         "not_for_ranges, '',                  1",
         "not_for_ranges, 'Range: bytes=0-1',  2"
     })
-    void readWhileWritingSaysWhoSharesAFetch(String mode, String field, int fetches) throws Exception {
+    void readWhileWritingControlsSharingOfAFetch(String mode, String field, int fetches) throws Exception {
         CountDownLatch go = new CountDownLatch(1);
         proxy.start(
                 request -> {

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Certificates by name over real sockets. */
+/** Tests certificates by name over real sockets. */
 class CertificatesTest {
     private static final TestAuthority AUTHORITY = new TestAuthority("listeners");
     private static final Instant START = Instant.parse("2020-01-01T00:00:00Z");
@@ -88,7 +88,7 @@ class CertificatesTest {
     }
 
     @Test
-    void unknownNamesAreRejectedWithTheAlertThatSaysSo() throws IOException {
+    void unknownNamesAreRejectedWithTheirAlert() throws IOException {
         AUTHORITY.issue("one.example").write(directory, "1");
         proxy.start(exchange -> {}, config -> withDirectory(config).set(TlsKeys.UNKNOWN_NAME, UnknownName.REJECT));
         InetSocketAddress address = proxy.proxy().addresses().get(1);
@@ -125,7 +125,7 @@ class CertificatesTest {
     }
 
     @Test
-    void aRenewedCertificateIsShownWithoutAReloadAndOpenConnectionsGoOn() throws IOException {
+    void aRenewedCertificateIsUsedWithoutAReloadAndOpenConnectionsRemain() throws IOException {
         Made before = AUTHORITY.issue("www.example.com");
         before.write(directory, "www");
         InetSocketAddress address = start();
@@ -154,7 +154,7 @@ class CertificatesTest {
     }
 
     @Test
-    void whatIsReloadedIsUsedByNewHandshakes() throws IOException {
+    void newHandshakesUseReloadedCertificates() throws IOException {
         Made one = AUTHORITY.issue("one.example");
         one.write(directory, "1");
         InetSocketAddress address = start();

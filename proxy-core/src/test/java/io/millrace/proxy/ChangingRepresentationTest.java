@@ -19,16 +19,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * An object that changes at the origin while several clients fetch parts and all of it, from an origin that breaks off, sends less
- * than was asked for, ignores ranges, and is purged: every answer is of one version, the one that its fields name, and nothing
- * truncated looks whole (RFC 9111 s3.4, RFC 9110 s14.5).
+ * Tests an object that changes at the origin while several clients fetch it and parts of it. The origin aborts
+ * responses, sends less than requested, ignores ranges, and the object is purged. Each response must contain one
+ * version, the one that its fields name, and a truncated response must not look complete (RFC 9111 s3.4, RFC 9110
+ * s14.5).
  */
 class ChangingRepresentationTest {
     private static final int PIECE = 1 << 20;
     private static final int STEPS = 60;
     private static final int CLIENTS = 3;
 
-    /** What tells the versions apart. */
+    /** The validator that distinguishes the versions. */
     enum Told {
         STRONG_TAG,
         WEAK_TAG,
@@ -101,7 +102,7 @@ class ChangingRepresentationTest {
         }
         String range = RawClient.field(request.head(), "range");
         String ifRange = RawClient.field(request.head(), "if-range");
-        // Some origins know nothing of If-Range.
+        // Some origins do not support If-Range.
         boolean ranged = range != null && (ifRange == null || ifRange.equals(validator) || luck < 30) && luck >= 5;
         int first = 0;
         int end = length;
@@ -168,7 +169,7 @@ class ChangingRepresentationTest {
             } catch (java.net.SocketTimeoutException e) {
                 throw new AssertionError("no answer to " + path + " " + asked, e);
             } catch (IOException e) {
-                // A response that breaks off looks broken.
+                // An aborted response must look aborted.
                 return;
             }
             check(asked, response);

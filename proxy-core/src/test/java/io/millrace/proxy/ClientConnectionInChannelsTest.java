@@ -1,5 +1,5 @@
 package io.millrace.proxy;
 
-/** The same as in {@link ClientConnectionTest}, without the fast lane. */
+/** Runs {@link ClientConnectionTest} without the fast lane. */
 @InChannels
 class ClientConnectionInChannelsTest extends ClientConnectionTest {}

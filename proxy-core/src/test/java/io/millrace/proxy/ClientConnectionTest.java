@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a client's connection lives through: content in both directions, pipelining, timeouts, drain, the end. */
+/** Tests client connections: content in both directions, pipelining, timeouts, drain and end. */
 class ClientConnectionTest {
     private static final String FRESH = "Cache-Control: max-age=600\r\n";
 
@@ -35,7 +35,7 @@ class ClientConnectionTest {
     @TempDir
     Path directory;
 
-    /** Request content reaches the origin as it comes. */
+    /** Request content is sent to the origin as it arrives. */
     private static ProxyConfig.Builder unheld(ProxyConfig.Builder config) {
         return config.set("origin.request_buffer", "0");
     }
@@ -87,13 +87,13 @@ class ClientConnectionTest {
         fast.head();
         fast.in.read(20 << 20);
         proxy.purge("/a");
-        // Nothing is stored from here on, so a client that stopped reading would rightly hold up the origin.
+        // Nothing is stored from here on, so a client that stops reading rightly slows down the origin.
         fast.close();
         go.countDown();
         assertArrayEquals(content, client.in.read(content.length));
     }
 
-    /** As many hits as are more than the channel likes to keep, and the client's end behind them before the first is answered. */
+    /** More hits than the channel buffers, followed by the client's end before the first is answered. */
     @Test
     void hitsWhoseAnswersAreMoreThanTheChannelKeepsAreAllSentBeforeTheClientsEndCloses() throws Exception {
         byte[] content = ProxyExtension.content(4096);
@@ -206,7 +206,7 @@ class ClientConnectionTest {
                         .status());
     }
 
-    /** A client that stops sending after an early answer, which was given while its content was held back. */
+    /** A client that stops sending after an early response, which was sent while its content was held back. */
     @Test
     void clientThatStopsSendingAfterAnEarlyAnswerIsTimedOut() throws Exception {
         proxy.start(
@@ -293,7 +293,7 @@ class ClientConnectionTest {
         }
     }
 
-    /** More of them than may wait decoded: reading stops, and nobody is thrown out. */
+    /** More requests than may wait decoded: reading stops, and the connection stays open. */
     @Test
     void anyNumberOfPipelinedRequestsIsAnswered() throws Exception {
         proxy.start(request -> {
@@ -321,10 +321,10 @@ class ClientConnectionTest {
     }
 
     @Test
-    void connectionEndsAfterTheResponseThatSaysSo() throws Exception {
+    void connectionEndsAfterAResponseWithClose() throws Exception {
         proxy.start(request -> request.ok(FRESH, RawInput.latin1("content")));
         for (int i = 0; i < 2; i++) {
-            // In one segment: what comes later than the answer to a request that said close may meet a closed
+            // In one segment: bytes after the response to a request with Connection: close may meet a closed
             // connection.
             String another = "GET /a HTTP/1.1\r\nHost: test.example\r\n";
             RawClient client = proxy.client().send(another + "Connection: close\r\n\r\n" + another + "\r\n");
@@ -357,7 +357,7 @@ class ClientConnectionTest {
     }
 
     @Test
-    void drainLetsRequestsUnderWayFinish() throws Exception {
+    void drainWaitsForRequestsInProgress() throws Exception {
         proxy.start(request -> {
             request.send("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n");
             request.send("half");
@@ -376,7 +376,7 @@ class ClientConnectionTest {
         go.countDown();
         assertEquals("halfhalf", new String(busy.in.read(8), java.nio.charset.StandardCharsets.ISO_8859_1));
         assertNull(busy.in.readHead());
-        // Accepted before, and its first request may be on its way: it is served.
+        // The connection was accepted before, and its first request may be on its way, so it is served.
         RawClient.Response last = fresh.get("/b").response();
         assertEquals("close", last.field("connection"));
         assertNull(fresh.in.readHead());
@@ -420,7 +420,9 @@ class ClientConnectionTest {
         assertEquals(0, proxy.usedBytes());
     }
 
-    /** A fault at any step ends that exchange and nothing else: an answer or the connection's end, and no buffer lost. */
+    /**
+     * A fault at any step ends only that exchange, with a response or the end of the connection, and no buffer is lost.
+     */
     @Test
     void faultAtAnyStepEndsThatExchangeOnly() throws Exception {
         proxy.start(request -> request.ok("Cache-Control: max-age=10\r\nETag: \"e\"\r\n", new byte[100_000]));

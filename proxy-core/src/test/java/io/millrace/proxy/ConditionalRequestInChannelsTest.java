@@ -1,5 +1,5 @@
 package io.millrace.proxy;
 
-/** The same as in {@link ConditionalRequestTest}, without the fast lane. */
+/** Runs {@link ConditionalRequestTest} without the fast lane. */
 @InChannels
 class ConditionalRequestInChannelsTest extends ConditionalRequestTest {}

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Every kind of conditional request gets the same answer, whatever is stored (RFC 9110 s13). */
+/** Tests that each kind of conditional request has the same response, whatever is stored (RFC 9110 s13). */
 class ConditionalRequestTest {
     private static final int LENGTH = 2_500_000;
     private static final String MODIFIED = "Wed, 31 Dec 2025 00:00:00 GMT";
@@ -29,13 +29,13 @@ class ConditionalRequestTest {
     private final byte[] body = ProxyExtension.content(LENGTH);
     private final AtomicInteger made = new AtomicInteger();
 
-    /** What is stored when the request comes. */
+    /** The stored bytes when the request arrives. */
     enum Stored {
         NOTHING,
         WHOLE,
-        /** The first block of three. */
+        /** The first of three blocks. */
         BLOCKS,
-        /** The last bytes, as an object of its own. */
+        /** The last bytes, as a separate object. */
         PART
     }
 
@@ -63,7 +63,7 @@ class ConditionalRequestTest {
         request.send(Arrays.copyOfRange(body, first, end));
     }
 
-    /** A URL of which that much is stored. */
+    /** Returns a URL with this part stored. */
     private String url(Stored stored) throws IOException {
         String path = "/" + made.incrementAndGet();
         switch (stored) {
@@ -94,7 +94,7 @@ class ConditionalRequestTest {
         assertWhole(ask(stored, "If-None-Match: \"two\"\r\n"));
         assertEquals(304, ask(stored, "If-Modified-Since: " + MODIFIED + "\r\n").status());
         assertWhole(ask(stored, "If-Modified-Since: " + BEFORE + "\r\n"));
-        // If-None-Match is the one that counts (s13.2.2).
+        // If-None-Match takes precedence (s13.2.2).
         assertWhole(ask(stored, "If-None-Match: \"two\"\r\n", "If-Modified-Since: " + MODIFIED + "\r\n"));
         assertWhole(ask(stored, "If-Match: \"one\"\r\n"));
         assertEquals(412, ask(stored, "If-Match: \"two\"\r\n").status());
@@ -120,14 +120,14 @@ class ConditionalRequestTest {
         assertWhole(ask(stored, range, "If-Range: \"two\"\r\n"));
         assertWhole(ask(stored, range, "If-Range: W/\"one\"\r\n"));
         assertWhole(ask(stored, range, "If-Range: " + BEFORE + "\r\n"));
-        // Range comes after the others (s13.2.2).
+        // Range is evaluated after the others (s13.2.2).
         assertEquals(304, ask(stored, range, "If-None-Match: \"one\"\r\n").status());
         assertEquals(412, ask(stored, range, "If-Match: \"two\"\r\n").status());
     }
 
     @ParameterizedTest
     @EnumSource
-    void headIsAnsweredFromWhatIsStoredForGet_rfc9110_s9_3_2(Stored stored) throws Exception {
+    void headIsAnsweredFromAStoredGet_rfc9110_s9_3_2(Stored stored) throws Exception {
         proxy.start(this::origin, config -> config.storage(directory.resolve("volume"), 256L << 20));
         String path = url(stored);
         RawClient client =

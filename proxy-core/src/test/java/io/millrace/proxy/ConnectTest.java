@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** CONNECT (RFC 9110 s9.3.6), as client and destination see it. */
+/** Tests CONNECT (RFC 9110 s9.3.6), from the client's and the destination's side. */
 class ConnectTest {
     @RegisterExtension
     final ProxyExtension proxy = new ProxyExtension();
@@ -27,7 +27,7 @@ class ConnectTest {
     @TempDir
     Path directory;
 
-    /** Answers with all that it was sent. */
+    /** Answers with all received bytes. */
     private static void echo(RawOrigin.Exchange request) throws IOException {
         request.ok("", RawInput.latin1(request.head()));
     }
@@ -60,7 +60,7 @@ class ConnectTest {
     }
 
     @Test
-    void tunnelCarriesWhatTheClientSaysAndNothingElse() throws Exception {
+    void tunnelCarriesOnlyTheClientsBytes() throws Exception {
         proxy.start(ConnectTest::echo, this::forwarding);
         RawClient client = connect(authority(), "Proxy-Authorization: Basic eDp5\r\n");
         RawClient.Response answer = client.head();
@@ -80,7 +80,7 @@ class ConnectTest {
     }
 
     @Test
-    void whatFollowsTheHeadEarlyIsTheTunnels() throws Exception {
+    void earlyBytesBelongToTheTunnel() throws Exception {
         proxy.start(ConnectTest::echo, this::forwarding);
         String request = "GET /inside HTTP/1.1\r\nHost: inside.example\r\n\r\n";
         RawClient client = proxy.client().send("CONNECT " + authority() + " HTTP/1.1\r\nHost: x\r\n\r\n" + request);
@@ -88,9 +88,9 @@ class ConnectTest {
         assertEquals(request, client.response().text());
     }
 
-    /** Nobody's tunnel by accident; and what was meant for one is no request. */
+    /** CONNECT is off by default, and the bytes for the tunnel are not parsed as requests. */
     @Test
-    void offByDefault_andWhatFollowsIsNoRequest() throws Exception {
+    void offByDefault_andFollowingBytesAreNoRequest() throws Exception {
         proxy.start(ConnectTest::echo);
         RawClient client = proxy.client()
                 .send("CONNECT " + authority() + " HTTP/1.1\r\nHost: x\r\n\r\nGET /a HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -126,7 +126,7 @@ class ConnectTest {
         assertEquals(1, proxy.counted(Counter.DENIED_FORWARD_CLIENT));
     }
 
-    /** Addresses in all their clothes, and names that lead to them. */
+    /** Private addresses in all notations, and names that resolve to them. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -168,7 +168,7 @@ class ConnectTest {
         assertEquals(1, proxy.counted(Counter.DENIED_FORWARD_DESTINATION));
     }
 
-    /** A tunnel to this proxy would make it go round, whatever else is allowed. */
+    /** A tunnel to this proxy itself would be a loop, whatever else is allowed. */
     @Test
     void ownAddressIsNoDestination() throws Exception {
         String port = freePort();
@@ -181,7 +181,7 @@ class ConnectTest {
         assertEquals(403, connect("[::ffff:127.0.0.1]:" + port).response().status());
     }
 
-    /** Nor is one to its admin API, which has another idea of who may come from this machine. */
+    /** A tunnel to the admin API is refused too, because the API has other rules for clients of this machine. */
     @Test
     void addressOfTheAdminApiIsNoDestination() throws Exception {
         Path token = directory.resolve("token");
@@ -255,7 +255,7 @@ class ConnectTest {
     }
 
     @Test
-    void drainLetsTunnelsGoOn() throws Exception {
+    void drainKeepsTunnels() throws Exception {
         proxy.start(ConnectTest::echo, this::forwarding);
         RawClient client = connect(authority());
         assertEquals(200, client.head().status());

@@ -12,11 +12,11 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Random request and response histories, each for a URL of its own, judged by a small model of RFC 9111 and by the proxy over real
- * sockets: they agree on every answer and on when the origin is asked.
+ * Random histories of requests and responses, each for its own URL, evaluated by a small model of RFC 9111 and by the
+ * proxy over real sockets. Both must agree on every response and on the requests to the origin.
  *
- * <p>{@code -Dmillrace.histories=10000} runs that many, {@code -Dmillrace.seed=N} begins with that seed; a failure names the seed
- * that alone shows it, with {@code -Dmillrace.histories=1}.
+ * <p>{@code -Dmillrace.histories=10000} sets the number, {@code -Dmillrace.seed=N} the first seed. A failure names the
+ * seed that reproduces it, with {@code -Dmillrace.histories=1}.
  */
 class DifferentialTest {
     private static final int HISTORIES =
@@ -44,7 +44,9 @@ class DifferentialTest {
         }
     }
 
-    /** All histories at once, a step of each in turn; between the turns the proxy is restarted and knows what is on disk. */
+    /**
+     * Runs all histories step by step in turn. Between the steps the proxy is restarted, and keeps the objects on disk.
+     */
     @Test
     void proxyAndModelAgreeOverRestarts_rfc9111(@TempDir Path directory) throws Exception {
         origin = new HistoryOrigin(() -> now);
@@ -68,7 +70,7 @@ class DifferentialTest {
         }
     }
 
-    /** One URL's history. */
+    /** The history of one URL. */
     private final class History {
         private final long seed;
         private final HistoryStep.Maker maker;
@@ -87,7 +89,7 @@ class DifferentialTest {
         void step() throws IOException {
             HistoryStep step = maker.step();
             boolean head = step.ask().method().equals("HEAD");
-            // What an answer did not need of a body is still on its way.
+            // The part of a body that a response did not need may still be in transfer.
             proxy.settle();
             now += step.pause();
             proxy.advanceSeconds(step.pause());

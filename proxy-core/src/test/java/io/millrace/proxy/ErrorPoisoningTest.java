@@ -14,9 +14,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The published ways to have a cache deny a page to everybody (cache-poisoned denial of service): one client's request, by what it
- * has beside its URL, makes the origin answer with an error that may be stored. The origins of these tests give every answer a
- * lifetime. RFC 9111 s3 obliges no cache to store anything.
+ * Tests the published ways of cache-poisoned denial of service: a request with special fields makes the origin answer
+ * with a storable error. The origins of these tests give every response a lifetime. RFC 9111 s3 obliges no cache to
+ * store anything.
  */
 class ErrorPoisoningTest {
     private static final String LASTING = "Cache-Control: public, max-age=600\r\n";
@@ -28,7 +28,7 @@ class ErrorPoisoningTest {
         request.send("HTTP/1.1 " + status + " Error\r\nContent-Length: 5\r\n" + LASTING + "\r\nerror");
     }
 
-    /** An origin that answers what is in the way with an error, and everything else with a page. */
+    /** Starts an origin that answers the trigger with an error, and everything else with a page. */
     private void start(int status, String trigger) throws IOException {
         proxy.start(request -> {
             if (request.has(trigger)) {
@@ -39,20 +39,20 @@ class ErrorPoisoningTest {
         });
     }
 
-    private void assertDeniedToNobodyElse() throws IOException {
+    private void assertServedToOthers() throws IOException {
         RawClient.Response victim = proxy.get("/a");
         assertEquals(200, victim.status(), victim.head());
         assertEquals("page", victim.text());
     }
 
-    /** HTTP header oversize: within this proxy's limits, beyond those of the origin. */
+    /** HTTP header oversize: within the limits of this proxy, but above those of the origin. */
     @ParameterizedTest
     @ValueSource(ints = {400, 404, 413, 431, 500, 501})
     void headerOversize(int status) throws Exception {
         start(status, "X-Oversize");
         String big = "X-Oversize: " + "a".repeat(9000) + "\r\n";
         assertEquals(status, proxy.getAndSettle("/a", big).status());
-        assertDeniedToNobodyElse();
+        assertServedToOthers();
     }
 
     @ParameterizedTest
@@ -61,17 +61,17 @@ class ErrorPoisoningTest {
         start(status, "X-Many");
         assertEquals(
                 status, proxy.getAndSettle("/a", "X-Many: a\r\n".repeat(90)).status());
-        assertDeniedToNobodyElse();
+        assertServedToOthers();
     }
 
-    /** HTTP meta character, of those that a field value may have at all (RFC 9110 s5.5). */
+    /** HTTP meta character, with the characters that a field value may contain (RFC 9110 s5.5). */
     @ParameterizedTest
     @ValueSource(ints = {400, 403, 404, 500})
     void metaCharacterThatAFieldMayHave(int status) throws Exception {
         start(status, "X-Meta");
         assertEquals(
                 status, proxy.getAndSettle("/a", "X-Meta: caf\u00e9 \u0085\r\n").status());
-        assertDeniedToNobodyElse();
+        assertServedToOthers();
     }
 
     /** HTTP meta character: control characters never reach an origin. */
@@ -82,10 +82,10 @@ class ErrorPoisoningTest {
         RawClient.Response attack = proxy.get("/a", "X-Meta: a" + (char) character + "b\r\n");
         assertEquals(400, attack.status());
         assertEquals(0, proxy.origin().requests());
-        assertDeniedToNobodyElse();
+        assertServedToOthers();
     }
 
-    /** HTTP method override: the fields that name another method are not sent on. */
+    /** HTTP method override: the fields that name another method are not forwarded. */
     @ParameterizedTest
     @CsvSource({
         "X-HTTP-Method-Override, 404",
@@ -99,21 +99,21 @@ class ErrorPoisoningTest {
             assertEquals(200, proxy.get("/a", name + ": " + method + "\r\n").status());
         }
         assertEquals(1, proxy.origin().requests());
-        assertDeniedToNobodyElse();
+        assertServedToOthers();
     }
 
-    /** RFC 6585 s3 to s6 forbids to store 428, 429, 431 and 511; the others say that this request, not its URL, is at fault. */
+    /** RFC 6585 s3 to s6 forbids storing 428, 429, 431 and 511. The other errors concern this request, not its URL. */
     @ParameterizedTest
     @ValueSource(ints = {406, 408, 411, 412, 413, 415, 416, 417, 421, 425, 426, 428, 429, 431, 511})
     void errorThatIsAboutOneRequest_rfc6585(int status) throws Exception {
         start(status, "X-Odd");
         assertEquals(status, proxy.getAndSettle("/a", "X-Odd: a\r\n").status());
-        assertDeniedToNobodyElse();
+        assertServedToOthers();
     }
 
-    /** The error is not given to those who waited for it either. */
+    /** The error is not given to the requests that waited for it either. */
     @Test
-    void errorIsNotSharedWithWhoWaits() throws Exception {
+    void errorIsNotSharedWithWaitingRequests() throws Exception {
         CountDownLatch go = new CountDownLatch(1);
         proxy.start(request -> {
             if (request.has("X-Oversize")) {
@@ -132,7 +132,7 @@ class ErrorPoisoningTest {
         assertEquals("page", victim.response().text());
     }
 
-    /** What an ordinary request is told stays storable where the origin says so: it is about the URL. */
+    /** An error for an ordinary request stays storable if the origin permits it, because it concerns the URL. */
     @ParameterizedTest
     @ValueSource(ints = {400, 403, 404, 405, 410, 414, 451, 500, 501, 503})
     void errorAboutTheUrlIsStored(int status) throws Exception {
@@ -142,7 +142,7 @@ class ErrorPoisoningTest {
         assertEquals(1, proxy.origin().requests());
     }
 
-    /** An operator who names a status knows better. */
+    /** A status that the operator lists is stored. */
     @Test
     void statusThatTheOperatorNamesIsStored() throws Exception {
         proxy.start(request -> error(request, 413), config -> config.set("cache.negative_caching.enabled", "true")
@@ -152,7 +152,7 @@ class ErrorPoisoningTest {
         assertEquals(1, proxy.origin().requests());
     }
 
-    /** Negative caching is for URLs; it does not make one client's odd request everybody's error. */
+    /** Negative caching is for URLs. It does not make the error of one odd request the response for all. */
     @ParameterizedTest
     @ValueSource(ints = {403, 404, 500, 503})
     void negativeCachingIsForOrdinaryRequests(int status) throws Exception {
@@ -166,20 +166,20 @@ class ErrorPoisoningTest {
                 },
                 config -> config.set("cache.negative_caching.enabled", "true"));
         proxy.getAndSettle("/a", "X-Oversize: " + "a".repeat(9000) + "\r\n");
-        assertDeniedToNobodyElse();
+        assertServedToOthers();
     }
 
-    /** A stored page is not replaced by the error that one client's request provokes while it validates. */
+    /** A stored page is not replaced by an error that one client's request causes during its validation. */
     @Test
     void validationThatEndsInAnErrorLeavesThePage() throws Exception {
         start(431, "X-Odd");
         assertEquals("page", proxy.getAndSettle("/a").text());
         proxy.advanceSeconds(601);
         assertEquals(431, proxy.getAndSettle("/a", "X-Odd: a\r\n").status());
-        assertDeniedToNobodyElse();
+        assertServedToOthers();
     }
 
-    /** How many fields and bytes count as ordinary: what browsers send is. */
+    /** A browser's number of fields and bytes counts as ordinary. */
     @Test
     void requestOfABrowserIsOrdinary() throws Exception {
         start(404, "GET");

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What the proxy says that it would do with a request, held against what it then does. */
+/** Tests the dry run: its result must match the real request that follows. */
 class ExplainTest {
     @RegisterExtension
     final ProxyExtension proxy = new ProxyExtension();
@@ -73,7 +73,7 @@ class ExplainTest {
     }
 
     @Test
-    void whatIsNotStoredIsFetched() throws Exception {
+    void aMissIsFetched() throws Exception {
         start("Cache-Control: max-age=60\r\n");
         Explanation explained = explain("/a?b=c");
         assertEquals("fetch", explained.outcome());
@@ -115,9 +115,9 @@ class ExplainTest {
         assertEquals("hit", explain("/a").outcome());
     }
 
-    /** RFC 9111 s4.2: lifetime minus age, each with the field that it is from. */
+    /** RFC 9111 s4.2: lifetime minus age, each with the field that determines it. */
     @Test
-    void whatIsFreshAnswersWithTheArithmetic() throws Exception {
+    void aFreshResponseIsExplainedWithItsArithmetic() throws Exception {
         start("Cache-Control: public, s-maxage=60, max-age=5\r\nAge: 7\r\n");
         proxy.get("/a");
         proxy.advanceSeconds(10);
@@ -158,7 +158,7 @@ class ExplainTest {
     }
 
     @Test
-    void whatIsStaleIsValidatedByItsTag() throws Exception {
+    void aStaleResponseIsValidatedByItsTag() throws Exception {
         start("Cache-Control: max-age=5, stale-if-error=60\r\nETag: \"v1\"\r\n");
         proxy.get("/a");
         proxy.advanceSeconds(9);
@@ -174,7 +174,7 @@ class ExplainTest {
 
     /** RFC 5861 s3. */
     @Test
-    void whatIsStaleMayAnswerWhileItIsValidated() throws Exception {
+    void aStaleResponseMayAnswerDuringItsValidation() throws Exception {
         start("Cache-Control: max-age=5, stale-while-revalidate=30\r\n");
         proxy.get("/a");
         proxy.advanceSeconds(9);
@@ -209,9 +209,9 @@ class ExplainTest {
         assertEquals("Vary: X-Device", by(phone, "lookup"));
     }
 
-    /** A body that is too long for RAM, so that nothing loads it there after the start. */
+    /** The body is too long for RAM, so nothing loads it there after the start. */
     @Test
-    void whatLiesOnDiskIsReadToBeExplained() throws Exception {
+    void anObjectOnDiskIsReadForTheExplanation() throws Exception {
         byte[] content = new byte[4 << 20];
         proxy.start(
                 request -> request.ok("Cache-Control: max-age=60\r\n", content),
@@ -288,7 +288,7 @@ class ExplainTest {
     }
 
     @Test
-    void redirectionsMethodsAndWhatIsNotMappedAreExplained() throws Exception {
+    void redirectionsMethodsAndUnmappedRequestsAreExplained() throws Exception {
         proxy.withoutRules();
         start("Cache-Control: max-age=60\r\n", config -> config.rule(
                         RemapVerb.REDIRECT, "http://test.example/old/", "https://new.example/", ConfigValues.empty())
@@ -317,9 +317,9 @@ class ExplainTest {
         assertNull(explained.key());
     }
 
-    /** What an exchange would wait for is told, and is what it then waits for. */
+    /** The fetch in progress that a request would wait for is reported, and the request then waits for it. */
     @Test
-    void aFetchUnderWayIsWaitedFor() throws Exception {
+    void aCurrentFetchIsAwaited() throws Exception {
         CountDownLatch go = new CountDownLatch(1);
         proxy.start(
                 request -> {
@@ -354,7 +354,7 @@ class ExplainTest {
 
     @ParameterizedTest
     @CsvSource({"cache.collapse_wait, 0s", "cache.read_while_writing, never"})
-    void aFetchUnderWayIsNotWaitedForWhereAnOperatorDoesNotWantIt(String key, String value) throws Exception {
+    void aCurrentFetchIsNotAwaitedWhenConfiguredSo(String key, String value) throws Exception {
         CountDownLatch go = new CountDownLatch(1);
         proxy.start(
                 request -> {
@@ -370,7 +370,7 @@ class ExplainTest {
     }
 
     @Test
-    void aValidationUnderWayIsWaitedForOrSparesAnother() throws Exception {
+    void aCurrentValidationIsAwaitedOrPreventsAnother() throws Exception {
         CountDownLatch go = new CountDownLatch(1);
         startWithAValidationThatWaits(go);
         proxy.get("/a");
@@ -405,7 +405,7 @@ class ExplainTest {
         });
     }
 
-    /** RFC 9110 s15.5.15, RFC 6585 s5: as long as is allowed, and a byte more; the wire says the same. */
+    /** RFC 9110 s15.5.15, RFC 6585 s5: at the limit, and one byte above it; the real response agrees. */
     @ParameterizedTest
     @CsvSource({"256, false, 200", "257, true, 414"})
     void aRequestLineIsMeasured(int bytes, boolean refused, int status) throws Exception {
@@ -450,7 +450,7 @@ class ExplainTest {
                 explain("POST", null, "/a", new Field("Content-Length", "10")).outcome());
     }
 
-    /** A fault is an answer, and lets go of what it holds: else the question would wait for ever. */
+    /** A fault completes the dry run and releases its objects; otherwise the caller would wait for ever. */
     @Test
     void aFaultOnTheWayIsTheAnswer() throws Exception {
         start("Cache-Control: max-age=60\r\n");
@@ -470,7 +470,7 @@ class ExplainTest {
         "http://a/, GET, , 1, this proxy does not listen on port 1",
         "http://a/, PURGE, , 0, PURGE is no request for content: see docs/guide/purging.md"
     })
-    void whatNoRequestCanBeIsRefused(String url, String method, String client, int port, String message)
+    void impossibleRequestsAreRefused(String url, String method, String client, int port, String message)
             throws Exception {
         start("");
         ExecutionException refused =
@@ -490,7 +490,7 @@ class ExplainTest {
                 .get();
     }
 
-    /** The limit is that of HTTP/2, each field counted with 32 bytes more, and one byte decides. */
+    /** The limit is that of HTTP/2, with 32 more bytes per field; one byte decides. */
     @Test
     void requestsOfHttp2HaveLimitsOfTheirOwn() throws Exception {
         start("", config -> config.set("http2.header_list", "1KiB").set("limits.request_header", "32KiB"));

@@ -33,7 +33,9 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Connections between the fast lane and channels: who serves them, what moves with them, how they end. */
+/**
+ * Tests the moves of connections between the fast lane and channels: the serving side, the moved state, and the end.
+ */
 class FastLaneTest {
     private static final String FRESH = "Cache-Control: max-age=600\r\n";
     private static final byte[] CONTENT = ProxyExtension.content(20_000);
@@ -107,7 +109,7 @@ class FastLaneTest {
         awaitNoConnection();
     }
 
-    /** It is back before the client can have the answer and ask again. */
+    /** The connection is back before the client can receive the response and send another request. */
     @Test
     void connectionThatHadManyHitsComesBackAtOnce() throws Exception {
         start();
@@ -147,7 +149,7 @@ class FastLaneTest {
         assertArrayEquals(CONTENT, client.response().content());
     }
 
-    /** The kernel does not take all: a channel waits for the client, and nothing is lost or sent twice. */
+    /** The kernel does not accept all bytes: a channel waits for the client, and nothing is lost or sent twice. */
     @Test
     void clientThatDoesNotReadGetsEveryByteLater() throws Exception {
         start();
@@ -177,7 +179,7 @@ class FastLaneTest {
             try {
                 client.send(RawInput.latin1("GET /a HTTP/1.1\r\nHost: test.example\r\n\r\n".repeat(5000)));
             } catch (IOException e) {
-                // The proxy ends the connection.
+                // The proxy closes the connection.
             }
         });
         ProxyExtension.await("answers that the client does not take", () -> answered() > 20);
@@ -194,7 +196,10 @@ class FastLaneTest {
         awaitNoConnection();
     }
 
-    /** Of 1,024 bytes each: as many as one read takes end where the read ends, and the next are there already. */
+    /**
+     * Requests of 1,024 bytes each: one read ends exactly at the end of a request, and the next requests are already
+     * available.
+     */
     @Test
     void requestsThatFillAReadToItsEndDoNotKeepThoseBehindThemWaiting() throws Exception {
         start();
@@ -247,7 +252,7 @@ class FastLaneTest {
     @Test
     void drainClosesIdleConnectionsAndEndsTheOthersWithTheirNextAnswer() throws Exception {
         start();
-        // Else the connection of the first request could be counted as one of the two.
+        // Otherwise the connection of the first request could be counted as one of the two.
         awaitNoConnection();
         RawClient idle = proxy.client().get("/a");
         idle.response();
@@ -266,7 +271,7 @@ class FastLaneTest {
         drained.get(RawClient.WAIT_MILLIS, TimeUnit.MILLISECONDS);
     }
 
-    /** RFC 9112 s9.6: closing under a request that is on its way would lose it. */
+    /** RFC 9112 s9.6: closing the connection would lose a request that is on its way. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void requestOnItsWayWhenADrainBeginsIsAnswered(boolean fastLane) throws Exception {
@@ -279,7 +284,7 @@ class FastLaneTest {
         }
         CompletableFuture<Void> drained =
                 proxy.proxy().drain(TimeUnit.SECONDS.toNanos(60)).toCompletableFuture();
-        // The loop has heard of it.
+        // The event loop has received the drain.
         proxy.proxy().loops().get(0).loop().submit(() -> {}).syncUninterruptibly();
         for (RawClient client : clients.subList(0, 2)) {
             RawClient.Response last = client.get("/a").response();
@@ -292,7 +297,7 @@ class FastLaneTest {
         drained.get(RawClient.WAIT_MILLIS, TimeUnit.MILLISECONDS);
     }
 
-    /** A reset that arrives after the loop's poll and before the drain's turn. */
+    /** A reset that arrives after the poll of the event loop and before the task of the drain. */
     @Test
     void clientThatResetsDoesNotKeepTheOthersFromBeingDrained() throws Exception {
         start();
@@ -317,7 +322,7 @@ class FastLaneTest {
         }
     }
 
-    /** As it was accepted by the kernel, and is reset before the loop accepts it. */
+    /** The kernel has accepted the connection, and it is reset before the event loop accepts it. */
     @Test
     void clientThatResetsBeforeItIsAcceptedLeavesNothingWhereTheLaneIsOff() throws Exception {
         start("worker.fast_lane", "false");
@@ -335,7 +340,7 @@ class FastLaneTest {
         awaitNoConnection();
     }
 
-    /** Some resets come before the request is read, some when it is decided and its channel is being made. */
+    /** Some resets arrive before the request is read, others while it is decided and its channel is created. */
     @Test
     void requestsOfClientsThatResetAreCountedLikeOthers() throws Exception {
         start();
@@ -395,7 +400,7 @@ class FastLaneTest {
         assertEquals(0, answered());
     }
 
-    /** Making the channel takes so long that another loop's fetch may end meanwhile. */
+    /** Creating the channel takes so long that a fetch of another event loop may end in the meantime. */
     @Test
     void whatIsStoredWhileAMissMovesIsNotFetchedAgain() throws Exception {
         start();
@@ -419,7 +424,10 @@ class FastLaneTest {
         assertEquals(requests, proxy.origin().requests());
     }
 
-    /** What is taken out of RAM meanwhile waits for it, on whatever loop: so it is not for looking up rules and rights. */
+    /**
+     * An entry that is removed from RAM in the meantime waits for the reader, on any event loop. Rules and rights are
+     * therefore evaluated outside of the read.
+     */
     @Test
     void readingInRamBeginsWithTheLookForTheKeyAndEndsWithTheAnswer() throws Exception {
         start();
@@ -444,7 +452,7 @@ class FastLaneTest {
         assertEquals("close", steps.get(steps.size() - 1));
     }
 
-    /** A fault in the middle of an answer: the reader has ended, and the next hit is one. */
+    /** After a fault during a response the reader has ended, and the next hit works. */
     @Test
     void readingInRamEndsWhereAnAnswerFails() throws Exception {
         start();
@@ -477,7 +485,7 @@ class FastLaneTest {
         return serving.loop().submit(call).syncUninterruptibly().getNow();
     }
 
-    /** The proxy's own, which names what is done to its settings and to a reader of its store. */
+    /** Returns the shared objects of the proxy, with settings and a store reader that record their calls. */
     private ExchangeLoop.Shared watched(List<String> steps) {
         ExchangeLoop.Shared all = proxy.proxy().shared();
         return new ExchangeLoop.Shared(
@@ -497,7 +505,7 @@ class FastLaneTest {
                 });
     }
 
-    @SuppressWarnings("unchecked") // of what a proxy is made that has the same interfaces
+    @SuppressWarnings("unchecked") // of the proxy's objects that have the same interfaces
     private static <T> CacheStore<T> watchedStore(CacheStore<T> store, List<String> steps) {
         ClassLoader loader = CacheStore.class.getClassLoader();
         return (CacheStore<T>) Proxy.newProxyInstance(loader, new Class<?>[] {CacheStore.class}, (made, call, with) -> {
@@ -511,7 +519,7 @@ class FastLaneTest {
         });
     }
 
-    /** Whatever becomes of a connection, its descriptor is closed once, and no other's instead. */
+    /** However a connection ends, its descriptor is closed once, and no other descriptor instead. */
     @Test
     void noDescriptorIsLost() throws Exception {
         start();

@@ -18,8 +18,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Fields that are for one client, on the wire: the client on whose behalf the origin was asked gets them, nobody else does, and
- * an update of a stored response does not bring them into it.
+ * Tests fields for one client: the client whose request was sent to the origin receives them, and no other client. An
+ * update of a stored response does not add them.
  */
 class FieldsOfOneClientTest {
     private static final int PIECE = 1 << 20;
@@ -34,7 +34,7 @@ class FieldsOfOneClientTest {
 
     private final CountDownLatch go = new CountDownLatch(1);
 
-    /** Stores a response without any such field and lets it grow older; a validation is answered with these fields. */
+    /** Stores a response without such a field and lets it become stale; a validation is answered with these fields. */
     private void startStale(int ageSeconds, String stored, String later, String... settings) throws Exception {
         proxy.start(
                 request -> {
@@ -106,7 +106,7 @@ class FieldsOfOneClientTest {
         assertEquals(2, proxy.origin().requests());
     }
 
-    /** A 304 that nobody else may have sends those that waited for it to the origin. */
+    /** A 304 that other clients may not receive makes the waiting requests go to the origin. */
     @ParameterizedTest
     @ValueSource(strings = {"private", "no-store"})
     void clientsThatWaitForAValidationDoNotGetAPrivateAnswer_rfc9111_s5_2_2_7(String directive) throws Exception {
@@ -121,7 +121,7 @@ class FieldsOfOneClientTest {
         assertTrue(other.response().status() > 0);
     }
 
-    /** What the origin said to one client says nothing to another where each use is validated. */
+    /** If each use is validated, the origin's answer to one client does not apply to another client. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -155,7 +155,7 @@ class FieldsOfOneClientTest {
         assertEquals(3, proxy.origin().requests());
     }
 
-    /** RFC 5861 s3: nobody asked, so nobody gets it. */
+    /** RFC 5861 s3: no client requested it, so no client receives it. */
     @Test
     void cookieOfAValidationAsideIsDropped() throws Exception {
         startStale(12, STORED, STORED + OF_ONE);
@@ -202,7 +202,7 @@ class FieldsOfOneClientTest {
         assertEquals(2, proxy.origin().requests());
     }
 
-    /** RFC 9111 s3.4: the first part, and each that is put to it later. */
+    /** RFC 9111 s3.4: the first part, and each part that is added later. */
     @Test
     void cookieOfAPartIsNotShared_rfc9111_s3_4() throws Exception {
         byte[] body = ProxyExtension.content(3 * PIECE);

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What clients get whom a filter refuses, and what is told of them. */
+/** Tests the responses to requests that a filter refuses, and their records in log and metrics. */
 class FiltersOnTheWireTest {
     private static final String SECOND = "127.0.0.2";
 
@@ -65,7 +65,7 @@ class FiltersOnTheWireTest {
     }
 
     @Test
-    void clientOfAnotherAddressIsRefusedWhatIsStored() throws Exception {
+    void clientOfAnotherAddressIsRefusedStoredContent() throws Exception {
         Path log = directory.resolve("access.log");
         proxy.start(FiltersOnTheWireTest::answer, config -> config.map(
                         "/", proxy.origin().url(), rule(filter(Action.ALLOW, "127.0.0.1")))
@@ -123,7 +123,7 @@ class FiltersOnTheWireTest {
         assertEquals(200, from("127.0.0.1", get("test.example")).status());
     }
 
-    /** A connection that got hits is refused from the reload on, and served again after the next. */
+    /** A connection that received hits is refused after the reload, and served again after the next one. */
     @Test
     void filterHoldsFromTheReloadOn() throws Exception {
         proxy.start(
@@ -141,7 +141,7 @@ class FiltersOnTheWireTest {
     }
 
     @Test
-    void refusedClientsLearnNothingOfRules() throws Exception {
+    void responsesToRefusedClientsContainNothingOfRules() throws Exception {
         proxy.start(FiltersOnTheWireTest::answer, config -> config.accessFilter(filter(Action.DENY, SECOND))
                 .rule(
                         RemapVerb.REDIRECT,
@@ -177,7 +177,7 @@ class FiltersOnTheWireTest {
         assertEquals(1, proxy.origin().requests());
     }
 
-    /** A filter can take the right to purge away, and not give it. */
+    /** A filter can deny the right to purge, but cannot grant it. */
     @Test
     void purgesPassTheFiltersAndPurgeAllow() throws Exception {
         String purge = "PURGE /p HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -216,7 +216,7 @@ class FiltersOnTheWireTest {
     }
 
     @Test
-    void clientIsTheOneThatATrustedProxyNames() throws Exception {
+    void clientIsTheAddressForwardedByATrustedProxy() throws Exception {
         proxy.start(FiltersOnTheWireTest::answer, config -> config.map(
                         "/", proxy.origin().url(), rule(filter(Action.ALLOW, "10.0.0.0/8")))
                 .set("access.trusted_proxies", "127.0.0.1")

@@ -10,15 +10,17 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Everything that can be reached from an object, as text: equal for graphs that hold the same values. Classes of this
- * product are taken apart field by field, lambdas too; of others the value is what they print. Confined to one thread.
+ * Everything that is reachable from an object, as text: equal for graphs with equal values. Objects of classes of this
+ * product are expanded field by field, lambdas too; other objects are printed. Confined to one thread.
  */
 final class Fingerprint {
     private final Class<?> left;
     private final IdentityHashMap<Object, Integer> seen = new IdentityHashMap<>();
     private final StringBuilder text = new StringBuilder();
 
-    /** @param left objects of this class are passed over */
+    /**
+     * @param left class whose objects are skipped
+     */
     Fingerprint(Class<?> left) {
         this.left = left;
     }
@@ -66,7 +68,7 @@ final class Fingerprint {
         return part;
     }
 
-    /** What prints its address has no value of its own. */
+    /** An object that prints its address has no value of its own. */
     private static String plain(Object value) {
         String printed = value.toString();
         return printed.contains("@" + Integer.toHexString(System.identityHashCode(value)))

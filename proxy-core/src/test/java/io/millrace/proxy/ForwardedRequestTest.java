@@ -14,12 +14,12 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Requests in absolute form that no rule maps (RFC 9112 s3.2.2), from clients that are forwarded and from others. */
+/** Tests requests in absolute form that no rule maps (RFC 9112 s3.2.2), from permitted clients and others. */
 class ForwardedRequestTest {
     @RegisterExtension
     final ProxyExtension proxy = new ProxyExtension().withoutRules();
 
-    /** Answers with the head that it was sent, for an hour. */
+    /** Answers with the received head, fresh for an hour. */
     private static void echo(RawOrigin.Exchange request) throws IOException {
         request.ok("Cache-Control: max-age=3600\r\n", RawInput.latin1(request.head()));
     }
@@ -110,7 +110,7 @@ class ForwardedRequestTest {
         assertEquals(1, proxy.counted(Counter.DENIED_FORWARD_DESTINATION));
     }
 
-    /** A connection that a rule has opened to a private address is no way there for others. */
+    /** A connection that a rule has opened to a private address is not used for forwarded requests. */
     @Test
     void connectionOfARuleServesNoForwardedRequest() throws Exception {
         proxy.start(ForwardedRequestTest::echo, config -> forwarding(config)
@@ -122,7 +122,7 @@ class ForwardedRequestTest {
     }
 
     @Test
-    void whatCameThroughBeforeIsALoop_RFC9110_7_6_3() throws Exception {
+    void aRequestThatPassedBeforeIsALoop_RFC9110_7_6_3() throws Exception {
         proxy.start(ForwardedRequestTest::echo, ForwardedRequestTest::forwarding);
         assertEquals(508, ask("GET " + url("/a"), "Via: 1.1 millrace\r\n").status());
         assertEquals(
@@ -132,9 +132,12 @@ class ForwardedRequestTest {
         assertEquals(0, proxy.origin().requests());
     }
 
-    /** What a rule has stored is for those who may ask the rule, also when that is gone; and the other way round. */
+    /**
+     * Responses stored by a rule are only for requests that the rule maps, also after the rule is removed; and vice
+     * versa.
+     */
     @Test
-    void whatARuleHasStoredIsNotWhatIsForwarded() throws Exception {
+    void responsesOfARuleDoNotAnswerForwardedRequests() throws Exception {
         proxy.start(ForwardedRequestTest::echo);
         String own = proxy.origin().url();
         proxy.reload(config -> config.map(own + "/", own + "/private/", ConfigValues.empty()));
@@ -147,9 +150,9 @@ class ForwardedRequestTest {
         assertTrue(ask("GET " + own + "/a").text().startsWith("GET /private/a "));
     }
 
-    /** Behind a load balancer all have its address: then the client is who the filters take for it. */
+    /** Behind a load balancer all clients have its address. The client is then the one that the filters use. */
     @Test
-    void clientBehindATrustedProxyIsTheOneThatItNames() throws Exception {
+    void clientBehindATrustedProxyIsTheForwardedAddress() throws Exception {
         proxy.start(ForwardedRequestTest::echo, config -> forwarding(config)
                 .set("forward_proxy.allow", "127.0.0.1, 10.0.0.0/8")
                 .set("access.trusted_proxies", "127.0.0.1")
@@ -184,9 +187,11 @@ class ForwardedRequestTest {
         assertEquals(1, proxy.origin().requests());
     }
 
-    /** Where it came from is not known; whether it may be asked for there shows when it is. */
+    /**
+     * The source of the stored response is unknown. Whether its destination is permitted is determined by the request.
+     */
     @Test
-    void whatIsStoredIsNoHitWhereItsDestinationIsNoLongerAllowed() throws Exception {
+    void aStoredResponseIsNoHitIfItsDestinationIsDenied() throws Exception {
         proxy.start(ForwardedRequestTest::echo, ForwardedRequestTest::forwarding);
         assertEquals(200, ask("GET " + url("/a")).status());
         assertTrue(ask("GET " + url("/a")).field("cache-status").contains("; hit"));
@@ -198,7 +203,7 @@ class ForwardedRequestTest {
     }
 
     @Test
-    void purgeFindsWhatWasForwardedThoughNothingIsForwardedNow() throws Exception {
+    void purgeFindsForwardedObjectsAfterForwardingEnds() throws Exception {
         proxy.start(ForwardedRequestTest::echo, ForwardedRequestTest::forwarding);
         assertEquals(200, ask("GET " + url("/a")).status());
         proxy.reload(config -> config);

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Forwarded requests and tunnels that go to a group of other proxies: {@code forward_proxy.origins}. */
+/** Tests forwarded requests and tunnels through a group of other proxies: {@code forward_proxy.origins}. */
 class ForwardedThroughProxiesTest {
     private static final RawOrigin.Script DESTINATION = request -> request.ok("", RawInput.latin1("destination"));
 
@@ -45,9 +45,9 @@ class ForwardedThroughProxiesTest {
         return parent.url();
     }
 
-    /** An open tunnel whose other end says which request it got. */
+    /** Opens a tunnel whose other end reports the request that it received. */
     private static void tunnel(RawOrigin.Exchange request) throws IOException {
-        // Fields of framing say nothing in an answer to CONNECT.
+        // Framing fields in a response to CONNECT are ignored.
         request.send("HTTP/1.1 200 Connection established\r\nContent-Length: 5\r\n\r\n");
         request.ok("", RawInput.latin1("inside " + request.in().readHead()));
     }
@@ -122,7 +122,7 @@ class ForwardedThroughProxiesTest {
         assertEquals(0, proxy.origin().requests());
     }
 
-    /** 503 is one of {@code retry.response_codes}, 403 is the proxy's last word. */
+    /** 503 is one of {@code retry.response_codes}; 403 is final. */
     @ParameterizedTest
     @CsvSource({"0, 200, 2", "503, 200, 2", "403, 502, 1"})
     void anotherProxyIsAskedForTheTunnel(int first, int status, int asks) throws Exception {
@@ -137,14 +137,14 @@ class ForwardedThroughProxiesTest {
 
     @ParameterizedTest
     @CsvSource({"false, 502", "true, 200"})
-    void hostItselfIsConnectedToOnlyWhereTheGroupSaysSo(boolean goDirect, int status) throws Exception {
+    void hostItselfIsConnectedToOnlyByGroupSetting(boolean goDirect, int status) throws Exception {
         start(goDirect, parent(RawOrigin.Exchange::reset));
         assertEquals(status, get("http://" + authority() + "/a").status());
         assertEquals(goDirect ? 1 : 0, proxy.origin().requests());
         assertEquals(status, connect(authority()).head().status());
     }
 
-    /** A name is looked up by the other proxy; an address is held against the lists here. */
+    /** The other proxy looks up names; this proxy checks addresses against its lists. */
     @Test
     void addressThatIsDeniedIsNotAskedForEither() throws Exception {
         start(true, parent(ForwardedThroughProxiesTest::tunnel));
@@ -159,9 +159,9 @@ class ForwardedThroughProxiesTest {
         assertEquals(8, proxy.counted(Counter.DENIED_FORWARD_DESTINATION));
     }
 
-    /** What came from the hosts themselves is validated once requests go by the proxies. */
+    /** Responses that were fetched directly are validated after requests go through the proxies. */
     @Test
-    void whatWasStoredBeforeIsValidated() throws Exception {
+    void responsesStoredBeforeAreValidated() throws Exception {
         ConfigValues group = ConfigValues.builder()
                 .set(OriginGroupKeys.PARENT_IS_PROXY, true)
                 .build();

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
-/** The inputs that are kept for a fuzz test: seeds, and what was found. */
+/** The stored inputs of a fuzz test: seeds, and inputs that have failed. */
 public final class FuzzInputs {
     private FuzzInputs() {}
 

@@ -14,7 +14,7 @@ import java.util.Map;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A call whose messages go to and fro: each waits for the answer to the one before. */
+/** Tests a call with messages in both directions, each of which waits for the reply to the previous one. */
 class GrpcStreamTest {
     private static final int DATA = 0;
     private static final int HEADERS = 1;

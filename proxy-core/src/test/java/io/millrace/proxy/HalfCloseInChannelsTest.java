@@ -1,5 +1,5 @@
 package io.millrace.proxy;
 
-/** The same as in {@link HalfCloseTest}, without the fast lane. */
+/** Runs {@link HalfCloseTest} without the fast lane. */
 @InChannels
 class HalfCloseInChannelsTest extends HalfCloseTest {}

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Clients that shut down their sending side before they have their answers. */
+/** Tests clients that shut down their sending side before they have their responses. */
 class HalfCloseTest {
     private static final String HOST = "Host: test.example\r\n";
     private static final String HIT = "GET /hit HTTP/1.1\r\n" + HOST + "\r\n";
@@ -37,7 +37,7 @@ class HalfCloseTest {
 
     private final CountDownLatch go = new CountDownLatch(1);
 
-    /** Answers what is not /hit or /long when it may, with the content that it got. */
+    /** Answers paths other than /hit and /long when the test permits it, with the received content. */
     private void answer(RawOrigin.Exchange request) throws Exception {
         if (request.has(" /hit")) {
             request.ok("Cache-Control: max-age=600\r\n", RawInput.latin1("a hit"));
@@ -53,7 +53,7 @@ class HalfCloseTest {
                 boolean chunked = request.has("chunked");
                 content = chunked ? request.in().readChunked() : request.in().read(5);
             } catch (IOException | NumberFormatException e) {
-                // Content that is not whole: there is nothing to answer.
+                // The content is incomplete, so there is no response.
                 return;
             }
         }
@@ -68,7 +68,7 @@ class HalfCloseTest {
         proxy.getAndSettle("/long");
     }
 
-    /** When this returns the event loop has seen what the kernel had for it. */
+    /** Returns after the event loop has processed everything that the kernel had for it. */
     private void awaitTurns() {
         for (int i = 0; i < 3; i++) {
             for (ServingLoop loop : proxy.proxy().loops()) {
@@ -121,7 +121,7 @@ class HalfCloseTest {
         return cases;
     }
 
-    /** The end comes with the request, and once again when the request was seen already. */
+    /** The end arrives with the request, and in another case after the request was read. */
     @TestFactory
     Stream<DynamicTest> whatCameWholeIsAnsweredAndNothingElse() throws Exception {
         start();
@@ -141,9 +141,12 @@ class HalfCloseTest {
                 })));
     }
 
-    /** The decoder takes up what it has kept in a task of its own: the end often comes between the answer and that task. */
+    /**
+     * The decoder processes its buffered bytes in a separate task. The end often arrives between the response and that
+     * task.
+     */
     @Test
-    void requestsBehindARefusedOfferAreAnsweredWheneverTheEndComes() throws Exception {
+    void requestsBehindARefusedOfferAreAnsweredIndependentlyOfTheEnd() throws Exception {
         start();
         go.countDown();
         String offer = MISS.replace("\r\n\r\n", "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
@@ -255,7 +258,7 @@ class HalfCloseTest {
     }
 
     @Test
-    void clientThatClosedIsFoundGoneByTheFirstWrite() throws Exception {
+    void closedClientIsDetectedByTheFirstWrite() throws Exception {
         proxy.start(request -> {
             request.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\nCache-Control: no-store\r\n\r\n");
             byte[] some = new byte[100_000];
@@ -264,7 +267,7 @@ class HalfCloseTest {
                     request.send(some);
                 }
             } catch (IOException e) {
-                // The proxy reads no more: what the test waits for.
+                // The proxy stops reading, which the test waits for.
             }
         });
         RawClient client = proxy.client().send(MISS);

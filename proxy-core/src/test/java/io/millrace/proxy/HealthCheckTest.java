@@ -20,7 +20,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Health checks on the wire, by a clock that the test moves: an interval is ten seconds, three fail, two pass. */
+/**
+ * Tests health checks over real sockets, with a clock that the test sets: an interval is ten seconds, three checks
+ * fail, two pass.
+ */
 class HealthCheckTest {
     /** Longer than an interval with its jitter. */
     private static final int INTERVAL_SECONDS = 12;
@@ -72,7 +75,7 @@ class HealthCheckTest {
                         ConfigValues.builder().set(RemapKeys.ORIGINS, "shop").build());
     }
 
-    /** Lets one more check of the first host happen, and no second. */
+    /** Runs exactly one more check of the first host. */
     private void oneCheck() {
         int before = checks.get();
         proxy.advanceSeconds(INTERVAL_SECONDS);
@@ -130,7 +133,7 @@ class HealthCheckTest {
         assertEquals("first", proxy.get("/a").text());
     }
 
-    /** Those before say nothing of whether it has come back. */
+    /** Earlier passed checks do not count for the recovery. */
     @Test
     void checksThatWerePassedBeforeRequestsFailedDoNotCount() throws IOException {
         start(settings -> settings);
@@ -149,7 +152,7 @@ class HealthCheckTest {
         assertEquals("first", proxy.get("/a").text());
     }
 
-    /** Its answer comes when the host is down, and is to a question from when it was up. */
+    /** The answer to a check from the time when the host was up arrives when the host is down. */
     @Test
     void aCheckThatBeganBeforeRequestsFailedDoesNotBringTheHostBack() throws Exception {
         CountDownLatch asked = new CountDownLatch(1);
@@ -211,7 +214,7 @@ class HealthCheckTest {
     }
 
     @Test
-    void aCheckNamesTheHostThatTheGroupSays() throws IOException {
+    void aCheckSendsTheConfiguredHost() throws IOException {
         start(settings -> settings.set(OriginGroupKeys.HEALTH_HOST, "shop.internal"));
         oneCheck();
         assertEquals("shop.internal", RawClient.field(lastCheck, "host"));
@@ -219,7 +222,7 @@ class HealthCheckTest {
     }
 
     @Test
-    void whereChecksEndByAReloadRequestsGoOnTrialAgain() throws IOException {
+    void afterAReloadEndsChecksRequestsAreTrialsAgain() throws IOException {
         start(settings -> settings.set(OriginGroupKeys.UNHEALTHY, 1));
         status = 500;
         oneCheck();

@@ -11,7 +11,9 @@ import java.util.Locale;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 
-/** The origin of the random histories: answers by the state of the step, preconditions and ranges as RFC 9110 has them. */
+/**
+ * The origin of the random histories. It answers by the state of the step, with preconditions and ranges of RFC 9110.
+ */
 final class HistoryOrigin implements RawOrigin.Script {
     private static final DateTimeFormatter HTTP_DATE = DateTimeFormatter.ofPattern(
                     "EEE, dd MMM yyyy HH:mm:ss 'GMT'", Locale.US)
@@ -122,7 +124,7 @@ final class HistoryOrigin implements RawOrigin.Script {
         return tag.startsWith("W/") ? tag.substring(2) : tag;
     }
 
-    /** Whether a state is one in which the origin fails. */
+    /** Returns true if the origin fails in this state. */
     static boolean fails(OriginState state) {
         return state.trouble() == Trouble.ERROR || state.trouble() == Trouble.CLOSE;
     }

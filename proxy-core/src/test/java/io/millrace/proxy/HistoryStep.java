@@ -4,13 +4,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.Random;
 
 /**
- * One step of a random history: how much time passes, what the client asks, and how the origin stands. Positions and lengths are
- * bytes, times seconds.
+ * One step of a random history: the pause, the client's request, and the state of the origin. Positions and lengths are
+ * in bytes, times in seconds.
  */
 record HistoryStep(long pause, Ask ask, OriginState origin) {
     static final long ABSENT = -1;
 
-    /** What a client asks. */
+    /** A request of a client. */
     record Ask(
             String method,
             long first,
@@ -66,7 +66,7 @@ record HistoryStep(long pause, Ask ask, OriginState origin) {
         }
     }
 
-    /** How the origin stands: which representation it has, what it says of it, and whether it answers at all. */
+    /** The state of the origin: its representation, the fields about it, and its failure. */
     record OriginState(
             int version,
             int length,
@@ -80,7 +80,7 @@ record HistoryStep(long pause, Ask ask, OriginState origin) {
             long age,
             Trouble trouble) {
 
-        /** When this representation was made. */
+        /** Returns the time at which this representation was created. */
         long lastModified() {
             return ProxyExtension.START_MILLIS / 1000 - 1_000_000 + version * 1000L;
         }
@@ -93,13 +93,13 @@ record HistoryStep(long pause, Ask ask, OriginState origin) {
             return content;
         }
 
-        /** The content as ISO 8859-1 text. */
+        /** Returns the content as ISO 8859-1 text. */
         String text() {
             return new String(content(), StandardCharsets.ISO_8859_1);
         }
     }
 
-    /** What is wrong with the origin. */
+    /** A failure of the origin. */
     enum Trouble {
         NONE,
         ERROR,
@@ -107,7 +107,7 @@ record HistoryStep(long pause, Ask ask, OriginState origin) {
         CLOSE
     }
 
-    /** Makes the steps of one history. */
+    /** Creates the steps of one history. */
     static final class Maker {
         private final Random random;
         private final boolean varies;

@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** The end of HTTP/2 connections: drained, idle, or with a client that reads slowly. */
+/** Tests the end of HTTP/2 connections: drained, idle, or with a slow client. */
 class Http2EndTest extends Http2Fixture {
     @Test
     void hitsKeepAConnectionFromBeingIdle() throws Exception {
@@ -36,7 +36,7 @@ class Http2EndTest extends Http2Fixture {
         assertNull(client.read());
     }
 
-    /** A drain loses no request: those that have begun are answered, later ones may go elsewhere. */
+    /** A drain loses no request: those that have begun are answered, and later ones may go elsewhere. */
     @Test
     void drainEndsInTwoSteps() throws Exception {
         start(request -> {
@@ -70,8 +70,8 @@ class Http2EndTest extends Http2Fixture {
     }
 
     /**
-     * The last response of a connection is whole, however slowly its client takes the bytes that were written. The lengths
-     * differ, so that for some of the clients the end of the content is written and waits for them.
+     * The last response of a connection is complete, however slowly its client reads the written bytes. The lengths
+     * differ, so that for some clients the end of the content is already written and waits.
      */
     @Test
     void theLastResponseReachesASlowClient() throws Exception {

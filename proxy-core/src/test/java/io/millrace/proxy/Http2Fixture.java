@@ -19,12 +19,12 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A proxy whose second address takes HTTP/2 by prior knowledge, and clients that are closed after the test. */
+/** A proxy whose second address accepts HTTP/2 by prior knowledge, and clients that are closed after the test. */
 abstract class Http2Fixture {
     @RegisterExtension
     final ProxyExtension proxy = new ProxyExtension();
 
-    /** Opened at the latest when the test ends: scripts of origins wait for it. */
+    /** Opened at the end of the test at the latest: scripts of origins wait for it. */
     final CountDownLatch go = new CountDownLatch(1);
 
     private final List<Http2Client> clients = new ArrayList<>();
@@ -60,7 +60,7 @@ abstract class Http2Fixture {
         }
     }
 
-    /** Waits until everything that the client has sent so far was acted on. */
+    /** Waits until everything that the client has sent so far was processed. */
     static void settle(Http2Client client) throws IOException {
         client.frame(PING, 0, 0, new byte[8]).await(PING);
     }

@@ -31,9 +31,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Flow control and the order of responses on one HTTP/2 connection. */
+/** Tests flow control and the order of responses on one HTTP/2 connection. */
 class Http2FlowTest extends Http2Fixture {
-    /** Content waits for the stream's window and for the connection's, hits in RAM too. */
+    /** Content waits for the windows of the stream and the connection, also for hits in RAM. */
     @Test
     void contentWaitsForTheWindows() throws Exception {
         byte[] content = ProxyExtension.content(20_000);
@@ -54,7 +54,7 @@ class Http2FlowTest extends Http2Fixture {
         }
         assertEquals(0, left);
         client.frame(SETTINGS, 0, 0, setting(4, 1_000_000));
-        // The rest of the connection's window.
+        // The remaining window of the connection.
         int window = 65_535 - 20_000;
         client.get(3, "/w").get(5, "/w").get(7, "/w");
         while (window > 0) {
@@ -69,7 +69,7 @@ class Http2FlowTest extends Http2Fixture {
         assertEquals(0, left);
     }
 
-    /** A window that stays closed does not hold more of the origin's response than a stream may. */
+    /** A window that stays closed buffers no more of the origin's response than a stream may use. */
     @Test
     void closedWindowsStopTheOrigin() throws Exception {
         int chunk = 1024 * 1024;
@@ -85,13 +85,13 @@ class Http2FlowTest extends Http2Fixture {
         Http2Client client = client();
         client.frame(SETTINGS, 0, 0, setting(4, 0)).get(1, "/big").await(HEADERS);
         ProxyExtension.await("some of the content", () -> sent.get() > 0);
-        // The stream's queue, the tee's window and what the kernels keep.
+        // The stream's queue, the tee's window and the kernel's buffers.
         client.frame(PING, 0, 0, new byte[8]).await(PING);
         client.reset();
         assertTrue(sent.get() < 128L * chunk, () -> "sent " + sent.get());
     }
 
-    /** Nothing is reset before its time is over, and other streams go on. */
+    /** No stream is reset before its timeout, and other streams continue. */
     @Test
     void windowsThatStayClosedEndTheirStream() throws Exception {
         start(
@@ -107,13 +107,13 @@ class Http2FlowTest extends Http2Fixture {
         assertEquals("CANCEL", reset.error());
         assertTrue(System.nanoTime() - begun >= TimeUnit.SECONDS.toNanos(1));
         assertEquals(1, proxy.counted(Counter.HTTP2_FAULT_STALLED));
-        // The connection's window is closed now, and that of the stream is not.
+        // The connection's window is now closed, and the stream's window is open.
         client.frame(SETTINGS, 0, 0, setting(4, 1_000_000));
         client.get(5, "/a").get(7, "/b").get(9, "/c");
         assertEquals("CANCEL", client.await(RST_STREAM).error());
         client.frame(PING, 0, 0, new byte[8]).await(PING);
     }
-    /** Responses of a higher urgency come first, from the first priority on that a client tells. */
+    /** Responses with a higher urgency are sent first, from the first priority on that a client sends. */
     @Test
     void urgentResponsesComeFirst_rfc9218() throws Exception {
         byte[] content = ProxyExtension.content(100_000);
@@ -144,12 +144,12 @@ class Http2FlowTest extends Http2Fixture {
         assertEquals(List.of(5, 3, 1), order);
     }
 
-    /** Windows of the client, as far as it knows. */
+    /** The client's view of its windows. */
     private static final class Windows {
         long connection = 65_535;
         long stream = 65_535;
 
-        /** Sends content on stream 1 as far as the windows go, and waits for more where they are used up. */
+        /** Sends content on stream 1 as far as the windows permit, and waits for more when they are used up. */
         void upload(Http2Client client, byte[] content, int from, int to) throws IOException {
             int at = from;
             while (at < to) {
@@ -165,7 +165,7 @@ class Http2FlowTest extends Http2Fixture {
             }
         }
 
-        /** Takes what the proxy has told so far. */
+        /** Processes the window updates received so far. */
         void settle(Http2Client client) throws IOException {
             client.frame(PING, 0, 0, new byte[8]);
             Http2Client.Frame frame = client.read();
@@ -184,10 +184,10 @@ class Http2FlowTest extends Http2Fixture {
         }
     }
 
-    /** The window of an upload follows the setting, or what memory allows, and never stays closed. */
+    /** The window of an upload follows the setting or the available memory, and never stays closed. */
     @ParameterizedTest
     @CsvSource({"64KiB, 8MiB", "8MiB, 64KiB"})
-    void uploadsGoOnWhenTheirWindowChanges(String before, String after) throws Exception {
+    void uploadsContinueWhenTheirWindowChanges(String before, String after) throws Exception {
         byte[] content = ProxyExtension.content(3_000_000);
         start(
                 request ->
@@ -197,16 +197,18 @@ class Http2FlowTest extends Http2Fixture {
         client.headers(1, false, request("POST", "/p", "content-length", String.valueOf(content.length)));
         Windows windows = new Windows();
         windows.upload(client, content, 0, 40_000);
-        // The window that holds at the first piece is announced by now.
+        // The window of the first piece has been announced.
         windows.settle(client);
         proxy.reload(config -> withHttp2(config).set("http2.stream_window", after));
         windows.upload(client, content, 40_000, content.length);
         assertArrayEquals(content, client.response(1).content());
     }
 
-    /** A client that shares a fetch and takes nothing holds back no other: it reads from the volume later. */
+    /**
+     * A client that shares a fetch and reads nothing does not slow down other clients. It reads from the volume later.
+     */
     @Test
-    void aFollowerWithAClosedWindowHoldsBackNobody(@TempDir Path directory) throws Exception {
+    void aFollowerWithAClosedWindowDelaysNoOtherReader(@TempDir Path directory) throws Exception {
         byte[] content = ProxyExtension.content(3_000_000);
         start(
                 request -> {
@@ -228,7 +230,7 @@ class Http2FlowTest extends Http2Fixture {
         assertEquals(1, proxy.origin().requests());
     }
 
-    /** Content up to the end of the stream, of a client with large windows. */
+    /** Returns content up to the end of the stream, of a client with large windows. */
     private static byte[] content(Http2Client client) throws IOException {
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         Http2Client.Frame frame;
@@ -239,7 +241,7 @@ class Http2FlowTest extends Http2Fixture {
         return all.toByteArray();
     }
 
-    /** INITIAL_WINDOW_SIZE moves the windows of open streams, below zero too (RFC 9113 s6.9.2). */
+    /** INITIAL_WINDOW_SIZE changes the windows of open streams, also below zero (RFC 9113 s6.9.2). */
     @Test
     void theInitialWindowMayChangeWithinAResponse() throws Exception {
         byte[] content = ProxyExtension.content(2_000_000);
@@ -253,7 +255,7 @@ class Http2FlowTest extends Http2Fixture {
         }
         assertEquals(100_000, received);
         client.frame(SETTINGS, 0, 0, setting(4, 0));
-        // The window is at -100,000 now: this opens it by one byte.
+        // The window is now -100,000: this opens it by one byte.
         client.frame(WINDOW_UPDATE, 0, 1, number(100_001));
         assertEquals(1, client.await(DATA).payload().length);
         client.frame(SETTINGS, 0, 0, setting(4, Integer.MAX_VALUE));

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Published attacks on HTTP/2 servers in raw frames: error, scope and counter of each. */
+/** Tests published attacks on HTTP/2 servers with raw frames: error, scope and counter of each. */
 class Http2HostileTest {
     @RegisterExtension
     final ProxyExtension proxy = new ProxyExtension();
@@ -57,7 +57,7 @@ class Http2HostileTest {
         return client();
     }
 
-    /** With an origin that keeps the heads of requests and answers when the test says so. */
+    /** Starts an origin that records the heads of requests and answers when the test permits it. */
     private Http2Client start(UnaryOperator<ProxyConfig.Builder> more) throws IOException {
         return start(
                 request -> {
@@ -97,7 +97,7 @@ class Http2HostileTest {
     // floods
 
     /**
-     * A flood, and what ends it.
+     * A flood, and its outcome.
      *
      * @param limit the key whose value is set to 10
      * @param first sent once before the flood
@@ -144,7 +144,7 @@ class Http2HostileTest {
         }
         byte[] none = {};
         return Stream.of(
-                // CVE-2025-8671: each makes the server reset a request that it works on.
+                // CVE-2025-8671: each attack makes the server reset a request that it processes.
                 madeYouReset(
                         "WINDOW_UPDATE of 0",
                         id -> join(get(id, request("GET", "/slow")), frame(WINDOW_UPDATE, 0, id, number(0)))),
@@ -184,7 +184,7 @@ class Http2HostileTest {
                         Counter.HTTP2_FAULT_RESETS,
                         none,
                         round -> join(post(2 * round + 1), frame(RST_STREAM, 0, 2 * round + 1, number(8)))),
-                // CVE-2019-9512, 9515 and 9518, and their relatives.
+                // CVE-2019-9512, 9515 and 9518, and similar attacks.
                 control("PING", none, round -> frame(PING, 0, 0, new byte[8])),
                 control("acknowledged PING", none, round -> frame(PING, 1, 0, new byte[8])),
                 control("SETTINGS", none, round -> frame(SETTINGS, 0, 0, settings)),
@@ -224,7 +224,7 @@ class Http2HostileTest {
         assertEquals(200, other.get(1, "/other").response(1).status());
     }
 
-    /** CVE-2019-9511: each WINDOW_UPDATE by one byte would cost a frame of one byte. */
+    /** CVE-2019-9511: each WINDOW_UPDATE by one byte would cause a frame of one byte. */
     @Test
     void windowsOfOneByteEndTheConnection() throws Exception {
         Http2Client client = start(
@@ -245,7 +245,10 @@ class Http2HostileTest {
         assertEquals(1, proxy.counted(Counter.HTTP2_FAULT_CONTROL_FRAMES));
     }
 
-    /** Clients that open windows by what a frame had are not limited, however small the frames are that the origin sends. */
+    /**
+     * Clients that return exactly the window of each received frame are not limited, however small the origin's frames
+     * are.
+     */
     @Test
     void updatesForWholeFramesAreFree() throws Exception {
         Http2Client client = start(
@@ -263,7 +266,7 @@ class Http2HostileTest {
 
     // field blocks
 
-    /** A small block that names a long entry of the table many times (HPACK bomb) is answered, and costs no memory. */
+    /** A small block that refers to a long table entry many times (HPACK bomb) is answered, and needs no memory. */
     @Test
     void bombsOfReferencesAreAnsweredWith431() throws Exception {
         Http2Client client = start(fresh -> fresh);
@@ -278,7 +281,7 @@ class Http2HostileTest {
         assertEquals(1, heads.size());
     }
 
-    /** A block that does not end, and a preface that does not come, have the time of an HTTP/1.1 head. */
+    /** An unfinished field block, and a missing preface, have the timeout of an HTTP/1.1 head. */
     @Test
     void blocksThatDoNotEndHaveADeadline() throws Exception {
         Http2Client client = start(fresh -> fresh.set("timeouts.client_header", "1s"));
@@ -291,7 +294,9 @@ class Http2HostileTest {
 
     // windows
 
-    /** 100 responses behind windows that stay closed hold a bounded number of bytes, and end like slow HTTP/1.1 clients. */
+    /**
+     * 100 responses behind windows that stay closed use a limited number of bytes, and end like slow HTTP/1.1 clients.
+     */
     @Test
     void closedWindowsHoldBoundedMemoryAndEnd() throws Exception {
         byte[] content = ProxyExtension.content(1 << 20);
@@ -307,7 +312,7 @@ class Http2HostileTest {
             client.await(HEADERS);
         }
         long used = proxy.usedBytes();
-        // The stored response once, and for each stream one piece with what waits in the tee.
+        // The stored response once, and for each stream one piece plus the bytes that wait in the tee.
         assertTrue(used < 60L << 20, "bytes in use: " + used);
         List<Integer> reset = new ArrayList<>();
         for (int i = 0; i < 100; i++) {

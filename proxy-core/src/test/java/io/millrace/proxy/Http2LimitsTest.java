@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Limits of HTTP/2 connections: what goes beyond one is refused or ends the connection. */
+/** Tests the limits of HTTP/2 connections: excess is refused or ends the connection. */
 class Http2LimitsTest extends Http2Fixture {
     @Test
     void streamsBeyondTheLimitAreRefused() throws Exception {
@@ -45,7 +45,9 @@ class Http2LimitsTest extends Http2Fixture {
         assertEquals(1, proxy.counted(Counter.HTTP2_FAULT_STREAMS));
     }
 
-    /** A client that does not know the limit yet may exceed it: its streams are refused and it has done nothing wrong. */
+    /**
+     * A client that does not know the limit yet may exceed it: its streams are refused, without counting as a fault.
+     */
     @Test
     void refusedStreamsAreNoFaultBeforeTheLimitIsKnown() throws Exception {
         start(
@@ -70,7 +72,7 @@ class Http2LimitsTest extends Http2Fixture {
         assertEquals("ENHANCE_YOUR_CALM", client.await(GOAWAY).error());
     }
 
-    /** A lower limit is announced to the connections that there are, and holds when they have acknowledged it. */
+    /** A lower limit is announced on existing connections, and is enforced after they have acknowledged it. */
     @Test
     void aLowerNumberOfStreamsHoldsFromItsAcknowledgementOn() throws Exception {
         start(
@@ -105,9 +107,9 @@ class Http2LimitsTest extends Http2Fixture {
         assertEquals(1, client.get(3, "/").response(3).content().length);
     }
 
-    /** A flood and what ends it. */
+    /** A flood and its outcome. */
     record Flood(String name, String limit, Counter counter, int length, Flooding flooding) {
-        /** Sends one of them. */
+        /** Sends one frame of the flood. */
         interface Flooding {
             void send(Http2Client client, int number) throws IOException;
         }
@@ -189,7 +191,7 @@ class Http2LimitsTest extends Http2Fixture {
         assertEquals(1, proxy.counted(Counter.HTTP2_FAULT_CONTINUATION));
     }
 
-    /** Nothing of the first block's size is kept: the limit holds for the sum. */
+    /** The first block is not counted on its own: the limit applies to the sum. */
     @Test
     void blocksTwiceOverTheLimitEndTheConnection() throws Exception {
         start(request -> go.await(), fresh -> fresh.set("http2.header_list", "16KiB"));

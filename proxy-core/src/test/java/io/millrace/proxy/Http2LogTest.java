@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Requests over HTTP/2 in the access log: protocol, result codes, status and bytes. */
+/** Tests requests over HTTP/2 in the access log: protocol, result codes, status and bytes. */
 class Http2LogTest {
     @RegisterExtension
     final ProxyExtension proxy = new ProxyExtension();

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Responses of HTTP/2 origins that break off: clients see it, and nothing of them is taken for the whole. */
+/** Tests responses of HTTP/2 origins that are aborted: clients detect it, and no part is used as the whole response. */
 class Http2OriginFailuresTest {
     private static ProxyServer proxy(Http2Origin origin, String more) throws Exception {
         ConfigResult config = ConfigLoader.parse(
@@ -45,7 +45,7 @@ class Http2OriginFailuresTest {
         }
     }
 
-    /** The access log names the protocol of the origin's response, and none for a hit. */
+    /** The access log has the protocol of the origin's response, and none for a hit. */
     @Test
     void theOriginsProtocolIsLogged(@TempDir Path directory) throws Exception {
         Path file = directory.resolve("access.log");

@@ -20,8 +20,8 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * The published ways to smuggle a request through a downgrade from HTTP/2 to HTTP/1.1: H2.CL, H2.TE, injected CR LF, split
- * requests, and doubtful hosts. The origin speaks plain HTTP/1.1 and records each request that it reads.
+ * Tests the published ways to smuggle a request through a downgrade from HTTP/2 to HTTP/1.1: H2.CL, H2.TE, injected CR
+ * LF, split requests, and ambiguous hosts. The origin speaks plain HTTP/1.1 and records each request.
  */
 class Http2SmugglingTest extends Http2Fixture {
     private static final String MALFORMED = "stream PROTOCOL_ERROR";
@@ -37,7 +37,10 @@ class Http2SmugglingTest extends Http2Fixture {
         }
     }
 
-    /** The frames of a client on stream 1, and the outcome: an error, a status, or "passed" with the content that arrives. */
+    /**
+     * The frames of a client on stream 1, and the outcome: an error, a status, or "passed" with the content that
+     * arrives.
+     */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Attack(String name, String outcome, byte[][] frames) {
         @Override
@@ -133,7 +136,7 @@ class Http2SmugglingTest extends Http2Fixture {
                         get(1, name, value))));
     }
 
-    /** H2.TE: fields of HTTP/1.1 connections, and names that some origins take for them. */
+    /** H2.TE: connection-specific fields, and names that some origins accept for them. */
     private static Stream<Attack> connectionFields() {
         return Stream.of(
                         field("transfer-encoding", "chunked"),
@@ -178,7 +181,7 @@ class Http2SmugglingTest extends Http2Fixture {
                         .flatMap(name -> fieldAndTrailer(name, value)));
     }
 
-    /** The same in pseudo-fields, which make the request line and Host. */
+    /** The same in pseudo-fields, from which the request line and Host are made. */
     private static Stream<Attack> pseudoInjections() {
         List<Attack> all = new ArrayList<>();
         String[] injected = {
@@ -203,7 +206,7 @@ class Http2SmugglingTest extends Http2Fixture {
         return attack(name, outcome, get(1, fields));
     }
 
-    /** Pseudo-fields that are missing, doubled, misplaced or of another form. */
+    /** Pseudo-fields that are missing, repeated, misplaced or malformed. */
     private static Stream<Attack> pseudoFields() {
         return Stream.of(
                 pseudo("a pseudo-field behind others", MALFORMED, "accept", "*/*", ":method", "GET", ":scheme", "http"),
@@ -335,7 +338,7 @@ class Http2SmugglingTest extends Http2Fixture {
         try (Http2Client client = new Http2Client(proxy.proxy().addresses().get(1))) {
             client.send(join(attack.frames()));
             assertEquals(passes ? "status 200" : attack.outcome(), client.outcome());
-            // A connection to the origin that an attack has poisoned would have another answer for these.
+            // A poisoned connection to the origin would give other responses to these requests.
             assertEquals("r", client.get(3, "/after").response(3).text());
             assertEquals("r", proxy.get("/after").text());
         }
@@ -343,7 +346,7 @@ class Http2SmugglingTest extends Http2Fixture {
         assertEquals(malformed ? 1 : 0, proxy.counted(Counter.HTTP2_FAULT_PROTOCOL) - faults, "faults");
         if (passes) {
             List<Recorded> all = List.copyOf(recorded);
-            // A request of an attack before may end as late as now.
+            // A request of an earlier attack may end only now.
             List<Recorded> whole = all.stream()
                     .filter(request -> !request.content().equals(INCOMPLETE))
                     .toList();

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Streams that end early, by either side, in every phase of a request; and frames that were on their way then. */
+/** Tests streams that end early, by either side, in every phase of a request, and frames that were in flight then. */
 class Http2StreamEndTest extends Http2Fixture {
     private static final String HEAD = "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\n";
 
@@ -152,7 +152,7 @@ class Http2StreamEndTest extends Http2Fixture {
         assertEquals(1, proxy.counted(Counter.HTTP2_RESETS));
     }
 
-    /** Of two requests for one key either may be reset: the other gets the whole response. */
+    /** Of two requests for one key, either may be reset: the other receives the whole response. */
     @ParameterizedTest
     @MethodSource("resetOfTwo")
     void theOtherOfTwoThatShareAFetchGetsAll(int reset, boolean withinContent) throws Exception {
@@ -182,7 +182,7 @@ class Http2StreamEndTest extends Http2Fixture {
             assertEquals(other, frame.streamId());
             received.writeBytes(frame.payload());
         } while ((frame.flags() & END_STREAM) == 0);
-        // The first content may have come before.
+        // The first content may have arrived before.
         byte[] all = received.toByteArray();
         assertTrue(all.length >= content.length - 1000, () -> "bytes: " + all.length);
         assertArrayEquals(Arrays.copyOfRange(content, content.length - all.length, content.length), all);
@@ -195,13 +195,13 @@ class Http2StreamEndTest extends Http2Fixture {
     }
 
     /**
-     * The content of an upload is on its way while this side resets the stream, also where many streams have begun since. It is
-     * no fault, in however many frames it comes.
+     * The content of an upload is in flight while this side resets the stream, also when many streams have begun since.
+     * In any number of frames it is no fault.
      */
     @ParameterizedTest
     @MethodSource("streamsSince")
     void contentOnItsWayToAResetStreamIsNoFault(int streamsSince) throws Exception {
-        // The origin gets the request before its content is whole.
+        // The origin receives the request before its content is complete.
         start(
                 request -> {
                     if (request.has("POST")) {
@@ -255,7 +255,7 @@ class Http2StreamEndTest extends Http2Fixture {
         ProxyExtension.await("the tunnel's end", () -> proxy.counted(Counter.TUNNELS_UPGRADE) == 0);
     }
 
-    /** The end of a response without content is in its head, however long that is. */
+    /** The end of a response without content is in its head, however long the head is. */
     @Test
     void aLongHeadWithoutContentEndsItsStream() throws Exception {
         String lines = ("X-Long: " + "x".repeat(1000) + "\r\n").repeat(100);

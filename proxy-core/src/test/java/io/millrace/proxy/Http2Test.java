@@ -19,7 +19,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
-/** HTTP/2 on the wire, by prior knowledge: requests and responses. */
+/** Tests HTTP/2 by prior knowledge: requests and responses. */
 class Http2Test extends Http2Fixture {
     @Test
     void missesAndHitsHaveTheSameResponse() throws Exception {
@@ -81,7 +81,7 @@ class Http2Test extends Http2Fixture {
         assertArrayEquals(content, response.content());
     }
 
-    /** The origin gets an HTTP/1.1 request of which each part was re-encoded. */
+    /** The origin receives an HTTP/1.1 request, each part of which was re-encoded. */
     @Test
     void originsGetOneUnambiguousRequest() throws Exception {
         start(request -> request.ok("Cache-Control: no-store\r\n", RawInput.latin1(request.head())));
@@ -129,7 +129,7 @@ class Http2Test extends Http2Fixture {
         ProxyExtension.await("the origin's request", () -> proxy.origin().requests() == 1);
         client.frame(RST_STREAM, 0, 1, number(8));
         ProxyExtension.await("the end at the origin", () -> gone.getCount() == 0);
-        // The answer to the ping comes once the reset is through, its counter too.
+        // The reply to the ping arrives after the reset and its counter were processed.
         client.frame(PING, 0, 0, new byte[8]);
         assertNotNull(client.await(PING));
         assertEquals(1, proxy.counted(Counter.HTTP2_RESETS));

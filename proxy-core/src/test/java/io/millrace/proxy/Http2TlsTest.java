@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** HTTP/2 over TLS: who speaks it, and for which names. */
+/** Tests HTTP/2 over TLS: its negotiation, and the permitted names. */
 class Http2TlsTest {
     @TempDir
     static Path directory;
@@ -119,7 +119,7 @@ class Http2TlsTest {
             Http2Client client = new Http2Client(socket);
             assertEquals(status, client.headers(1, true, fields).response(1).status());
             assertEquals(status == 421 ? 1 : 0, proxy.counted(Counter.HTTP2_FAULT_MISDIRECTED));
-            // The connection is good for its own name.
+            // The connection is valid for its own name.
             fields[5] = sni.isEmpty() ? "test.example" : sni;
             assertEquals(200, client.headers(3, true, fields).response(3).status());
         }

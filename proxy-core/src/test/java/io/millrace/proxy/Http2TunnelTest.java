@@ -98,7 +98,7 @@ class Http2TunnelTest {
         return Http2Client.decode(client.await(HEADERS).payload());
     }
 
-    /** Reads content of a stream, and opens the windows as it comes. */
+    /** Reads content of a stream, and opens the windows as it arrives. */
     private static byte[] content(Http2Client client, int id, int length) throws IOException {
         ByteArrayOutputStream content = new ByteArrayOutputStream();
         while (content.size() < length) {
@@ -158,11 +158,11 @@ class Http2TunnelTest {
         assertEquals("13", RawClient.field(head, "sec-websocket-version"));
         assertEquals("1", RawClient.field(head, "x-one"));
         assertFalse(head.contains(":protocol"), head);
-        // The connection lives on.
+        // The connection stays open.
         client.frame(PING, 0, 0, new byte[8]).await(PING);
     }
 
-    /** An answer of 2xx without a switch would look like a tunnel to the client. */
+    /** A 2xx response without a switch would look like a tunnel to the client. */
     @Test
     void noTunnelWithoutARuleThatAllowsIt() throws Exception {
         Http2Client client = start(request -> request.ok("", new byte[10]), config -> config);
@@ -203,7 +203,7 @@ class Http2TunnelTest {
         return client.headers(id, false, ":method", "CONNECT", ":authority", authority());
     }
 
-    /** Bytes that the client sends before the answer are the tunnel's, and each direction ends by itself. */
+    /** Bytes that the client sends before the response belong to the tunnel, and each direction ends separately. */
     @Test
     void connectJoinsAStreamAndAnOrigin() throws Exception {
         Http2Client client = start(

@@ -26,7 +26,7 @@ import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Violations of RFC 9113 in the layer of frames: error, scope and counter of each. */
+/** Tests violations of RFC 9113 in frames: error, scope and counter of each. */
 class Http2ViolationsTest extends Http2Fixture {
     /** Frames that a client sends after the settings, and the expected outcome. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
@@ -128,7 +128,7 @@ class Http2ViolationsTest extends Http2Fixture {
         if (violation.outcome().startsWith("connection")) {
             assertNull(client.read());
         } else {
-            // The connection and its other streams live on.
+            // The connection and its other streams stay open.
             client.frame(PING, 0, 0, new byte[8]);
             assertNotNull(client.await(PING));
         }

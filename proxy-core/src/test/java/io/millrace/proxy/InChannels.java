@@ -5,7 +5,10 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** The tests of this class, its inherited ones too, have a proxy that serves every client in a channel, without the fast lane. */
+/**
+ * Runs the tests of this class, also inherited ones, with a proxy that serves every client in a channel, without the
+ * fast lane.
+ */
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.TYPE)
 @interface InChannels {}

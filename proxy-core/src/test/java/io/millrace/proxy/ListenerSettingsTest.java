@@ -27,7 +27,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Versions, cipher suites, groups and client certificates of listening addresses, as openssl and Java's clients see them. */
+/**
+ * Tests versions, cipher suites, groups and client certificates of listening addresses, with openssl and Java clients.
+ */
 class ListenerSettingsTest {
     private static final TestAuthority AUTHORITY = new TestAuthority("sites");
     private static final TestAuthority OTHER = new TestAuthority("others");
@@ -74,7 +76,7 @@ class ListenerSettingsTest {
         proxy.start();
     }
 
-    /** The output of openssl for a handshake with the address of that number. */
+    /** Returns the output of openssl for a handshake with the address of that number. */
     private String openssl(int listener, String... options) throws Exception {
         ProcessBuilder builder = new ProcessBuilder(
                 "openssl",
@@ -119,7 +121,7 @@ class ListenerSettingsTest {
         for (String protocol : new String[] {"TLSv1.2", "TLSv1.3"}) {
             assertEquals(without, serves(AUTHORITY.clientContext(null), protocol), protocol);
             assertEquals(valid, serves(AUTHORITY.clientContext(CLIENT), protocol), protocol);
-            // Java's client shows no certificate of an issuer that the server does not name.
+            // Java's client sends no certificate whose issuer the server does not name.
             assertEquals(unknown, serves(AUTHORITY.clientContext(OTHER.issue("client")), protocol), protocol);
         }
         Made stranger = OTHER.issue("client");
@@ -138,7 +140,7 @@ class ListenerSettingsTest {
         assertTrue(proxy.metrics().total(Counter.TLS_HANDSHAKES_1_3) > 0);
     }
 
-    /** openssl writes the revocation list; a list that changes is used without reload, for sessions that were begun before too. */
+    /** openssl writes the revocation list. A changed list is used without a reload, also for earlier sessions. */
     @Test
     void aClientThatIsRevokedWhileTheProxyServesIsRefused() throws Exception {
         CLIENT.write(directory, "client");
@@ -259,7 +261,7 @@ class ListenerSettingsTest {
                 "{address: ':1', tls: {min_version: TLSv1.3, max_version: TLSv1.2}} | min_version TLSv1.3 is newer than max_version TLSv1.2",
                 "{address: ':1', tls: {min_version: TLSv1.1}} | TLSv1.1 is below the limit of TLSv1.2"
             })
-    void namesWhatIsWrong(String listen, String problem) {
+    void reportsTheProblem(String listen, String problem) {
         String found = parse(listen, "").text();
         assertTrue(found.contains(problem), found);
     }

@@ -4,7 +4,7 @@ import io.millrace.proxy.admin.data.PurgeAdmin;
 import java.io.IOException;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Who may ask for what, and whose word is believed, changed while requests come. */
+/** Tests live changes of access rights and of trusted senders. */
 class LiveAccessTest {
     @RegisterExtension
     final LiveProxy live = new LiveProxy();
@@ -13,7 +13,7 @@ class LiveAccessTest {
         return "127.0.0.1:" + live.proxy().origin().port();
     }
 
-    /** What the client of a forward proxy is answered. */
+    /** Returns the status of the response to a client of the forward proxy. */
     private int forwarded() throws IOException {
         return live.proxy()
                 .client()
@@ -30,12 +30,12 @@ class LiveAccessTest {
                 .status();
     }
 
-    /** Rules for one host, so that all others are forwarded or refused. */
+    /** Returns rules for one host, so that requests to all others are forwarded or refused. */
     private LiveProxy forwarding(String settings) {
         return live.file("remap: [{map: 'http://test.example/', to: '@origin'}]\nforward_proxy: {" + settings + "}");
     }
 
-    /** One with a name, for all. */
+    /** Returns a filter with a name, for all requests. */
     private LiveProxy filter(String settings) {
         return live.file("filters: [{name: one, " + settings + "}]\naccess: {filters: [one]}");
     }

@@ -3,18 +3,18 @@ package io.millrace.proxy;
 import java.io.IOException;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What cache keys hold, changed while requests come. */
+/** Tests live changes of cache keys. */
 class LiveCacheKeyTest {
     @RegisterExtension
     final LiveProxy live = new LiveProxy();
 
-    /** How often the origin is asked for two queries of one path. */
+    /** Returns the number of requests to the origin for two queries of one path. */
     private int fetchesOf(String one, String other) throws IOException {
         String path = live.fresh();
         return live.fetchesOf(1, path + "?" + one) + live.fetchesOf(1, path + "?" + other);
     }
 
-    /** How often it is asked by two clients with different fields. */
+    /** Returns the number of requests to the origin for two clients with different fields. */
     private int fetchesWith(String one, String other) throws IOException {
         String path = live.fresh();
         return live.fetchesOf(1, path, one) + live.fetchesOf(1, path, other);

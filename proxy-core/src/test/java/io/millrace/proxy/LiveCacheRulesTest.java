@@ -6,12 +6,14 @@ import java.time.ZoneId;
 import java.util.Locale;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The rules for single sites, paths and clients, changed while requests come. Without one a response is fresh for a minute. */
+/**
+ * Tests live changes of the rules for single sites, paths and clients. Without a rule a response is fresh for a minute.
+ */
 class LiveCacheRulesTest {
     @RegisterExtension
     final LiveProxy live = new LiveProxy();
 
-    /** A rule by which what it matches is fresh for 100 s; it matches after the change only. */
+    /** Tests a rule that makes matching responses fresh for 100 s, and that matches only after the change. */
     private void matches(String condition) throws Exception {
         live.file("cache_rules: [{" + condition + ", ttl_in_cache: 100s}]")
                 .turns(60, 100, () -> live.ttl("/path" + live.fresh() + ".css"));

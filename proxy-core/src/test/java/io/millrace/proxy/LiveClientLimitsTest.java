@@ -9,7 +9,7 @@ import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What one client may take at the same time, changed while it has some of it. */
+/** Tests live changes of the limits of one client while it uses some of them. */
 class LiveClientLimitsTest {
     @RegisterExtension
     final LiveProxy live = new LiveProxy();
@@ -18,7 +18,7 @@ class LiveClientLimitsTest {
 
     private volatile CountDownLatch gate = new CountDownLatch(0);
 
-    /** The status of a request while another one of the same client waits for the origin. */
+    /** Returns the status of a request while another one of the same client waits for the origin. */
     private int statusBesideAnother(String fields) throws IOException {
         gate = new CountDownLatch(1);
         int before = live.proxy().origin().requests();
@@ -35,7 +35,7 @@ class LiveClientLimitsTest {
                     second.text());
             assertEquals("1", second.field("retry-after"));
             assertEquals(denied + 1, live.proxy().counted(Counter.DENIED_CLIENT_REQUESTS));
-            // Another client of the same proxy in front is none of its business.
+            // Another client of the same proxy in front is not affected.
             assertEquals(
                     200,
                     live.proxy()
@@ -107,7 +107,7 @@ class LiveClientLimitsTest {
         });
     }
 
-    /** Of a client that has one already from after the change: what was begun before is not counted. */
+    /** A client that has one connection since the change; earlier connections are not counted. */
     @LiveKey("limits.per_client.connections")
     void connections() throws Exception {
         live.file("limits: {per_client: {connections: <0|1>, exempt: '~all'}}").start();

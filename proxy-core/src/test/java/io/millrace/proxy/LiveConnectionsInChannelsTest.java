@@ -1,5 +1,5 @@
 package io.millrace.proxy;
 
-/** The same without the fast lane. */
+/** Runs the tests without the fast lane. */
 @InChannels
 class LiveConnectionsInChannelsTest extends LiveConnectionsTest {}

@@ -5,15 +5,15 @@ import java.io.IOException;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Limits and timeouts of clients, changed while their connections are open: what is seen is seen on a connection from before. */
+/** Tests live changes of limits and timeouts of clients, on connections that were open before. */
 class LiveConnectionsTest {
-    /** Neither an answer nor an end. */
+    /** Neither a response nor an end. */
     private static final int WAITS = 0;
 
     @RegisterExtension
     final LiveProxy live = new LiveProxy();
 
-    /** A connection that has served, and is kept. */
+    /** Returns a connection that has served a request and is kept open. */
     private RawClient kept() throws IOException {
         live.start();
         RawClient client = live.proxy().client();
@@ -78,7 +78,7 @@ class LiveConnectionsTest {
         });
     }
 
-    /** Sees a connection that waits with nothing to read, and after the change what ends it. */
+    /** Checks that a connection waits with nothing to read, and after the change returns its end. */
     private int waitsOrEnds(RawClient client) throws IOException {
         if (live.isChanged()) {
             return LiveProxy.statusOrClosed(client);
@@ -139,7 +139,7 @@ class LiveConnectionsTest {
         live.turns(WAITS, 408, () -> waitsOrEnds(client));
     }
 
-    /** For connections that come from then on. */
+    /** Applies to later connections. */
     @LiveKey("worker.fast_lane")
     void fastLane() throws Exception {
         Assumptions.assumeTrue(live.hasFastLane());

@@ -18,7 +18,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** How names become addresses, changed while requests come. Every request makes a connection of its own, for which its host's address is wanted. */
+/**
+ * Tests live changes of DNS settings. Every request opens a new connection, for which the address of its host is
+ * needed.
+ */
 class LiveDnsTest {
     private static final String HERE = "127.0.0.1";
 
@@ -49,7 +52,7 @@ class LiveDnsTest {
         return "'127.0.0.1:" + server.address().getPort() + "'";
     }
 
-    /** An origin for every host by its name. */
+    /** Returns an origin for every host by its name. */
     private LiveProxy file(String dns) {
         return live.file("""
                 remap: [{regex_map: 'http://(.*)/', to: 'http://$1:@origin_port/'}]
@@ -78,7 +81,10 @@ class LiveDnsTest {
         return server.asked().stream().filter(host::equals).count();
     }
 
-    /** How often the first server is asked for the addresses of a host that are wanted twice; after the change until it is asked again. */
+    /**
+     * Returns the number of queries to the first server for the addresses of a host that are needed twice; after the
+     * change, waits until it is queried again.
+     */
     private long askedTwice(String host) {
         long before = asked(first, host);
         getOften(host);
@@ -157,7 +163,7 @@ class LiveDnsTest {
                 .turns(502, 200, () -> status("one.test"));
     }
 
-    /** Which addresses are asked for first. */
+    /** The address family that is queried first. */
     @LiveKey("dns.prefer")
     void prefer() throws Exception {
         List<String> types = Collections.synchronizedList(new ArrayList<>());
@@ -172,7 +178,7 @@ class LiveDnsTest {
         });
     }
 
-    /** The first server takes its time: then the second is asked. */
+    /** The first server answers slowly, so the second one is queried. */
     @LiveKey("dns.query_timeout")
     void queryTimeout() throws Exception {
         first.on("one.test", query -> {
@@ -220,7 +226,7 @@ class LiveDnsTest {
         file("name_servers: [" + at(first) + "], negative_ttl: <1h|10ms>").turns(1L, 2L, () -> askedTwice("none.test"));
     }
 
-    /** The answer is good for a second; then nobody answers. */
+    /** The answer is valid for a second; then no server answers. */
     @LiveKey("dns.serve_stale_for")
     void serveStaleFor() throws Exception {
         file("name_servers: [" + at(first)
@@ -236,7 +242,7 @@ class LiveDnsTest {
                 });
     }
 
-    /** One of two addresses fails, and is there again. */
+    /** One of two addresses fails, and recovers. */
     @LiveKey("dns.down_time")
     void downTime() throws Exception {
         first.has("one.test", 60, HERE, "127.0.0.2");
@@ -261,7 +267,7 @@ class LiveDnsTest {
         return answers;
     }
 
-    /** The first of seventeen hosts is forgotten, or known still. */
+    /** The first of seventeen hosts is evicted or still cached. */
     @LiveKey("dns.hosts_max")
     void hostsMax() throws Exception {
         for (int i = 0; i <= 16; i++) {
@@ -277,7 +283,7 @@ class LiveDnsTest {
         });
     }
 
-    /** Two hosts are asked for at once. */
+    /** Two hosts are looked up at the same time. */
     @LiveKey("dns.in_flight_max")
     void inFlightMax() throws Exception {
         for (String name : new String[] {"one.test", "two.test", "three.test", "four.test"}) {

@@ -7,7 +7,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Which hosts of a group are up, changed while requests and checks go on. The first of two hosts is the one in question. */
+/**
+ * Tests live changes of the state of hosts in a group, during requests and checks. The first of two hosts is observed.
+ */
 class LiveHealthTest {
     /** Longer than an interval of ten seconds with its jitter, and shorter than two. */
     private static final int INTERVAL_SECONDS = 12;
@@ -23,7 +25,7 @@ class LiveHealthTest {
     private volatile int checkStatus = 200;
     private volatile String lastCheck = "";
 
-    /** The group in question, and one whose host is checked every ten seconds. */
+    /** Returns the observed group, and one whose host is checked every ten seconds. */
     private LiveProxy groups(String settings) throws IOException {
         RawOrigin first = live.origin(this::answer);
         RawOrigin second = live.origin("second");
@@ -68,7 +70,7 @@ class LiveHealthTest {
         return group.hosts().get(0).health().state();
     }
 
-    /** How many of this many requests the first host gets. */
+    /** Returns the number of requests out of this many that the first host receives. */
     private int requestsOf(int count) throws IOException {
         int before = requests.get();
         for (int i = 0; i < count; i++) {
@@ -83,7 +85,7 @@ class LiveHealthTest {
         return requestsOf(1);
     }
 
-    /** An interval passes: begins the checks that are due, of which there is at most one of each host. */
+    /** Advances by an interval and begins the checks that are due, at most one for each host. */
     private void beginChecks() {
         awaitLoop();
         int before = otherChecks.get();
@@ -92,12 +94,12 @@ class LiveHealthTest {
         awaitLoop();
     }
 
-    /** The first tick has been, or the one that goes on. */
+    /** Waits for the first tick, or for the end of the current one. */
     private void awaitLoop() {
         live.proxy().proxy().loops().get(0).loop().submit(() -> {}).awaitUninterruptibly();
     }
 
-    /** How many checks of the first host an interval brings, whose outcome is known then. */
+    /** Returns the number of checks of the first host in an interval, after their results are known. */
     private int checks() {
         int before = checks.get();
         beginChecks();
@@ -117,7 +119,7 @@ class LiveHealthTest {
         groups("markdown: {fail_threshold: 1, codes: [<500|503>]}").turns(3, 1, () -> requestsOf(3));
     }
 
-    /** It is down already: it waits no longer than it would if it went down now. */
+    /** The host is already down: it waits no longer than if it went down now. */
     @LiveKey("origins[].markdown.retry_time")
     void retryTime() throws Exception {
         status = 503;
@@ -140,7 +142,7 @@ class LiveHealthTest {
                 });
     }
 
-    /** After its trial the first host has half of the requests, or a tenth of its weight. */
+    /** After its trial the first host receives half of the requests, or a tenth of its weight. */
     @LiveKey("origins[].slow_start")
     void slowStart() throws Exception {
         groups("""
@@ -177,7 +179,7 @@ class LiveHealthTest {
                 });
     }
 
-    /** The first after a change was due before. */
+    /** The first check after a change was due before. */
     @LiveKey("origins[].health_check.interval")
     void interval() throws Exception {
         groups("health_check: {path: /up, interval: <10s|1h>}").turns(1, 0, () -> {

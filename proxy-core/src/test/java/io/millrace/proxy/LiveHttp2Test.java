@@ -15,7 +15,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Limits of HTTP/2, changed while connections are open. */
+/** Tests live changes of the limits of HTTP/2, with open connections. */
 class LiveHttp2Test {
     @RegisterExtension
     final LiveProxy live = new LiveProxy();
@@ -78,7 +78,7 @@ class LiveHttp2Test {
         });
     }
 
-    /** Whether a connection lives after this many of something. */
+    /** Returns whether a connection stays open after this many frames. */
     private String after(int times, Some some) throws IOException {
         try (Http2Client client = client()) {
             for (int i = 0; i < times; i++) {

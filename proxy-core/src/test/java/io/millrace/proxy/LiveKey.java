@@ -18,8 +18,8 @@ import org.junit.jupiter.api.extension.TestTemplateInvocationContext;
 import org.junit.jupiter.api.extension.TestTemplateInvocationContextProvider;
 
 /**
- * A test that changes one key of the catalogue in a running {@link LiveProxy} and sees what comes of it. It runs twice for a key that
- * rules may set for themselves: with the value for all, and with the value in the rules.
+ * A test that changes one key of the catalogue in a running {@link LiveProxy} and observes the effect. It runs twice
+ * for a key that rules may set: with the global value, and with the value in the rules.
  */
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.METHOD)
@@ -29,7 +29,7 @@ import org.junit.jupiter.api.extension.TestTemplateInvocationContextProvider;
     /** The key's path. */
     String value();
 
-    /** Where the value stands. */
+    /** The place of the value. */
     enum Place {
         FOR_ALL("for all"),
         IN_RULES("in rules");
@@ -42,7 +42,7 @@ import org.junit.jupiter.api.extension.TestTemplateInvocationContextProvider;
             this.text = text;
         }
 
-        /** Of the test that runs. */
+        /** Returns the place in the running test. */
         static Place of(ExtensionContext context) {
             return context.getStore(STORE).get(Place.class, Place.class);
         }
@@ -63,7 +63,7 @@ import org.junit.jupiter.api.extension.TestTemplateInvocationContextProvider;
         }
     }
 
-    /** Makes a test of each place. */
+    /** Creates a test for each place. */
     final class Places implements TestTemplateInvocationContextProvider {
         @Override
         public boolean supportsTestTemplate(ExtensionContext context) {

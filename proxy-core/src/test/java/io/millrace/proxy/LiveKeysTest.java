@@ -17,7 +17,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
-/** Every key that the catalogue says is live has a {@link LiveKey} test that sees its effect in a running proxy. */
+/** Tests that every key declared as live has a {@link LiveKey} test that observes its effect in a running proxy. */
 class LiveKeysTest {
     private static final List<Class<?>> ROOMS = List.of(
             LiveRemapTest.class,
@@ -43,7 +43,7 @@ class LiveKeysTest {
             LiveOriginTlsTest.class,
             LiveHttp2Test.class);
 
-    /** Keys that a proxy knows nothing of, and the test in dist that changes them in a running launcher. */
+    /** Keys that the proxy does not use, and the test in dist that changes them in a running launcher. */
     private static final Map<String, String> OF_THE_LAUNCHER = launchersKeys();
 
     private static Map<String, String> launchersKeys() {

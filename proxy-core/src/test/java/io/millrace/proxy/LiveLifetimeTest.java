@@ -2,7 +2,7 @@ package io.millrace.proxy;
 
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** For how long a response is fresh, changed while requests come. What is seen are seconds. */
+/** Tests live changes of freshness lifetimes, in seconds. */
 class LiveLifetimeTest {
     private static final String TEN_HOURS_OLD = "Last-Modified: Wed, 31 Dec 2025 14:00:00 GMT\r\n";
     private static final String TEN_DAYS_OLD = "Last-Modified: Mon, 22 Dec 2025 00:00:00 GMT\r\n";

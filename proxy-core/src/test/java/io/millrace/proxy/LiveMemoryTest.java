@@ -2,7 +2,7 @@ package io.millrace.proxy;
 
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The budget for bytes in flight and the rate of clients, changed while the proxy runs. */
+/** Tests live changes of the budget for bytes in flight and of the rate of clients. */
 class LiveMemoryTest {
     @RegisterExtension
     final LiveProxy live = new LiveProxy();

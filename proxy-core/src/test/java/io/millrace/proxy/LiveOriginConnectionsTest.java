@@ -8,12 +8,12 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Limits and timeouts of connections to origins, changed while they are open. */
+/** Tests live changes of limits and timeouts of connections to origins, while connections are open. */
 class LiveOriginConnectionsTest {
     @RegisterExtension
     final LiveProxy live = new LiveProxy();
 
-    /** Keeps the origin from answering, or from going on. */
+    /** Keeps the origin from answering or continuing. */
     private volatile CountDownLatch gate = new CountDownLatch(0);
 
     private LiveProxy behindTheGate() {
@@ -27,7 +27,9 @@ class LiveOriginConnectionsTest {
         return live.origins(OriginStatistics::callsWaiting);
     }
 
-    /** The answer to a client whose origin takes so much longer than some milliseconds before the change. */
+    /**
+     * Returns the response to a client whose origin takes longer than the limit of some milliseconds before the change.
+     */
     private RawClient whileTheGateIsShut(RawClient client) throws IOException {
         if (!live.isChanged()) {
             live.lull();
@@ -36,7 +38,7 @@ class LiveOriginConnectionsTest {
         return client;
     }
 
-    /** Two requests, the first of which has the only connection: what becomes of the second. */
+    /** Returns the status of the second of two requests, while the first one uses the only connection. */
     private int statusOfTheSecond() throws IOException {
         gate = new CountDownLatch(1);
         int before = live.proxy().origin().requests();
@@ -82,7 +84,7 @@ class LiveOriginConnectionsTest {
                 .turns(200, 503, this::statusOfTheSecond);
     }
 
-    /** Of a connection from before the change, which serves once more after it. */
+    /** A connection from before the change serves once more after it. */
     @LiveKey("origin.keep_alive")
     void keepAlive() throws Exception {
         live.file("origin: {keep_alive: <1h|10ms>}\ntimeouts: {client_header: 10ms}")
@@ -98,7 +100,7 @@ class LiveOriginConnectionsTest {
                 });
     }
 
-    /** Of a connection from before the change, too. */
+    /** Also for a connection from before the change. */
     @LiveKey("origin.keep_alive_max")
     void keepAliveMax() throws Exception {
         live.file("origin: {keep_alive_max: <64|0>}").turns(1L, 0L, () -> {
@@ -107,7 +109,7 @@ class LiveOriginConnectionsTest {
         });
     }
 
-    /** Whether the origin is asked before the content is whole. */
+    /** Returns whether the origin receives the request before the content is complete. */
     @LiveKey("origin.request_buffer")
     void requestBuffer() throws Exception {
         live.script(request -> {
@@ -155,7 +157,7 @@ class LiveOriginConnectionsTest {
                 });
     }
 
-    /** The origin stops in the middle of its answer. */
+    /** The origin stops during its response. */
     @LiveKey("timeouts.origin_idle")
     void idle() throws Exception {
         live.script(request -> {
@@ -180,7 +182,7 @@ class LiveOriginConnectionsTest {
                 });
     }
 
-    /** The name server takes its time, which is part of it. */
+    /** The name server answers slowly; the lookup counts as a part of the time. */
     @LiveKey("timeouts.origin_connect")
     void connect() throws Exception {
         try (ScriptedNameServer names = new ScriptedNameServer()) {

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** HTTP/2 to origins, changed while requests come: general, in rules, and for a group. */
+/** Tests live changes of HTTP/2 to origins: global, in rules, and for a group. */
 class LiveOriginHttp2Test {
     @RegisterExtension
     final LiveProxy live = new LiveProxy();

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** TLS to origins, changed while requests come: general, in rules, and for a group. */
+/** Tests live changes of TLS to origins: global, in rules, and for a group. */
 class LiveOriginTlsTest {
     private static final TestAuthority AUTHORITY = new TestAuthority("origins");
     private static final TestAuthority OTHER = new TestAuthority("others");
@@ -67,7 +67,7 @@ class LiveOriginTlsTest {
         return group(tls, "pristine_host_hdr: true");
     }
 
-    /** The origin's report of the connection; the status of the answer where there was none. */
+    /** Returns the origin's report about the connection; the status of the response if there was none. */
     private String seen() throws IOException {
         RawClient.Response response = live.get(live.fresh());
         return response.status() == 200 ? response.text() : String.valueOf(response.status());
@@ -101,7 +101,7 @@ class LiveOriginTlsTest {
         general("ca_file: ca.pem, certificate: <one|two>.pem").turns("CN=one", "CN=two", () -> part("client"));
     }
 
-    /** The first version of the pair does not fit, so that no connection is made. */
+    /** The first version of the pair does not match, so the connection fails. */
     @LiveKey("origin.tls.key")
     void key() throws Exception {
         general("ca_file: ca.pem, certificate: one.crt, key: <two|one>.key")

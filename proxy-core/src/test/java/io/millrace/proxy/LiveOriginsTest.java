@@ -8,7 +8,7 @@ import java.util.TreeSet;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Groups of origins: who gets a request, and what is sent elsewhere, changed while requests come. */
+/** Tests live changes of groups of origins: the choice of the host, and retries. */
 class LiveOriginsTest {
     @RegisterExtension
     final LiveProxy live = new LiveProxy();
@@ -16,14 +16,14 @@ class LiveOriginsTest {
     /** Keeps origins from answering. */
     private volatile CountDownLatch gate = new CountDownLatch(0);
 
-    /** A group of these hosts, of which the first that is up gets all unless the settings say otherwise. */
+    /** Returns a group of these hosts. The first available host receives all requests unless the settings differ. */
     private LiveProxy group(String settings, String... hosts) {
         String policy = settings.contains("policy:") ? "" : "policy: first_live, ";
         return live.file("origins: [{name: shop, " + policy + settings + ", hosts: [" + String.join(", ", hosts)
                 + "]}]\nremap: [{map: /, to: 'http://shop.internal/', origins: shop}]");
     }
 
-    /** A host that answers with a word. */
+    /** Returns a host that answers with a word. */
     private String host(String word) throws IOException {
         return "'" + live.origin(word).url() + "'";
     }
@@ -36,7 +36,7 @@ class LiveOriginsTest {
         return "'" + origin.url() + "'";
     }
 
-    /** Who answers for this many URLs. */
+    /** Returns the hosts that answer for this many URLs. */
     private Set<String> whoAnswers(int urls, String path) throws IOException {
         Set<String> who = new TreeSet<>();
         for (int i = 0; i < urls; i++) {
@@ -83,14 +83,14 @@ class LiveOriginsTest {
                 .turns(Set.of("one"), Set.of("one", "two"), () -> whoAnswers(4, "/"));
     }
 
-    /** Which of two hosts a query goes to is by chance; that 64 go to one is not. */
+    /** Which of two hosts receives a query is random; all 64 queries to one host are improbable. */
     @LiveKey("origins[].hash_key")
     void hashKey() throws Exception {
         group("policy: consistent_hash, hash_key: <path|path_query>", host("one"), host("two"))
                 .turns(1, 2, () -> whoAnswers(64, "/?").size());
     }
 
-    /** In the other mode a backup answers for the URLs of the host that does not. */
+    /** In the other mode a backup answers for the URLs of the host that fails. */
     @LiveKey("origins[].ring_mode")
     void ringMode() throws Exception {
         String backup = "{url: " + host("backup") + ", backup: true}";
@@ -142,7 +142,7 @@ class LiveOriginsTest {
                 .turns("one", "two", this::answer);
     }
 
-    /** Two requests at once, of which the second is sent too, or waits. */
+    /** Two concurrent requests, of which the second one is sent too, or waits. */
     @LiveKey("origins[].connections_max")
     void connectionsMax() throws Exception {
         RawOrigin origin = gated();

@@ -9,14 +9,14 @@ import java.lang.management.ManagementFactory;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What serves longer in overload, and when that is, changed while an origin has too much to do. */
+/** Tests live changes of the settings of overload, while an origin is overloaded. */
 class LiveOverloadTest {
-    /** Rounds of requests and windows: an overload takes two, and more where the proxy's own window ends in between. */
+    /** Rounds of requests and windows. An overload takes two, or more if the proxy's own window ends in between. */
     private static final int ROUNDS = 10;
 
     private static final int ROUNDS_MAX = 1000;
 
-    /** So many that their time is never used up, as it may seem in a window of a few milliseconds. */
+    /** So many processors that their time is never used up, as a window of a few milliseconds might suggest. */
     private static final int PROCESSORS = 100;
 
     @RegisterExtension
@@ -25,7 +25,10 @@ class LiveOverloadTest {
     private final OperatingSystemMXBean system = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
     private volatile boolean ill;
 
-    /** An origin whose answers under /ill take two milliseconds, and are errors while it is ill; those for anything else are fresh for 10 s. */
+    /**
+     * Returns an origin whose responses under /ill take two milliseconds, and are errors while it is ill. Other
+     * responses are fresh for 10 s.
+     */
     private LiveProxy origin(String settings) {
         return live.script(request -> {
                     if (request.has("GET /ill")) {
@@ -63,7 +66,7 @@ class LiveOverloadTest {
                 .awaitUninterruptibly();
     }
 
-    /** Whether an overload begins when the origin is asked again and again for what is not stored. */
+    /** Returns whether an overload begins when objects that are not stored are requested repeatedly. */
     private boolean overloads(boolean byErrors) throws IOException {
         return overloads(byErrors, live.isChanged() ? ROUNDS_MAX : ROUNDS);
     }
@@ -81,7 +84,7 @@ class LiveOverloadTest {
         return isOver();
     }
 
-    /** Until it shows in what the system says. */
+    /** Uses the processor until the operating system reports the time. */
     private void useProcessor() {
         long before = system.getProcessCpuTime();
         while (system.getProcessCpuTime() == before) {
@@ -89,7 +92,7 @@ class LiveOverloadTest {
         }
     }
 
-    /** Whether what has been stale for so long serves in overload. */
+    /** Returns whether a response that has been stale for so long is used in overload. */
     private boolean serves(String path, int seconds) throws IOException {
         String fresh = path + live.fresh();
         live.get(fresh);
@@ -131,7 +134,7 @@ class LiveOverloadTest {
                 .turns(false, true, () -> serves("/old", 15));
     }
 
-    /** A minute on nothing is over the limit any more. */
+    /** For a minute no value is above its limit. */
     @LiveKey("cache.overload.hold")
     void hold() throws Exception {
         origin("errors: 10%, hold: <1h|1s>").turns(true, false, () -> {

@@ -29,19 +29,20 @@ import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * A proxy whose file a {@link LiveKey} test changes while it serves: {@code <before|after>} stands in the file for a value and what becomes of
- * it, {@code @origin} for the URL of the origin, {@code @origin_port} and {@code @port} for the ports of the origin and, in what becomes, of
- * the proxy. Without rules in the file everything is mapped to the origin.
+ * A proxy whose file a {@link LiveKey} test changes while it serves. In the file, {@code <before|after>} stands for the
+ * values before and after the change, {@code @origin} for the URL of the origin, {@code @origin_port} for its port, and
+ * {@code @port}, after the change, for the port of the proxy. Without rules everything is mapped to the origin.
  *
- * <p>A test that changes another key than it says, or something that is not taken over live, fails, as does one that sees no difference.
+ * <p>A test fails if it changes another key than declared, if the change is not applied live, or if it observes no
+ * difference.
  */
 final class LiveProxy implements BeforeEachCallback, AfterEachCallback {
-    /** Something to be seen from outside. */
+    /** An effect that can be observed from outside. */
     interface Seen<T> {
         T see() throws Exception;
     }
 
-    /** What a request gets when its connection is closed without an answer. */
+    /** Status of a request whose connection is closed without a response. */
     static final int CLOSED = -1;
 
     private static final Pattern TURN = Pattern.compile("<([^<>|]*)\\|([^<>|]*)>");
@@ -64,12 +65,12 @@ final class LiveProxy implements BeforeEachCallback, AfterEachCallback {
         answers("Cache-Control: max-age=60\r\n");
     }
 
-    /** Has the origin answer 200 with these field lines and a content that counts its requests. */
+    /** Makes the origin answer 200 with these field lines and a content that counts its requests. */
     LiveProxy answers(String fields) {
         return script(request -> request.ok(fields, RawInput.latin1("answer " + request.number())));
     }
 
-    /** Has the origin answer with the head of each request, never to be stored. */
+    /** Makes the origin answer with the head of each request, not storable. */
     LiveProxy echoes() {
         return script(request -> request.ok("Cache-Control: no-store\r\n", RawInput.latin1(request.head())));
     }
@@ -84,7 +85,7 @@ final class LiveProxy implements BeforeEachCallback, AfterEachCallback {
         return keep(new RawOrigin(toRun));
     }
 
-    /** One more origin, whose content is a word. */
+    /** Starts another origin, whose content is a word. */
     RawOrigin origin(String word) throws IOException {
         return origin(request -> request.ok("Cache-Control: no-store\r\n", RawInput.latin1(word)));
     }
@@ -99,13 +100,13 @@ final class LiveProxy implements BeforeEachCallback, AfterEachCallback {
         return this;
     }
 
-    /** Where relative paths of the file start. */
+    /** Sets the directory of relative paths in the file. */
     LiveProxy in(Path folder) {
         directory = folder;
         return this;
     }
 
-    /** Sees one thing, changes the settings, and sees the other. */
+    /** Observes one value, changes the settings, and observes the other value. */
     <T> void turns(T before, T after, Seen<T> seen) throws Exception {
         assertNotEquals(before, after);
         if (!started) {
@@ -117,7 +118,7 @@ final class LiveProxy implements BeforeEachCallback, AfterEachCallback {
         turned = true;
     }
 
-    /** Starts with the settings as they are before the change. */
+    /** Starts the proxy with the settings before the change. */
     void start() throws IOException {
         started = true;
         place = LiveKey.Place.of(context);
@@ -163,7 +164,7 @@ final class LiveProxy implements BeforeEachCallback, AfterEachCallback {
         return place == LiveKey.Place.IN_RULES ? ConfigParts.movedIntoRules(result.config(), found) : result.config();
     }
 
-    /** What a file does not say for itself. */
+    /** Returns the keys that the file does not set. */
     private Map<String, String> fallback(String text) {
         Map<String, String> settings = new LinkedHashMap<>();
         settings.put("log.access.enabled", "false");
@@ -183,14 +184,14 @@ final class LiveProxy implements BeforeEachCallback, AfterEachCallback {
         return settings;
     }
 
-    /** Whether there is a fast lane, by the system and by what all tests or those of the class are told. */
+    /** Returns whether there is a fast lane, by the system and by the settings of all tests or of the class. */
     boolean hasFastLane() {
         return !"false".equals(System.getProperty("millrace.test.fast_lane"))
                 && !context.getRequiredTestClass().isAnnotationPresent(InChannels.class)
                 && Transport.choose("auto").hasPlainSockets();
     }
 
-    /** Whether the settings have been changed. */
+    /** Returns whether the settings have been changed. */
     boolean isChanged() {
         return changed;
     }
@@ -199,26 +200,26 @@ final class LiveProxy implements BeforeEachCallback, AfterEachCallback {
         return proxy;
     }
 
-    /** A path that was not asked for before. */
+    /** Returns a path that was not requested before. */
     String fresh() {
         return "/" + ++paths;
     }
 
-    /** One request on a connection of its own; afterwards nothing of it is under way any more. */
+    /** Sends one request on a new connection, and waits until no fetch is in progress. */
     RawClient.Response get(String path, String... fields) throws IOException {
         RawClient.Response response = proxy.get(path, fields);
         settle();
         return response;
     }
 
-    /** Waits until no origin has a request, and nobody could join its fetch. */
+    /** Waits until no origin has a request, and no fetch can be joined. */
     void settle() {
         proxy.settle();
         ProxyExtension.await(
                 "the end of fetches", () -> proxy.proxy().shared().collapser().size() == 0);
     }
 
-    /** What the one event loop knows of origins. */
+    /** Returns a value of the event loop's statistics of origins. */
     long origins(ToLongFunction<OriginStatistics> figure) {
         ServingLoop loop = proxy.proxy().loops().get(0);
         return loop.loop()
@@ -235,17 +236,17 @@ final class LiveProxy implements BeforeEachCallback, AfterEachCallback {
         return get(path, fields).text();
     }
 
-    /** The value of a field in the answer for a path that was not asked for before. */
+    /** Returns a field of the response for a path that was not requested before. */
     String field(String name) throws IOException {
         return get(fresh()).field(name);
     }
 
-    /** The value of a field in what the origin is sent, where it {@link #echoes}. */
+    /** Returns a field of the request to the origin, which must {@link #echoes}. */
     String sent(String name) throws IOException {
         return RawClient.field(text(fresh()), name);
     }
 
-    /** How often the origin is asked for what one client asks for this many times. */
+    /** Returns the number of requests to the origin when one client requests a path this many times. */
     int fetchesOf(int requests, String path, String... fields) throws IOException {
         int before = proxy.origin().requests();
         for (int i = 0; i < requests; i++) {
@@ -254,14 +255,14 @@ final class LiveProxy implements BeforeEachCallback, AfterEachCallback {
         return proxy.origin().requests() - before;
     }
 
-    /** Whether the origin is asked once more for what it has just answered. */
+    /** Returns whether a second request for the same path goes to the origin. */
     boolean isFetchedTwice(String path, String... fields) throws IOException {
         int fetches = fetchesOf(2, path, fields);
         assertTrue(fetches == 1 || fetches == 2, () -> fetches + " fetches");
         return fetches == 2;
     }
 
-    /** The seconds for which a response is fresh that has just been stored, as Cache-Status has them. */
+    /** Returns the seconds for which a response that was just stored is fresh, by Cache-Status. */
     int ttl(String path, String... fields) throws IOException {
         get(path, fields);
         String status = get(path, fields).field("cache-status");
@@ -271,8 +272,8 @@ final class LiveProxy implements BeforeEachCallback, AfterEachCallback {
     }
 
     /**
-     * Lets more time pass than a deadline of some milliseconds takes, until the proxy has timed out a request that another client does not
-     * finish: the file has {@code client_header: 10ms}.
+     * Waits longer than a deadline of some milliseconds, until the proxy has timed out an unfinished request of another
+     * client: the file has {@code client_header: 10ms}.
      */
     void lull() throws IOException {
         try (RawClient late = new RawClient(proxy.address())) {
@@ -280,7 +281,7 @@ final class LiveProxy implements BeforeEachCallback, AfterEachCallback {
         }
     }
 
-    /** The status of the next answer, or {@link #CLOSED}. */
+    /** Returns the status of the next response, or {@link #CLOSED}. */
     static int statusOrClosed(RawClient client) throws IOException {
         String head;
         try {

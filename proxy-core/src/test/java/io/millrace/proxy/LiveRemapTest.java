@@ -9,7 +9,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What rules say of URLs, changed while they serve. */
+/** Tests live changes of the settings of rules. */
 class LiveRemapTest {
     @RegisterExtension
     final LiveProxy live = new LiveProxy();
@@ -17,7 +17,7 @@ class LiveRemapTest {
     @TempDir
     Path directory;
 
-    /** Of a request for the path with this host. */
+    /** Returns Location for a request for the path with this host. */
     private String location(String path, String host) throws IOException {
         return live.proxy()
                 .client()

@@ -25,13 +25,13 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Every key of the catalogue, changed in a running proxy: what is declared live is in what the event loops read from then
- * on, what is not is reported as needing another proxy.
+ * Tests every key of the catalogue in a running proxy: live keys change the snapshot of settings that event loops read,
+ * and other keys are reported as requiring another proxy.
  */
 class LiveSettingsTest {
     /**
-     * Live keys that are read from elsewhere than from the snapshot of settings, and who does. Each has a test of its own;
-     * a new key must be in the snapshot, or here.
+     * Live keys that are not in the snapshot of settings, and their readers. Each has its own test. A new key must be
+     * in the snapshot or here.
      */
     private static final Map<String, String> READ_ELSEWHERE = new TreeMap<>(Map.ofEntries(
             Map.entry("include", "the launcher, at each reload"),
@@ -67,7 +67,9 @@ class LiveSettingsTest {
             Map.entry("tls.acme.on_demand.wait", "the launcher, and ServerTls at each reload"),
             Map.entry("tls.acme.on_demand.pending_max", "the launcher, and ServerTls at each reload")));
 
-    /** Keys of list elements that are not live, each with a file before and after it changes: {@code <before|after>}. */
+    /**
+     * Keys of list elements that are not live, each with a file before and after the change: {@code <before|after>}.
+     */
     private static final Map<String, String> ELEMENTS = new TreeMap<>(Map.ofEntries(
             Map.entry("listen[].address", "listen: ['127.0.0.1:<1|2>']"),
             Map.entry(
@@ -160,7 +162,7 @@ class LiveSettingsTest {
 
     @Test
     void whatIsLiveIsInWhatTheEventLoopsReadAfterAReload() throws IOException {
-        // The other keys of cache.overload mean nothing without a limit.
+        // The other keys of cache.overload have no effect without a limit.
         ProxyServer server = proxy.start(request -> {}, config -> config.set("cache.overload.latency", "1s"));
         ProxyConfig base = server.config();
         Map<String, String> unseen = new TreeMap<>();

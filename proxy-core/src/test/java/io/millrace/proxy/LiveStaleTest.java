@@ -3,16 +3,16 @@ package io.millrace.proxy;
 import java.io.IOException;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What a stale response, or a client that wants none, comes to, changed while requests come. */
+/** Tests live changes of stale responses, and of clients that request no stored response. */
 class LiveStaleTest {
     @RegisterExtension
     final LiveProxy live = new LiveProxy();
 
     private volatile String fields = "Cache-Control: max-age=10\r\nETag: \"1\"\r\n";
-    /** What the origin answers that has nothing new. */
+    /** The fields with which the origin fails. */
     private volatile String failure = "";
 
-    /** An origin that answers as long as it does not fail. */
+    /** Makes the origin answer as long as it does not fail. */
     private LiveProxy answers(String with) {
         fields = with;
         return live.script(request -> {
@@ -24,7 +24,7 @@ class LiveStaleTest {
         });
     }
 
-    /** What is answered for a response that is a minute old, while the origin fails. */
+    /** Returns the response for a stored response of a minute ago, while the origin fails. */
     private RawClient.Response whileTheOriginFails() throws IOException {
         String path = live.fresh();
         failure = "";
@@ -38,7 +38,7 @@ class LiveStaleTest {
         return whileTheOriginFails().status();
     }
 
-    /** Whether it is served once more, as it is, while a new one is fetched. */
+    /** Returns whether the stale response is served once more while a new one is fetched. */
     private boolean servesWhileItIsValidated() throws IOException {
         String path = live.fresh();
         live.get(path);
@@ -46,7 +46,10 @@ class LiveStaleTest {
         return live.get(path).field("cache-status").contains("hit; ttl=-50");
     }
 
-    /** How often the origin is asked when a client asks like this for what is stored and fresh. */
+    /**
+     * Returns the number of requests to the origin for a client's request with this field, while a fresh response is
+     * stored.
+     */
     private int fetchesWith(String field) throws IOException {
         String path = live.fresh();
         live.get(path);

@@ -10,7 +10,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What becomes of stored responses on disk, changed while the store is open. */
+/** Tests live changes of the store's settings. */
 class LiveStoreTest {
     @RegisterExtension
     final LiveProxy live = new LiveProxy();
@@ -22,7 +22,7 @@ class LiveStoreTest {
         return live.in(directory).file("storage: [{path: disk, size: 64MiB}]\n" + settings);
     }
 
-    /** What the inspector says of a response that has just been stored. */
+    /** Returns the inspector's report about a response that has just been stored. */
     private LookupSource.LookupReport stored() throws Exception {
         String path = live.fresh();
         live.get(path);
@@ -37,7 +37,7 @@ class LiveStoreTest {
         return live.proxy().proxy().store().statistics().counters().bytesScrubbed();
     }
 
-    /** What is in segments that are full. */
+    /** The scrubber verifies full segments. */
     @LiveKey("store.scrub_rate")
     void scrubRate() throws Exception {
         live.script(request -> request.ok("Cache-Control: max-age=60\r\n", ProxyExtension.content(1 << 20)));

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What is stored and what is not, and who waits for whose fetch, changed while requests come. */
+/** Tests live changes of the rules of storing, and of waiting for other fetches. */
 class LiveStoringTest {
     @RegisterExtension
     final LiveProxy live = new LiveProxy();
@@ -13,14 +13,14 @@ class LiveStoringTest {
     /** Keeps the origin from answering. */
     private volatile CountDownLatch gate = new CountDownLatch(0);
 
-    /** Whether the gate stays shut a while longer, which is to change nothing before the settings do. */
+    /** True if the gate stays shut for a while longer. That has no effect before the settings change. */
     private boolean afterALull;
 
     private boolean isFetchedTwice() throws IOException {
         return live.isFetchedTwice(live.fresh());
     }
 
-    /** Has the origin answer with these fields once the gate is open. */
+    /** Makes the origin answer with these fields once the gate is open. */
     private LiveProxy behindTheGate(String fields, int length) {
         return live.script(request -> {
             gate.await();
@@ -28,7 +28,7 @@ class LiveStoringTest {
         });
     }
 
-    /** Whether a second request waits for what a first one is fetching; else it goes to the origin itself. */
+    /** Returns whether a second request waits for the first one's fetch; otherwise it goes to the origin. */
     private boolean isWaitedFor(String path, String... fields) throws Exception {
         gate = new CountDownLatch(1);
         ProxyExtension proxy = live.proxy();
@@ -195,7 +195,7 @@ class LiveStoringTest {
                 .turns(true, false, () -> isWaitedFor(live.fresh()));
     }
 
-    /** A part that begins far behind what is being read from the origin is fetched by itself. */
+    /** A part that begins far behind the fetched position is fetched separately. */
     @LiveKey("cache.fill_window")
     void fillWindow() throws Exception {
         behindTheGate("Cache-Control: max-age=60\r\n", 600_000)
@@ -203,7 +203,7 @@ class LiveStoringTest {
                 .turns(true, false, () -> isWaitedFor(live.fresh(), "Range: bytes=500000-\r\n"));
     }
 
-    /** What becomes of a fetch whose client leaves in the middle. */
+    /** Returns whether a fetch continues after its client has disconnected. */
     private boolean isStoredWithoutItsClient() throws Exception {
         gate = new CountDownLatch(1);
         ProxyExtension proxy = live.proxy();
@@ -227,7 +227,7 @@ class LiveStoringTest {
         return proxy.counted(Counter.FILLS_STORED) > stored;
     }
 
-    /** An origin that waits in the middle. */
+    /** Starts an origin that waits in the middle of its response. */
     private LiveProxy inTwoHalves(String settings) {
         return live.script(request -> {
                     request.send("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\nCache-Control: max-age=60\r\n\r\n");

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Certificates of addresses that speak TLS, changed while they serve. */
+/** Tests live changes of certificates. */
 class LiveTlsTest {
     private static final TestAuthority AUTHORITY = new TestAuthority("live");
     private static final Made ONE = AUTHORITY.issue("one.example");
@@ -44,7 +44,7 @@ class LiveTlsTest {
                 .file("listen: ['127.0.0.1:0', {address: '127.0.0.1:0', tls: {}}]\ntls: {" + tls + "}");
     }
 
-    /** The common name of the certificate that a client gets; the alert where it gets none. */
+    /** Returns the common name of the certificate that a client receives, or the alert. */
     private String shown(String name) throws IOException {
         try {
             X509Certificate shown =
@@ -85,7 +85,7 @@ class LiveTlsTest {
                 .turns("CN=one.example", "CN=two.example", () -> shown("y.example"));
     }
 
-    /** The output of openssl for a handshake with a name. */
+    /** Returns the output of openssl for a handshake with a name. */
     private String agreed(String name, String... options) throws Exception {
         Process process = new ProcessBuilder(Stream.concat(
                                 Stream.of(
@@ -157,7 +157,10 @@ class LiveTlsTest {
                 .turns(true, false, () -> agrees("client certificate CA names\nCN = live root", "-tls1_2"));
     }
 
-    /** openssl has no list of this authority: an empty file is none, and the certificate is refused with its settings. */
+    /**
+     * openssl has no list of this authority. An empty file is not a list, so the certificate is refused with its
+     * settings.
+     */
     @LiveKey("tls.certificates[].client_revocation_file")
     void clientRevocationsOfNames() throws Exception {
         writeAuthorities();
@@ -260,7 +263,7 @@ class LiveTlsTest {
                 .turns("CN=one.example", "refused", () -> shown("unknown.example"));
     }
 
-    /** An hour is longer than the test lasts. */
+    /** An hour is longer than the test. */
     @LiveKey("tls.check_interval")
     void checkInterval() throws Exception {
         file("certificates: [{directory: 1}], check_interval: <1h|100ms>")
@@ -279,7 +282,7 @@ class LiveTlsTest {
                 });
     }
 
-    /** A client resumes the session of its last connection where the file still has the key. */
+    /** A client resumes the session of its last connection if the file still contains the key. */
     @LiveKey("tls.ticket_keys_file")
     void ticketKeysFile() throws Exception {
         Files.write(directory.resolve("a.keys"), new byte[48]);

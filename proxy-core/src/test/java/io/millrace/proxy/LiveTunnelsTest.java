@@ -7,7 +7,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What holds for connections beside HTTP, in front of it and after it, changed while they are open. */
+/** Tests live changes for tunnels and for the PROXY protocol, with open connections. */
 class LiveTunnelsTest {
     @RegisterExtension
     final LiveProxy live = new LiveProxy();
@@ -26,7 +26,7 @@ class LiveTunnelsTest {
                                 live.proxy().client().send(longProxyHeader()).get("/")));
     }
 
-    /** Of version 2, for a connection of the proxy's own, with 200 bytes of a TLV that means nothing. */
+    /** Returns a header of version 2 for a local connection, with a TLV of 200 bytes that has no meaning. */
     private static byte[] longProxyHeader() throws IOException {
         ByteArrayOutputStream header = new ByteArrayOutputStream();
         header.write(RawInput.latin1("\r\n\r\n\0\r\nQUIT\n"));
@@ -49,7 +49,7 @@ class LiveTunnelsTest {
                 """);
     }
 
-    /** Beside a tunnel that is open all the while, one more; and a request, for which there is room in any case. */
+    /** Opens one more tunnel next to a permanent one, and sends a request, which is always permitted. */
     private void tunnelsMax(String file) throws Exception {
         live.script(request -> {
                     if (request.has("Upgrade")) {
@@ -86,11 +86,11 @@ class LiveTunnelsTest {
         try {
             WebSocketPeer.echo(request);
         } catch (IOException e) {
-            // The proxy ends it.
+            // The proxy closes the connection.
         }
     }
 
-    /** A tunnel that carries what it is given, until it ends. */
+    /** Checks a tunnel that transfers all bytes until it ends. */
     private void tunnel(String setting, Counter end) throws Exception {
         live.script(LiveTunnelsTest::echoToTheEnd)
                 .file("upgrade: [websocket]\ntimeouts: {" + setting + "}")

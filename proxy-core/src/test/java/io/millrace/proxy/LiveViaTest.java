@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What requests and answers say of this proxy, changed while it serves. */
+/** Tests live changes of Via and Server. */
 class LiveViaTest {
     @RegisterExtension
     final LiveProxy live = new LiveProxy();

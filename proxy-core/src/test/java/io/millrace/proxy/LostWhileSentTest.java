@@ -23,9 +23,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * What is stored of a response goes while the response is being sent: purged, taken out with its volume, rotten, replaced. The
- * client gets the rest from the origin, if that has the same representation, and else a connection that is cut; never bytes of
- * another one (RFC 9110 s13.1.5, RFC 9111 s3.4).
+ * Tests the loss of a stored response while it is sent: purged, taken offline with its volume, damaged, or replaced.
+ * The client receives the rest from the origin if the origin still has the same representation; otherwise its
+ * connection is closed. It never receives bytes of another representation (RFC 9110 s13.1.5, RFC 9111 s3.4).
  */
 class LostWhileSentTest {
     private static final int PIECE = 1 << 20;
@@ -40,7 +40,7 @@ class LostWhileSentTest {
     private final byte[] body = ProxyExtension.content(LENGTH);
     private final ConcurrentLinkedQueue<String> asked = new ConcurrentLinkedQueue<>();
     private volatile String tag = "\"one\"";
-    /** The origin answers a range with no more bytes, as it may (RFC 9110 s15.3.7). */
+    /** The origin answers a range with at most this many bytes, as permitted by RFC 9110 s15.3.7. */
     private volatile int mostAtOnce = LENGTH;
 
     private void start(RawOrigin.Script script) throws IOException {
@@ -55,7 +55,7 @@ class LostWhileSentTest {
         return "Cache-Control: max-age=1000\r\nETag: " + tag + "\r\n";
     }
 
-    /** An origin that knows ranges and If-Range; stops after this many bytes of content until the latch is open. */
+    /** Answers ranges and If-Range; stops after this many bytes of content until the latch is open. */
     private void answer(RawOrigin.Exchange request, int before, CountDownLatch go) throws Exception {
         String range = RawClient.field(request.head(), "range");
         String ifRange = RawClient.field(request.head(), "if-range");
@@ -98,7 +98,7 @@ class LostWhileSentTest {
                 .get(RawClient.WAIT_MILLIS, TimeUnit.MILLISECONDS);
     }
 
-    /** A client that has got its head and first block while the origin stands still with the second. */
+    /** Returns a client that has received the head and the first block, while the origin waits with the second one. */
     private RawClient halfServed(CountDownLatch go) throws Exception {
         start(request -> answer(request, request.number() == 2 ? 300_000 : LENGTH, go));
         storeFirstBlock();
@@ -143,7 +143,7 @@ class LostWhileSentTest {
         assertServedWhole(client);
     }
 
-    /** What may happen to an object while it is fetched and read. */
+    /** A change of an object while it is fetched and read. */
     enum Loss {
         PURGE,
         VOLUME_OUT
@@ -171,7 +171,7 @@ class LostWhileSentTest {
         assertTrue(asked.size() <= 2, asked::toString);
     }
 
-    /** One that lags reads from the store what the fast one has had long ago. */
+    /** A slow reader reads bytes from the store that the fast one received long before. */
     @ParameterizedTest
     @EnumSource(Loss.class)
     void fillOfWhichOneReaderLags(Loss how) throws Exception {
@@ -243,7 +243,7 @@ class LostWhileSentTest {
         assertEquals(2, asked.size());
     }
 
-    /** Without a strong validator nothing says that the origin's bytes are of the same representation. */
+    /** Without a strong validator it is unknown whether the origin's bytes are of the same representation. */
     @Test
     void lostWithoutStrongValidatorIsCut_rfc9110_s8_8_1() throws Exception {
         tag = "W/\"one\"";
@@ -272,7 +272,7 @@ class LostWhileSentTest {
         assertCut(client);
     }
 
-    /** The one that is being read is out of date; what has taken its place is not. */
+    /** The object that is being read is outdated; the one that has replaced it is not. */
     @Test
     void outdatedPartTakesNothingNewerAway() throws Exception {
         CountDownLatch go = new CountDownLatch(1);
@@ -298,7 +298,7 @@ class LostWhileSentTest {
         assertEquals(requests, proxy.origin().requests());
     }
 
-    /** An origin that sends a piece at a time loses no blocks: it is asked for the next one. */
+    /** An origin that sends a piece at a time causes no loss of blocks: the next piece is requested. */
     @Test
     void originThatSendsAPieceAtATime_rfc9110_s15_3_7() throws Exception {
         mostAtOnce = PIECE;
@@ -321,7 +321,7 @@ class LostWhileSentTest {
         assertTrue(asked.size() > 3, asked::toString);
     }
 
-    /** Too little at a time is no way to go on. */
+    /** With too few bytes in each response, the proxy stops requesting more. */
     @Test
     void originThatSendsAFewBytesAtATimeIsNotAskedForEver() throws Exception {
         start(this::answer);
@@ -340,7 +340,7 @@ class LostWhileSentTest {
         }
     }
 
-    /** However often blocks are lost, the fetches are bounded and the client gets all. */
+    /** However often blocks are lost, the number of fetches is limited and the client receives everything. */
     @Test
     void blocksThatRotAsSoonAsTheyAreStored() throws Exception {
         start(request -> {
@@ -354,7 +354,7 @@ class LostWhileSentTest {
         assertTrue(asked.size() < 2 * (LENGTH / PIECE + 1), asked::toString);
     }
 
-    /** An origin that always breaks off within a block: each time it must bring something, or there is no next time. */
+    /** An origin that always aborts within a block: each fetch must bring some bytes, or it is the last one. */
     @Test
     void originThatBreaksOffAgainAndAgainIsAskedABoundedNumberOfTimes() throws Exception {
         start(request -> {

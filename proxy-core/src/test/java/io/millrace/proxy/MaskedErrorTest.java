@@ -12,7 +12,9 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** An origin's error for which a stored response stands in does not replace that response, whatever lifetime it has. */
+/**
+ * Tests that an origin's error which a stored response masks does not replace that response, whatever its lifetime is.
+ */
 class MaskedErrorTest {
     private static final String GOOD = "Cache-Control: max-age=10\r\nETag: \"good\"\r\n";
     private static final String LASTING = "Cache-Control: max-age=60\r\n";
@@ -22,7 +24,7 @@ class MaskedErrorTest {
 
     private final CountDownLatch go = new CountDownLatch(1);
 
-    /** The first answer is good and then stale; from then on the origin fails, until a request has X-Well. */
+    /** The first response is good and becomes stale. From then on the origin fails, until a request has X-Well. */
     private void startFailing(String good, String error, String... settings) throws Exception {
         proxy.start(
                 request -> {
@@ -80,10 +82,10 @@ class MaskedErrorTest {
         }
     }
 
-    /** The client that insists gets the error, and takes the good response from nobody. */
+    /** A client that demands a new response receives the error, and the good response stays for the others. */
     @ParameterizedTest
     @CsvSource({"true", "false"})
-    void errorForAClientThatWantsNothingStoredReplacesNothing(String conditional) throws Exception {
+    void errorForAClientWithNoStoreReplacesNothing(String conditional) throws Exception {
         startFailing(GOOD, LASTING, "cache.ims_on_client_no_cache", conditional);
         go.countDown();
         assertEquals(503, getAndLeave("Cache-Control: no-cache\r\n").status());
@@ -123,7 +125,7 @@ class MaskedErrorTest {
         assertEquals("good", getAndLeave().text());
     }
 
-    /** Nothing stands in for it, so it is an answer like any other. */
+    /** No stored response masks the error, so it is stored like any other response. */
     @Test
     void errorThatIsNotMaskedIsStored() throws Exception {
         startFailing("Cache-Control: max-age=10, must-revalidate\r\nETag: \"good\"\r\n", LASTING);

@@ -22,7 +22,7 @@ class MemoryMetricsTest {
     final ProxyExtension test = new ProxyExtension();
 
     @Test
-    void thePartsAddUpToWhatTheKernelCounts() throws Exception {
+    void theSumOfThePartsIsTheCountOfTheKernel() throws Exception {
         byte[] body = ProxyExtension.content(BODY_BYTES);
         test.start(
                 request -> request.ok("Cache-Control: max-age=600\r\n", body),
@@ -40,7 +40,7 @@ class MemoryMetricsTest {
         MemorySource.MemoryReport report = metrics.memory();
         long sum = parts.values().stream().mapToLong(Long::longValue).sum();
         long kernel = ProcessMemory.anonymousBytes();
-        // Malloc of a test's JVM may have chunks in its arenas, and those count twice.
+        // Malloc may have chunks of the test's JVM in its arenas, which are then counted twice.
         long twice = Math.min(parts.get("malloc"), store.residentBytes() + store.idleBytes());
         assertTrue(
                 sum > kernel - kernel / 10 && sum < kernel + kernel / 10 + twice,

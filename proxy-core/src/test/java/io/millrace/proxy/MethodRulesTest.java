@@ -12,12 +12,15 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Which methods pass, by rule, and the two that count their hops (RFC 9110 s7.6.2, s9.3.6 to 9.3.8, s15.5.6). */
+/**
+ * Tests which methods are permitted, by rule, and the two methods with Max-Forwards (RFC 9110 s7.6.2, s9.3.6 to 9.3.8,
+ * s15.5.6).
+ */
 class MethodRulesTest {
     @RegisterExtension
     final ProxyExtension proxy = new ProxyExtension();
 
-    /** Answers with the head it got. */
+    /** Answers with the received head. */
     private void start(String... methods) throws IOException {
         proxy.start(
                 request -> request.ok("Cache-Control: no-store\r\n", RawInput.latin1(request.head())),
@@ -49,7 +52,7 @@ class MethodRulesTest {
     }
 
     @Test
-    void ruleWithAListLetsThroughWhatItNames() throws Exception {
+    void ruleWithAListAdmitsItsNames() throws Exception {
         start("GET", "PURGE-ALL");
         assertEquals(200, request("GET", "/a").status());
         assertEquals(200, request("PURGE-ALL", "/a").status());

@@ -34,7 +34,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** TLS settings per name: chosen by the name in the hello, and held to by the requests that follow. */
+/** Tests TLS settings per name: chosen by the name in the ClientHello, and enforced for the following requests. */
 class NameSettingsTest {
     private static final TestAuthority AUTHORITY = new TestAuthority("names");
     private static final TestAuthority OTHERS = new TestAuthority("others");
@@ -53,7 +53,8 @@ class NameSettingsTest {
         Files.writeString(directory.resolve("ca.pem"), AUTHORITY.rootPem());
         Files.writeString(directory.resolve("other.pem"), OTHERS.rootPem());
         for (String name : new String[] {"open", "asked", "strict", "foreign"}) {
-            // One certificate covers all names, as in a wildcard: HTTP/2 lets clients use one connection for them.
+            // One certificate covers all names, as a wildcard does: HTTP/2 lets clients use one connection for all of
+            // them.
             Made made = AUTHORITY.issue(
                     name + ".example", "open.example", "asked.example", "strict.example", "foreign.example");
             Files.writeString(directory.resolve(name + "-site.pem"), made.chainPem() + made.keyPem());
@@ -89,7 +90,7 @@ class NameSettingsTest {
                 Map.of("log.access.enabled", "false", "worker.event_loops", "1", "cache.ram_size", "32MiB"));
     }
 
-    /** Four names, from no client certificate to one of other authorities. */
+    /** Starts with four names, from one without client certificates to one with other authorities. */
     private void startPolicies() throws IOException {
         start(
                 ", client_ca_file: ca.pem",
@@ -114,7 +115,7 @@ class NameSettingsTest {
         return socket;
     }
 
-    /** The response to a request for a host on a connection that was made for a name. */
+    /** Returns the response to a request for a host on a connection that was made for a name. */
     private RawClient.Response get(SSLSocket socket, boolean http2, String host, String... more) throws Exception {
         if (http2) {
             List<String> fields = new ArrayList<>(List.of(request("GET", "/a")));
@@ -164,7 +165,7 @@ class NameSettingsTest {
         }
     }
 
-    /** A name with a stricter policy than the handshake's is not served, whatever the protocol. */
+    /** A name with a stricter policy than that of the handshake is not served, with any protocol. */
     @ParameterizedTest
     @CsvSource({
         "open, open, false, 200",
@@ -200,7 +201,7 @@ class NameSettingsTest {
         assertEquals(status == 200 ? 2 : 0, origin.requests());
     }
 
-    /** A stored response is no way around. */
+    /** The check also applies to stored responses. */
     @Test
     void aHitOfAStricterNameIsMisdirectedToo() throws Exception {
         originFields = "Cache-Control: max-age=600\r\n";
@@ -219,7 +220,7 @@ class NameSettingsTest {
         }
     }
 
-    /** CVE-2025-23419 between names of one address: openssl offers a session whatever the name is. */
+    /** CVE-2025-23419 between names of one address: openssl offers a session for any name. */
     @ParameterizedTest
     @CsvSource({"-tls1_2, open", "-tls1_2, asked", "-tls1_3, open", "-tls1_3, asked"})
     void aSessionOfAnotherNameOpensNoStricterOne(String version, String name) throws Exception {
@@ -244,7 +245,7 @@ class NameSettingsTest {
         assertTrue(known.contains("HTTP/1.1 200 "), known);
     }
 
-    /** The output of openssl for a request to a name. */
+    /** Returns the output of openssl for a request to a name. */
     private String openssl(String name, String... options) throws Exception {
         List<String> line = new ArrayList<>(List.of(
                 "openssl",
@@ -268,7 +269,7 @@ class NameSettingsTest {
     }
 
     @Test
-    void originsAreToldTheSubjectAndNothingForged() throws Exception {
+    void originsGetTheSubjectAndNothingForged() throws Exception {
         start(
                 ", client_ca_file: ca.pem, client_subject_field: X-Client-Subject",
                 element("open", ""),
@@ -297,7 +298,7 @@ class NameSettingsTest {
         }
     }
 
-    /** A response that varies by the field answers one client only; its key has no part of the certificate. */
+    /** A response that varies by the field is for one client only; its key contains no part of the certificate. */
     @Test
     void aResponseThatVariesByTheSubjectIsNotStored() throws Exception {
         originFields = "Cache-Control: max-age=600\r\nVary: x-client-subject\r\n";
@@ -331,7 +332,7 @@ class NameSettingsTest {
                 element("asked", ", hsts: {max_age: 0s}"),
                 element("strict", ", hsts: {max_age: 365d, include_subdomains: true, preload: true}"));
         for (boolean http2 : new boolean[] {false, true}) {
-            // A miss, then hits.
+            // A miss, followed by hits.
             for (int i = 0; i < 3; i++) {
                 try (SSLSocket socket =
                         dial(AUTHORITY.clientContext(null), name + ".example", http2 ? "h2" : "http/1.1")) {
@@ -359,7 +360,7 @@ class NameSettingsTest {
                 ", hsts: {max_age: 1d, preload: true} | needs include_subdomains: true and a max_age of at least 365d",
                 ", hsts: {max_age: 11000d} | tls.certificates[0].hsts.max_age: 11000d is above the limit"
             })
-    void namesWhatIsWrong(String settings, String problem) {
+    void reportsTheProblem(String settings, String problem) {
         String found = parse("", element("open", settings)).text();
         assertTrue(found.contains(problem), found);
     }
@@ -392,7 +393,7 @@ class NameSettingsTest {
                         .certificates().stream().map(each -> each.settings()).toList());
     }
 
-    /** A certificate with settings that cannot be used is refused with its reason, and takes no other one down. */
+    /** A certificate with unusable settings is refused with the reason, and does not affect other certificates. */
     @Test
     void wrongSettingsOfANameTakeNoOtherDown() throws Exception {
         start("", element("open", ""), element("strict", ", ciphers: [NONE_SUCH]"));

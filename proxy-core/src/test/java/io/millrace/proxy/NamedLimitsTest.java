@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Who meets a limit is told its name, and so is the operator. */
+/** Tests that exceeded limits are named to clients and operators. */
 class NamedLimitsTest {
     private static final long QUIET_NANOS = 1000;
 
@@ -53,7 +53,7 @@ class NamedLimitsTest {
     }
 
     @Test
-    void soIsOneOfWhichMoreComesThanTheLimit() throws Exception {
+    void chunkedBodyAboveTheLimitIsRefusedToo() throws Exception {
         start();
         RawClient chunked = proxy.client().send(HEAD + "Transfer-Encoding: chunked\r\n\r\n");
         chunked.send("10000\r\n").send(new byte[0x10000]).send("\r\n1\r\na\r\n");

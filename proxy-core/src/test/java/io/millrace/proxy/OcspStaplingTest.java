@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Staples from OpenSSL's responder to OpenSSL's client, with the proxy between them. */
+/** Tests staples from OpenSSL's responder to OpenSSL's client through the proxy. */
 class OcspStaplingTest {
     private static final TestAuthority AUTHORITY = new TestAuthority("staples");
     private static final String STAPLED = "OCSP Response Status: successful";
@@ -142,7 +142,7 @@ class OcspStaplingTest {
     }
 
     @Test
-    void handshakesGoOnWithoutAStapleAndTheReasonIsKnown() throws IOException {
+    void handshakesContinueWithoutAStapleAndTheReasonIsReported() throws IOException {
         responder = OpenSslResponder.start(AUTHORITY, directory, port, 'R', 60, site("www.example.com", true));
         start("", "{certificate: www.example.com.pem}");
         TlsAdmin admin = new TlsAdmin(proxy.serverTls(), System::currentTimeMillis);

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What operators see of groups of origins, and put down and up. */
+/** Tests the admin API for groups of origins: the list, and marking hosts down and up. */
 class OriginAdminTest {
     private static final long T = 1_767_225_600_000L;
 
@@ -89,14 +89,14 @@ class OriginAdminTest {
     }
 
     @Test
-    void whatIsNoOriginIsRefusedWithWhatThereIs() {
+    void unknownOriginsAreRefusedWithTheKnownNames() {
         CompletionException refused = assertThrows(CompletionException.class, () -> now(admin.down("shpo", "", 0)));
         assertTrue(refused.getCause() instanceof AdminException);
         assertTrue(refused.getCause().getMessage().contains("shop/10.0.0.2:80"), refused.getMessage());
     }
 
     @Test
-    void aHostThatIsPutDownIsShownWithReasonAndTimesAndComesBackByItself() {
+    void aHostMarkedDownIsShownWithReasonAndTimesAndIsUpAgainByItself() {
         Host host = now(admin.down("10.0.0.2", "deploy", 600)).get(0);
         assertEquals("deploy", host.reason());
         assertEquals(T / 1000, host.since());
@@ -106,7 +106,7 @@ class OriginAdminTest {
     }
 
     @Test
-    void whatIsPutDownIsKnownToTheNextProxy() throws IOException {
+    void theNextProxyHasTheHostsMarkedDown() throws IOException {
         now(admin.down("shop/10.0.0.1:8080", "disk\nfull, as ever", 0));
         now(admin.down("10.0.0.2", "deploy", 600));
         OriginGroups next = new OriginGroups();
@@ -130,7 +130,7 @@ class OriginAdminTest {
     }
 
     @Test
-    void whenItCannotBeKeptTheAnswerSaysSoAndItHoldsHereAllTheSame() {
+    void aMarkThatCannotBeSavedIsReportedAndInForce() {
         OriginAdmin nowhere = new OriginAdmin(groups, () -> now, new OriginMarks(directory.resolve("no/such/file")));
         CompletionException refused = assertThrows(CompletionException.class, () -> now(nowhere.down("shop", "", 0)));
         assertTrue(refused.getCause() instanceof AdminException, refused.toString());
@@ -153,7 +153,7 @@ class OriginAdminTest {
     }
 
     @Test
-    void whatIsPutDownIsKnownToTheNextProxyWhereItsGroupHasAnotherName() {
+    void theNextProxyHasTheHostsMarkedDownOfARenamedGroup() {
         now(admin.down("shop/10.0.0.1:8080", "deploy", 0));
         OriginGroups next = new OriginGroups();
         next.apply(ProxyConfig.builder()
@@ -168,7 +168,7 @@ class OriginAdminTest {
     }
 
     @Test
-    void whatIsPutDownIsStillInTheFileWhenItsGroupHasAnotherName() throws IOException {
+    void hostsPutDownOfARenamedGroupStayInTheFile() throws IOException {
         now(admin.down("shop", "deploy", 0));
         groups.apply(ProxyConfig.builder()
                 .origins("store", ConfigValues.empty(), List.of("http://10.0.0.1:8080", "http://10.0.0.2"))
@@ -189,7 +189,7 @@ class OriginAdminTest {
     }
 
     @Test
-    void whatWasSeenOfAHostIsKnownToTheNextProxy() {
+    void theNextProxyHasTheHistoryOfAHost() {
         Path file = directory.resolve("origins.seen");
         serve(groups, 0, T + 1000);
         groups.newLoop().begin("shop", config -> 0, T).next(true, T).failed(OriginFailure.Reason.RESET, T + 2000);
@@ -219,7 +219,7 @@ class OriginAdminTest {
     }
 
     @Test
-    void whoHasEndedWritesOverNobody() throws IOException {
+    void aStoppedProxyOverwritesNothing() throws IOException {
         Path file = directory.resolve("origins.seen");
         OriginRecords records = new OriginRecords(file, groups);
         records.end();
@@ -230,7 +230,7 @@ class OriginAdminTest {
     }
 
     @Test
-    void aFileOfRecordsThatCannotBeReadTellsNothing() throws IOException {
+    void anUnreadableRecordsFileHasNoValues() throws IOException {
         Path file = directory.resolve("origins.seen");
         Files.writeString(file, "shop http://10.0.0.1:8080 x 1 2 3 4\nshop\n\n");
         new OriginRecords(file, groups).restore();

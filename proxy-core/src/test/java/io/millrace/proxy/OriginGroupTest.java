@@ -32,7 +32,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Several origins behind one rule, on the wire: who is asked, what is repeated elsewhere, and what never is. */
+/** Tests several origins of one rule: the choice of the host, retries, and requests that are never retried. */
 class OriginGroupTest {
     private static final RawOrigin.Script OK =
             request -> request.ok("Cache-Control: no-store\r\n", RawInput.latin1("ok"));
@@ -70,7 +70,7 @@ class OriginGroupTest {
         proxy.start(OK, config -> more.apply(withGroup(config, group)));
     }
 
-    /** The first of the hosts that is live gets all, so that a test knows who is asked. */
+    /** The first available host receives all requests, so that the test knows the host. */
     private ProxyConfig.Builder withGroup(ProxyConfig.Builder config, UnaryOperator<ConfigValues.Builder> group) {
         ConfigValues.Builder settings =
                 ConfigValues.builder().set(OriginGroupKeys.POLICY, OriginGroupConfig.Policy.FIRST_LIVE);
@@ -107,7 +107,7 @@ class OriginGroupTest {
         assertEquals("shop.internal", RawClient.field(head, "host"));
     }
 
-    /** It says who is next, as often as it is asked, and takes nobody's turn. */
+    /** The dry run names the next host repeatedly, and does not advance the rotation. */
     @Test
     void explainingTakesNoTurn() throws Exception {
         origin(request -> request.ok("Cache-Control: no-store\r\n", RawInput.latin1("0")));
@@ -120,9 +120,9 @@ class OriginGroupTest {
         }
     }
 
-    /** RFC 5861 s3: the answer is the cache's, whoever is asked aside. */
+    /** RFC 5861 s3: the response is the stored one, whichever host validates it in the background. */
     @Test
-    void explainingAStaleAnswerSaysItsStatusAndWhoIsAskedAside() throws Exception {
+    void explanationOfAStaleAnswerHasItsStatusAndOriginHost() throws Exception {
         origin(request -> request.ok("Cache-Control: max-age=5, stale-while-revalidate=60\r\n", RawInput.latin1("0")));
         start(group -> group, config -> config);
         proxy.get("/x");
@@ -188,7 +188,7 @@ class OriginGroupTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"refused", "reset", "bad", "502", "503", "504"})
-    void whatOneDoesNotAnswerAnotherDoes(String fault) throws IOException {
+    void anotherHostAnswersIfOneFails(String fault) throws IOException {
         switch (fault) {
             case "refused" -> origin(OK);
             case "reset" -> origin(RESET);
@@ -249,7 +249,7 @@ class OriginGroupTest {
                 List.of(1, 1, 0, 0), origins.stream().map(RawOrigin::requests).toList());
     }
 
-    /** RFC 9110 s9.2.2: a request that is not idempotent may have been acted upon. */
+    /** RFC 9110 s9.2.2: a request that is not idempotent may have been processed. */
     @ParameterizedTest
     @CsvSource({"POST,''", "POST,content", "PATCH,content"})
     void aMethodThatIsNotIdempotentIsNeverRepeated(String method, String content) throws IOException {
@@ -269,7 +269,7 @@ class OriginGroupTest {
         assertEquals(0, origins.get(1).requests());
     }
 
-    /** RFC 9110 s9.2.2: where nothing was sent nothing can have been acted upon. */
+    /** RFC 9110 s9.2.2: if nothing was sent, nothing was processed. */
     @ParameterizedTest
     @CsvSource({"POST,''", "POST,content", "PUT,content"})
     void whereNoConnectionCouldBeMadeAnyMethodGoesElsewhere(String method, String content) throws IOException {
@@ -311,7 +311,7 @@ class OriginGroupTest {
         assertArrayEquals(content, client.response().content());
     }
 
-    /** After an interim response the client has seen something of this host (RFC 9110 s15.2). */
+    /** After an interim response the client has received bytes of this host (RFC 9110 s15.2). */
     @Test
     void nothingIsRepeatedAfterAClientHasSeenAnything() throws IOException {
         origin(request -> {
@@ -340,7 +340,7 @@ class OriginGroupTest {
     }
 
     @Test
-    void aHostThatFailsInARowGetsNoMoreRequestsUntilItsTrial() throws IOException {
+    void aHostWithFailuresInARowGetsNoRequestsUntilItsTrial() throws IOException {
         origin(OK);
         origin(OK);
         start();
@@ -391,7 +391,7 @@ class OriginGroupTest {
     }
 
     @Test
-    void aReloadKeepsWhatIsKnownOfAHost() throws IOException {
+    void aReloadKeepsTheStateOfAHost() throws IOException {
         origin(RESET);
         origin(OK);
         start();
@@ -432,7 +432,7 @@ class OriginGroupTest {
     }
 
     @Test
-    void requestsFailAtOnceWhereNobodyIsUpAndTheGroupSaysSo() throws IOException {
+    void requestsFailAtOnceWithoutAnyHostUpByGroupSetting() throws IOException {
         origin(RESET);
         start(
                 settings -> settings.set(OriginGroupKeys.WHEN_ALL_DOWN, OriginGroupConfig.WhenAllDown.FAIL),
@@ -458,9 +458,9 @@ class OriginGroupTest {
         assertTrue(response.field("cache-status").contains("connect-refused"), response.head());
     }
 
-    /** Clients learn why, not where: the hosts are of nobody's concern. */
+    /** Clients are told the reason, but not the hosts. */
     @Test
-    void clientsAreNotToldOfTheHosts() throws IOException {
+    void clientsDoNotSeeTheHosts() throws IOException {
         origin(RESET);
         origin(RESET);
         start();
@@ -470,7 +470,7 @@ class OriginGroupTest {
     }
 
     @Test
-    void theLogSaysWhichHostAnsweredAndWhichWereTried(@TempDir Path directory) throws IOException {
+    void theLogContainsTheAnsweringHostAndTheTriedHosts(@TempDir Path directory) throws IOException {
         Path log = directory.resolve("access.log");
         origin(status(503));
         origin(RESET);

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Which origins are believed, what they are shown, and what becomes of files that change or are faulty. */
+/** Tests TLS to origins: accepted certificates, client certificates, and files that change or are faulty. */
 class OriginTlsTest {
     private static final TestAuthority AUTHORITY = new TestAuthority("origins");
     private static final TestAuthority OTHER = new TestAuthority("others");
@@ -81,7 +81,7 @@ class OriginTlsTest {
         "warn,  200, 200, 200",
         "off,   200, 200, 200"
     })
-    void verifiesWhatItIsToldTo(String verify, int trusted, int otherName, int otherIssuer) throws Exception {
+    void verifiesByTheSetting(String verify, int trusted, int otherName, int otherIssuer) throws Exception {
         try (TlsOrigin misnamed = new TlsOrigin(AUTHORITY, AUTHORITY.issue("else.example"));
                 TlsOrigin unknown = new TlsOrigin(AUTHORITY, OTHER.issue("localhost"))) {
             start(
@@ -95,7 +95,7 @@ class OriginTlsTest {
         }
     }
 
-    /** The origin closes each connection, and the second one resumes the first one's session. */
+    /** The origin closes each connection, and the second connection resumes the session of the first one. */
     @Test
     void resumesSessions() throws Exception {
         start(AUTHORITY.issue("localhost"), "ca_file: ca.pem");
@@ -112,13 +112,13 @@ class OriginTlsTest {
         assertEquals(502, status());
         write("other.pem", AUTHORITY);
         ProxyExtension.await("the authorities", this::isAnswered);
-        // A faulty version changes nothing.
+        // A faulty version has no effect.
         Files.writeString(directory.resolve("other.pem"), "nothing");
         write("ca.pem", OTHER);
         assertEquals(200, status());
     }
 
-    /** Never the system's trust store in place of a file that is not there. */
+    /** The system's trust store is never used in place of a missing file. */
     @Test
     void failsWithoutItsFilesUntilTheyAreThere() throws Exception {
         start(AUTHORITY.issue("localhost"), "ca_file: late.pem");
@@ -146,7 +146,7 @@ class OriginTlsTest {
                 "origin: {tls: {ca_file: none.pem}} | none.pem: no such file",
                 "origin: {tls: {ca_file: ca.pem, verify: off}} | origin.tls.ca_file: is not used: verify is off"
             })
-    void namesWhatIsWrong(String text, String problem) {
+    void reportsTheProblem(String text, String problem) {
         String found = ConfigLoader.parse(
                         text + "\nlisten: [':1']\nremap: [{map: /, to: http://o/}]", "m.yaml", directory, Map.of())
                 .text();

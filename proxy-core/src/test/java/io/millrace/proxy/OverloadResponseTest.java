@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** An origin whose answers are errors: what is stored serves longer until it is well again. */
+/** Tests an origin that answers with errors: stored responses are used longer until it recovers. */
 class OverloadResponseTest {
     @RegisterExtension
     final ProxyExtension proxy = new ProxyExtension();
@@ -49,7 +49,7 @@ class OverloadResponseTest {
         return gauge;
     }
 
-    /** Asks for what is not stored until the gauge says so; the windows are of real time. */
+    /** Requests objects that are not stored until the gauge changes; the windows are in real time. */
     private void askUntil(boolean over) throws Exception {
         ill.set(over);
         ProxyExtension.await("overload to be " + over, () -> {
@@ -63,7 +63,7 @@ class OverloadResponseTest {
     }
 
     @Test
-    void whatIsStoredServesLongerWhileTheOriginFailsAndNotAfterwards() throws Exception {
+    void storedResponsesServeLongerOnlyWhileTheOriginFails() throws Exception {
         start();
         assertEquals("answer 1", proxy.get("/old").text());
         proxy.advanceSeconds(12);
@@ -72,7 +72,7 @@ class OverloadResponseTest {
         assertEquals("answer 1", stale.text());
         assertTrue(stale.head().contains("detail=overload"), stale.head());
         assertTrue(stale.head().contains("hit; ttl=-2"), stale.head());
-        // Without a lifetime: stored for a moment, which is over after two seconds.
+        // A response without a lifetime is stored for a moment, which is over after two seconds.
         assertEquals("answer 2", proxy.get("/new").text());
         ProxyExtension.await(
                 "the end of its fetch", () -> proxy.proxy().shared().collapser().size() == 0);

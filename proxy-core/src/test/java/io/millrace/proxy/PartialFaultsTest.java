@@ -18,7 +18,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Origins whose answers to ranges are odd, short, or contradict themselves: nobody waits for ever or gets other bytes. */
+/**
+ * Tests origins with odd, short or contradictory responses to ranges: no client waits for ever or receives wrong bytes.
+ */
 class PartialFaultsTest {
     private static final int PIECE = 1 << 20;
     private static final int LENGTH = 3 * PIECE + 1000;
@@ -43,7 +45,7 @@ class PartialFaultsTest {
         return "Range: bytes=" + first + "-" + last + "\r\n";
     }
 
-    /** An origin that answers ranges with at most this many bytes. */
+    /** Answers ranges with at most this many bytes. */
     private void answer(RawOrigin.Exchange request, String fields) throws IOException {
         String range = RawClient.field(request.head(), "range");
         asked.add(range == null ? "whole" : range.substring("bytes=".length()));
@@ -71,7 +73,7 @@ class PartialFaultsTest {
         assertArrayEquals(Arrays.copyOfRange(body, first, last + 1), response.content());
     }
 
-    /** RFC 9110 s15.3.7: an origin may send less than was asked for. */
+    /** RFC 9110 s15.3.7: an origin may send less than requested. */
     @Test
     void blockOfWhichTheOriginSendsAPart_rfc9110_s15_3_7() throws Exception {
         startOnDisk(request -> answer(request, TAGGED));
@@ -96,16 +98,18 @@ class PartialFaultsTest {
         assertArrayEquals(body, proxy.get("/a").content());
     }
 
-    /** The proxy asks from the piece's first byte on; what ends before the client's first byte is no answer for it. */
+    /**
+     * The proxy requests from the piece's first byte on. A part that ends before the client's first byte is useless.
+     */
     @Test
-    void partThatEndsBeforeWhatWasAskedFor_rfc9110_s15_3_7() throws Exception {
+    void partThatEndsBeforeTheRequestedRange_rfc9110_s15_3_7() throws Exception {
         mostAtOnce = 1000;
         startOnDisk(request -> answer(request, TAGGED));
         assertPart(PIECE + 1500, PIECE + 1509, proxy.get("/a", range(PIECE + 1500, PIECE + 1509)));
         assertEquals(List.of(PIECE + "-" + (2 * PIECE - 1), "whole"), List.copyOf(asked));
     }
 
-    /** RFC 9110 s14.4: a length that the content contradicts is no length. */
+    /** RFC 9110 s14.4: a length that contradicts the content is ignored. */
     @Test
     void shortContentIsNeverTheWhole() throws Exception {
         boolean[] lies = {true};
@@ -121,7 +125,7 @@ class PartialFaultsTest {
         assertArrayEquals(body, proxy.get("/a").content());
     }
 
-    /** How an origin may say that {@code bytes 4-9/10} come, of which it then sends five. */
+    /** Ways in which an origin announces {@code bytes 4-9/10} and then sends five bytes. */
     enum ShortOf {
         CONTENT_LENGTH("Content-Length: 6\r\n", "45678"),
         CHUNKS("Transfer-Encoding: chunked\r\n", "5\r\n45678\r\n0\r\n\r\n"),
@@ -138,7 +142,10 @@ class PartialFaultsTest {
         }
     }
 
-    /** RFC 9110 s14.4, RFC 9112 s8: a part that is shorter than it says is incomplete: the client can tell, and nobody gets it. */
+    /**
+     * RFC 9110 s14.4, RFC 9112 s8: a part shorter than announced is incomplete. Its client can detect that, and no
+     * other client receives it.
+     */
     @ParameterizedTest
     @EnumSource(ShortOf.class)
     void partThatEndsEarlyIsCutAndNotStored_rfc9112_s8(ShortOf how) throws Exception {
@@ -169,7 +176,9 @@ class PartialFaultsTest {
         assertEquals(2, asked.size());
     }
 
-    /** A content length that contradicts Content-Range: the one who asked gets what came, nobody else does. */
+    /**
+     * A Content-Length that contradicts Content-Range: the requesting client receives the bytes, and no other client.
+     */
     @Test
     void partThatContradictsItselfIsNotStored_rfc9110_s14_4() throws Exception {
         proxy.start(request -> {
@@ -182,7 +191,7 @@ class PartialFaultsTest {
         assertEquals(2, asked.size());
     }
 
-    /** RFC 9211 s2.3: fwd-status is what the origin said, also where its part was the whole. */
+    /** RFC 9211 s2.3: fwd-status is the origin's status, also if its part was the whole. */
     @Test
     void forwardStatusIsTheOriginsOwn_rfc9211_s2_3() throws Exception {
         startOnDisk(request -> {
@@ -201,7 +210,7 @@ class PartialFaultsTest {
         assertStatus("fwd=partial; fwd-status=200", proxy.getAndSettle("/ignores", range(PIECE, PIECE + 9)));
     }
 
-    /** What is sent before the origin was asked for the rest cannot say how it answered. */
+    /** A head that is sent before the origin answers cannot contain its status. */
     @Test
     void forwardStatusIsLeftOutWhereTheOriginHasNotAnsweredYet_rfc9211_s2_3() throws Exception {
         startOnDisk(request -> answer(request, TAGGED));
@@ -216,7 +225,7 @@ class PartialFaultsTest {
         assertTrue(told.contains(expected), told);
     }
 
-    /** HEAD is answered with the whole's fields; nothing is fetched by range for it. */
+    /** HEAD is answered with the fields of the whole; no range is fetched for it. */
     @Test
     void headOfAStoredPart() throws Exception {
         mostAtOnce = 1000;
@@ -240,9 +249,9 @@ class PartialFaultsTest {
         assertEquals(List.of("0-" + (PIECE - 1), "head null", "1000-"), List.copyOf(asked));
     }
 
-    /** The client gets what it asked for, not the more that the proxy asked for. */
+    /** The client receives the requested bytes, without the additional ones that the proxy requested. */
     @Test
-    void partOfUnknownLengthIsCutToWhatWasAsked() throws Exception {
+    void partOfUnknownLengthIsCutToTheRequestedRange() throws Exception {
         proxy.start(request -> part(request, TAGGED, "bytes 0-999/*", 0, 1000));
         RawClient.Response part = proxy.get("/a", range(5, 9));
         assertEquals(206, part.status());
@@ -250,7 +259,7 @@ class PartialFaultsTest {
         assertArrayEquals(Arrays.copyOfRange(body, 5, 10), part.content());
     }
 
-    /** A first position that no content has is not a number of bytes at the end. */
+    /** A first position behind every content is not a suffix length. */
     @Test
     void firstPositionBeyondEverything() throws Exception {
         proxy.start(request -> {
@@ -264,9 +273,9 @@ class PartialFaultsTest {
         assertEquals(List.of("bytes=" + first + "-", "bytes=-500"), List.copyOf(asked));
     }
 
-    /** Who waits for a block that another has claimed gets it when the other's fetch fails. */
+    /** A request that waits for a block claimed by another one receives it also if the other's fetch fails. */
     @Test
-    void fetchOfABlockThatFailsIsTakenOverByWhoWaits() throws Exception {
+    void failedFetchOfABlockIsTakenOverByAWaitingRequest() throws Exception {
         CountDownLatch go = new CountDownLatch(1);
         boolean[] broken = {false};
         startOnDisk(request -> {

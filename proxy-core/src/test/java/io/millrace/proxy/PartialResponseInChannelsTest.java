@@ -1,5 +1,5 @@
 package io.millrace.proxy;
 
-/** The same as in {@link PartialResponseTest}, without the fast lane. */
+/** Runs {@link PartialResponseTest} without the fast lane. */
 @InChannels
 class PartialResponseInChannelsTest extends PartialResponseTest {}

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Parts of responses: stored, served, completed and put together (RFC 9110 s14, RFC 9111 s3.3, s3.4). */
+/** Tests parts of responses: stored, served, completed and combined (RFC 9110 s14, RFC 9111 s3.3, s3.4). */
 class PartialResponseTest {
     private static final int LENGTH = 5_000_000;
     /** Short enough for RAM alone. */
@@ -43,12 +43,12 @@ class PartialResponseTest {
     Path directory;
 
     private byte[] body = ProxyExtension.content(LENGTH);
-    /** The origin answers a range that has an end with no more bytes, as it may (RFC 9110 s15.3.7). */
+    /** The origin answers a range that has an end with at most this many bytes, as permitted by RFC 9110 s15.3.7. */
     private int mostAtOnce = Integer.MAX_VALUE;
 
     private final ConcurrentLinkedQueue<String> asked = new ConcurrentLinkedQueue<>();
 
-    /** An origin that knows ranges: of the content, with these fields. */
+    /** Answers ranges of the content, with these fields. */
     private void answer(RawOrigin.Exchange request, String fields, byte[] content) throws IOException {
         String range = RawClient.field(request.head(), "range");
         asked.add(range == null ? "whole" : range.substring("bytes=".length()));
@@ -81,7 +81,7 @@ class PartialResponseTest {
         assertArrayEquals(Arrays.copyOfRange(body, first, last + 1), response.content());
     }
 
-    /** What is stored in RAM alone is no run of blocks, whatever a later configuration says of disks. */
+    /** An object in RAM alone is not stored in blocks, also after a reload that adds a disk. */
     @Test
     void aDiskThatIsNamedInAReloadIsTheNextProxys() throws Exception {
         proxy.start(request -> answer(request, TAGGED, body));
@@ -103,7 +103,7 @@ class PartialResponseTest {
     }
 
     @Test
-    void whatIsMissingOfAStoredBodyAloneIsFetched_rfc9111_s3_4() throws Exception {
+    void onlyMissingPartsOfAStoredBodyAreFetched_rfc9111_s3_4() throws Exception {
         startOnDisk(request -> answer(request, TAGGED, body));
         assertArrayEquals(body, proxy.getAndSettle("/a").content());
         CacheStore<StoredHead> store = proxy.proxy().store();
@@ -141,7 +141,7 @@ class PartialResponseTest {
         assertEquals(4, asked.size());
     }
 
-    /** RFC 9111 s3.4: nothing is put together but under an equal strong validator. */
+    /** RFC 9111 s3.4: parts are combined only with equal strong validators. */
     @Test
     void changedRepresentationDropsTheOldBlocks_rfc9111_s3_4() throws Exception {
         byte[] other = new byte[LENGTH];
@@ -197,7 +197,7 @@ class PartialResponseTest {
     }
 
     @Test
-    void manyWhoWantOneBlockFetchItOnce() throws Exception {
+    void manyReadersOfOneBlockFetchItOnce() throws Exception {
         CountDownLatch go = new CountDownLatch(1);
         proxy.start(
                 request -> {
@@ -219,9 +219,9 @@ class PartialResponseTest {
         assertEquals(List.of(PIECE + "-" + (2 * PIECE - 1)), List.copyOf(asked));
     }
 
-    /** RFC 9111 s3.3: a part answers what lies within it, also without a disk and without a validator. */
+    /** RFC 9111 s3.3: a part answers requests within it, also without a disk and without a validator. */
     @Test
-    void partIsReusedForWhatLiesWithinIt_rfc9111_s3_3() throws Exception {
+    void partIsReusedForARangeWithinIt_rfc9111_s3_3() throws Exception {
         body = ProxyExtension.content(IN_RAM);
         proxy.start(request -> answer(request, "Cache-Control: max-age=1000\r\n", body));
         assertPart(body.length - 1000, body.length - 1, proxy.getAndSettle("/a", "Range: bytes=-1000\r\n"));
@@ -241,7 +241,7 @@ class PartialResponseTest {
         assertEquals(List.of("-1000", "whole"), List.copyOf(asked));
     }
 
-    /** RFC 9111 s3.4: first part and rest under an equal strong validator are the whole. */
+    /** RFC 9111 s3.4: a first part and the rest with equal strong validators become the whole. */
     @Test
     void firstPartAndRestBecomeTheWhole_rfc9111_s3_4() throws Exception {
         body = ProxyExtension.content(IN_RAM);
@@ -257,7 +257,7 @@ class PartialResponseTest {
         assertEquals(2, asked.size());
     }
 
-    /** RFC 9111 s3.4: without a strong validator they are not put together. */
+    /** RFC 9111 s3.4: without a strong validator parts are not combined. */
     @Test
     void partsWithoutStrongValidatorAreNotPutTogether_rfc9111_s3_4() throws Exception {
         body = ProxyExtension.content(IN_RAM);
@@ -269,7 +269,7 @@ class PartialResponseTest {
     }
 
     @Test
-    void shortResponseComesWholeForARange() throws Exception {
+    void shortResponseIsSentWholeForARange() throws Exception {
         byte[] few = ProxyExtension.content(1000);
         proxy.start(request -> answer(request, TAGGED, few));
         RawClient.Response part = proxy.getAndSettle("/a", range(10, 19));
@@ -281,7 +281,7 @@ class PartialResponseTest {
         assertEquals(1, asked.size());
     }
 
-    /** RFC 9110 s14.6: several ranges of what is stored. */
+    /** RFC 9110 s14.6: several ranges of a stored response. */
     @Test
     void severalRangesOfAStoredResponse_rfc9110_s14_6() throws Exception {
         byte[] few = ProxyExtension.content(1000);
@@ -305,16 +305,16 @@ class PartialResponseTest {
         return new String(bytes, from, to - from, java.nio.charset.StandardCharsets.ISO_8859_1);
     }
 
-    /** A 206 that may not be stored answers the one who asked, for what was asked. */
+    /** A 206 that must not be stored answers only the requesting client, with the requested bytes. */
     @Test
-    void unstorablePartAnswersWhatWasAsked() throws Exception {
+    void unstorablePartAnswersTheRequest() throws Exception {
         proxy.start(request -> answer(request, "Cache-Control: no-store\r\nETag: \"one\"\r\n", body));
         assertPart(5, 9, proxy.getAndSettle("/a", range(5, 9)));
         assertPart(5, 9, proxy.getAndSettle("/a", range(5, 9)));
         assertEquals(2, asked.size());
     }
 
-    /** Nothing truncated is stored as complete: what came is kept as blocks, and only the rest is fetched. */
+    /** A truncated response is not stored as complete: its bytes are kept as blocks, and only the rest is fetched. */
     @Test
     void brokenOffFetchIsContinued() throws Exception {
         boolean[] broken = {false};

@@ -33,7 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What {@code pin_in_cache} keeps on a disk that is full many times over. */
+/** Tests that {@code pin_in_cache} keeps responses on a disk that is overwritten many times. */
 class PinInCacheTest {
     private static final int LENGTH = 200_000;
     private static final int DISK = 8 << 20;
@@ -47,10 +47,10 @@ class PinInCacheTest {
 
     private volatile Runnable beforeConfirming = () -> {};
 
-    /** Paths that the origin was asked for without a condition. */
+    /** Paths that the origin received without a condition. */
     private final Set<String> sent = ConcurrentHashMap.newKeySet();
 
-    /** A disk of 8 MiB, next to no RAM, and a rule that pins what lies under /pin for ten years. */
+    /** Starts with a disk of 8 MiB, little RAM, and a rule that pins the responses under /pin for ten years. */
     private void start(String permit, String more) throws IOException {
         proxy.start(
                 request -> {
@@ -79,7 +79,10 @@ class PinInCacheTest {
                 ProxyExtension.content(LENGTH), proxy.getAndSettle(path).content());
     }
 
-    /** Stores other responses, half as much again as the disk takes: they are asked for twice, as admission wants it. */
+    /**
+     * Stores other responses, one and a half times the size of the disk. They are requested twice, as admission
+     * requires.
+     */
     private void fill(int round) throws IOException {
         long until = written() + DISK / 2 * 3;
         for (int i = 0; written() < until; i++) {
@@ -93,7 +96,7 @@ class PinInCacheTest {
         return ring().bytesWritten() - ring().bytesCarried();
     }
 
-    /** Whether the origin had to send the content, not only to confirm it. */
+    /** Returns whether the origin had to send the content, and not only confirm it. */
     private boolean isFetched(String path) throws IOException {
         sent.clear();
         get(path);
@@ -105,7 +108,7 @@ class PinInCacheTest {
     void aPinnedResponseStaysAndIsValidatedWhenItIsStale(String more) throws Exception {
         start("true", more);
         fill(1);
-        // Admission lets it pass at its first request; nobody asks for it again.
+        // Admission accepts it at its first request; it is not requested again.
         get("/pin/a");
         get("/other/once");
         fill(2);
@@ -131,10 +134,10 @@ class PinInCacheTest {
         return proxy.proxy().store().statistics().volumes().get(0).ring();
     }
 
-    /** Of a purge of the URL itself the disk knows only the marker; of one of the host nothing. */
+    /** For a purge of the URL itself the disk has only the marker; for one of the host it has nothing. */
     @ParameterizedTest
     @CsvSource({"true, true", "true, false", "false, false"})
-    void whatAPurgeHasOutdatedIsNotKeptUntilItsPinEnds(boolean varies, boolean ofTheUrl) throws Exception {
+    void purgedResponsesAreNotKeptUntilTheirPinEnds(boolean varies, boolean ofTheUrl) throws Exception {
         start("true", varies ? "Vary: Accept-Language\r\n" : "");
         get("/pin/a");
         assertTrue(ring().bytesPinned() > LENGTH);
@@ -153,9 +156,9 @@ class PinInCacheTest {
         assertTrue(isFetched("/pin/a"));
     }
 
-    /** RFC 9111 s4.3.5: the answer to HEAD freshens what is stored, and renews its pin. */
+    /** RFC 9111 s4.3.5: the response to HEAD freshens the stored response, and renews its pin. */
     @Test
-    void theMarkerIsPinnedAsLongAsWhatAHeadHasRenewed() throws Exception {
+    void theMarkerHasTheRenewedPinOfTheHead() throws Exception {
         start("true", "Vary: Accept-Language\r\n");
         get("/pin/a");
         long before = marker("/pin/a").pinnedUntilSeconds();
@@ -187,7 +190,7 @@ class PinInCacheTest {
     void aPurgeBeforeA304LeavesNoMarkerToWhatWasPinned() throws Exception {
         start("true", "Vary: Accept-Language\r\n");
         get("/pin/a");
-        // So long that the marker's pin is to be renewed too.
+        // So long that the pin of the marker must be renewed too.
         proxy.advanceSeconds(TimeUnit.DAYS.toSeconds(4000));
         beforeConfirming = () -> proxy.purge("/pin/a");
         assertFalse(isFetched("/pin/a"), "a 304 confirms it for the one who asked");

@@ -15,15 +15,17 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The published ways to make a shared cache give one client's answer to another: fields that are in no key and change the answer,
- * spellings of one path, methods in disguise. The origin of these tests believes everything that it is told and allows every
- * answer to be stored.
+ * Tests the published ways to make a shared cache give one client's response to another: fields that are not in the key
+ * and change the response, different spellings of a path, and overridden methods. The origin of these tests uses
+ * everything in a request and permits storing of every response.
  */
 class PoisoningTest {
     @RegisterExtension
     final ProxyExtension proxy = new ProxyExtension();
 
-    /** Answers with all that a credulous origin may act on: the request line and every field but the proxy's own. */
+    /**
+     * Answers with everything that an origin may act on: the request line and every field that the proxy did not add.
+     */
     private static void credulous(RawOrigin.Exchange request) throws IOException {
         String length = RawClient.field(request.head(), "content-length");
         if (length != null) {
@@ -119,7 +121,7 @@ class PoisoningTest {
     }
 
     @Test
-    void originIsToldOfTheClientByTheProxyItself() throws Exception {
+    void originGetsTheClientAddressFromTheProxyItself() throws Exception {
         proxy.start(
                 request -> request.ok("Cache-Control: no-store\r\n", RawInput.latin1(request.head())),
                 config -> config.set("access.trusted_proxies", "10.0.0.0/8")
@@ -141,7 +143,7 @@ class PoisoningTest {
     }
 
     @Test
-    void originIsToldNothingWhereNoneIsAskedFor() throws Exception {
+    void originGetsNothingWithoutASetting() throws Exception {
         proxy.start(
                 request -> request.ok("Cache-Control: no-store\r\n", RawInput.latin1(request.head())),
                 config -> config.set("access.forwarded_fields", "none"));
@@ -149,7 +151,7 @@ class PoisoningTest {
         assertFalse(seen.contains("forwarded"), seen);
     }
 
-    /** Two spellings that share a key are one question to the origin; all others have keys of their own. */
+    /** Two spellings with the same key are one request for the origin; all others have different keys. */
     @ParameterizedTest
     @CsvSource({
         "/a, /%61",
@@ -188,7 +190,7 @@ class PoisoningTest {
         String second = proxy.get(victim).text();
         if (proxy.origin().requests() == 1) {
             assertEquals(first, second);
-            // Whichever of the two comes first, the origin is asked the same.
+            // Whichever request is first, the origin receives the same.
             proxy.purge(attack);
             assertEquals(first, proxy.get(victim).text());
         } else {
@@ -211,7 +213,7 @@ class PoisoningTest {
                         .replace("%c0%af", "%C0%AF");
     }
 
-    /** A suffix that looks static makes nothing storable that the origin did not allow. */
+    /** A suffix that looks static does not make a response storable that the origin did not permit to store. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -223,7 +225,7 @@ class PoisoningTest {
                 "/account/..%2fstatic/x.css",
                 "/static/..%2faccount"
             })
-    void answersForOneUserAreNotKeptWhateverThePathLooksLike(String path) throws Exception {
+    void answersForOneUserAreNotStoredUnderAnyPath(String path) throws Exception {
         proxy.start(request ->
                 request.send("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\nSet-Cookie: s=1\r\n"
                         + "Cache-Control: private\r\n\r\nuser" + request.number()));
@@ -247,7 +249,7 @@ class PoisoningTest {
     }
 
     @Test
-    void contentOfAGetDecidesNoStoredAnswer() throws Exception {
+    void contentOfAGetDoesNotSelectAStoredAnswer() throws Exception {
         proxy.start(PoisoningTest::credulous);
         for (String framing : List.of(
                 "Content-Length: 6\r\n\r\nq=evil", "Transfer-Encoding: chunked\r\n\r\n6\r\nq=evil\r\n0\r\n\r\n")) {
@@ -277,7 +279,7 @@ class PoisoningTest {
             client.send("HEAD /a HTTP/1.1\r\nHost: test.example\r\n\r\n");
             assertEquals(200, client.head().status());
         }
-        // Whoever asks for a part may get what the origin says to that; nobody else does.
+        // The client that requests a part may receive the origin's response to it; no other client does.
         RawClient.Response part = proxy.get("/a", "Range: bytes=0-1\r\n");
         assertTrue(part.status() == 206 || part.status() == 400, part.head());
         assertEquals("0123456789", proxy.get("/a").text());

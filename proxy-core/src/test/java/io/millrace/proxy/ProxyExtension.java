@@ -27,14 +27,14 @@ import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * A proxy in front of a scripted origin for one test, on real sockets, with a clock that the test moves. After the test
- * everything is closed, and every buffer of the proxy must have been given back.
+ * A proxy in front of a scripted origin for one test, on real sockets, with a clock that the test sets. After the test
+ * everything is closed, and every buffer of the proxy must have been released.
  */
 public final class ProxyExtension implements BeforeEachCallback, AfterEachCallback {
     /** 2026-01-01T00:00:00Z. */
     static final long START_MILLIS = 1_767_225_600_000L;
 
-    /** {@code false} lets all tests serve their clients in channels. */
+    /** With {@code false} all tests serve their clients in channels. */
     private static final boolean FAST_LANE = !"false".equals(System.getProperty("millrace.test.fast_lane"));
 
     private final AtomicLong clock = new AtomicLong(START_MILLIS);
@@ -48,14 +48,14 @@ public final class ProxyExtension implements BeforeEachCallback, AfterEachCallba
     private PooledByteBufAllocator pool;
     private RawOrigin origin;
 
-    /** Starts origin and proxy: one loop, 32 MiB of RAM, no disk, no log, unless the test says otherwise. */
+    /** Starts origin and proxy. The defaults are one event loop, 32 MiB of RAM, no disk and no log. */
     ProxyServer start(RawOrigin.Script script, UnaryOperator<ProxyConfig.Builder> more) throws IOException {
         origin = new RawOrigin(script);
         config = more.apply(fresh()).build();
         return start();
     }
 
-    /** Leaves all rules to the test, which else is given one that maps everything to the origin. */
+    /** Omits the default rule, which maps everything to the origin. */
     ProxyExtension withoutRules() {
         mapsAll = false;
         return this;
@@ -88,7 +88,7 @@ public final class ProxyExtension implements BeforeEachCallback, AfterEachCallba
         return proxy;
     }
 
-    /** Stops the proxy and starts another one with the same configuration: what it stored is on disk, or gone. */
+    /** Stops the proxy and starts another one with the same configuration; only objects on disk remain. */
     void restart() throws IOException {
         proxy.close();
         assertEquals(0, usedBytes(), "direct bytes not given back");
@@ -106,12 +106,12 @@ public final class ProxyExtension implements BeforeEachCallback, AfterEachCallba
         return clock.get();
     }
 
-    /** Makes one look at the clock throw, after this many others. */
+    /** Makes one call of the clock throw, after this many others. */
     void failClockAt(int look) {
         faultAfter.set(look);
     }
 
-    /** Changes settings while it runs. */
+    /** Changes settings of the running proxy. */
     void reload(UnaryOperator<ProxyConfig.Builder> change) throws IOException {
         proxy.reload(change.apply(fresh()).build());
     }
@@ -136,7 +136,7 @@ public final class ProxyExtension implements BeforeEachCallback, AfterEachCallba
         return keep(new RawClient(address()));
     }
 
-    /** A client with so small a receive buffer that the proxy feels when it does not read. */
+    /** Returns a client with a receive buffer so small that the proxy notices when it does not read. */
     RawClient slowClient() throws IOException {
         return keep(new RawClient(address(), 4096));
     }
@@ -146,14 +146,17 @@ public final class ProxyExtension implements BeforeEachCallback, AfterEachCallba
         return client;
     }
 
-    /** One request on a connection of its own. */
+    /** Sends one request on a new connection. */
     RawClient.Response get(String path, String... fields) throws IOException {
         try (RawClient client = new RawClient(address())) {
             return client.get(path, fields).response();
         }
     }
 
-    /** As {@link #get}; afterwards no origin is being read any more, and what came is on disk, if there is one. */
+    /**
+     * Like {@link #get}, and then waits until no response of an origin is being read and all bytes are on disk, if
+     * there is one.
+     */
     RawClient.Response getAndSettle(String path, String... fields) throws IOException {
         RawClient.Response response = get(path, fields);
         settle();
@@ -175,7 +178,7 @@ public final class ProxyExtension implements BeforeEachCallback, AfterEachCallba
                 .getNow();
     }
 
-    /** Purges a URL of the test's host and waits until that is durable. */
+    /** Purges a URL of the test's host and waits until the purge is durable. */
     void purge(String path) {
         TargetUri url = (TargetUri) TargetUri.parseAbsolute("http://test.example" + path);
         CountDownLatch done = new CountDownLatch(1);
@@ -187,7 +190,7 @@ public final class ProxyExtension implements BeforeEachCallback, AfterEachCallba
         return proxy.metrics().total(counter);
     }
 
-    /** Waits for what another thread brings about; fails when it does not come at all. */
+    /** Waits for the effect of another thread; fails after a timeout. */
     static void await(String what, BooleanSupplier condition) {
         long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(RawClient.WAIT_MILLIS);
         while (!condition.getAsBoolean()) {
@@ -196,7 +199,7 @@ public final class ProxyExtension implements BeforeEachCallback, AfterEachCallba
         }
     }
 
-    /** Bytes of buffers in use, RAM tier included. */
+    /** Returns the number of bytes in buffers in use, including the RAM tier. */
     long usedBytes() {
         StoreStatistics.Memory store = proxy.store().statistics().memory();
         return pool.pinnedDirectMemory()
@@ -206,7 +209,7 @@ public final class ProxyExtension implements BeforeEachCallback, AfterEachCallba
                 + store.writingBytes();
     }
 
-    /** Content in which every position can be told from its neighbours. */
+    /** Returns content in which neighbouring positions differ. */
     static byte[] content(int length) {
         byte[] content = new byte[length];
         for (int i = 0; i < length; i++) {

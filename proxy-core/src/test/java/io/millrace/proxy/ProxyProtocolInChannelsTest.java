@@ -1,5 +1,5 @@
 package io.millrace.proxy;
 
-/** The same as in {@link ProxyProtocolTest}, without the fast lane. */
+/** Runs {@link ProxyProtocolTest} without the fast lane. */
 @InChannels
 class ProxyProtocolInChannelsTest extends ProxyProtocolTest {}

@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Connections to origins that begin with the client's address. */
+/** Tests connections to origins that begin with the client's address. */
 class ProxyProtocolOutTest {
     @RegisterExtension
     final ProxyExtension proxy = new ProxyExtension().withoutRules();
@@ -27,7 +27,7 @@ class ProxyProtocolOutTest {
         return ConfigValues.builder().set(ProxyProtocolKeys.OUT, version).build();
     }
 
-    /** Answers with the first line of what came, which is the header where there is one. */
+    /** Answers with the first received line, which is the PROXY header if there is one. */
     private void start() throws IOException {
         proxy.start(
                 request -> request.ok(
@@ -48,9 +48,9 @@ class ProxyProtocolOutTest {
                 + client.socket.getLocalPort() + " " + client.socket.getPort();
     }
 
-    /** No client's request ever goes over a connection that names another. */
+    /** A client's request is never sent on a connection that names another client. */
     @Test
-    void everyRequestSaysWhoseItIs() throws Exception {
+    void everyRequestHasTheHeaderOfItsClient() throws Exception {
         start();
         try (RawClient one = proxy.client();
                 RawClient two = RawClient.from("127.0.0.2", proxy.address())) {

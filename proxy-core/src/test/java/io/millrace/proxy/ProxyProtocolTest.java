@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Connections that begin with a PROXY header, or should, or should not. */
+/** Tests connections with a PROXY header that is required, optional or not permitted. */
 class ProxyProtocolTest {
     private static final String HEADER = "PROXY TCP4 192.0.2.7 198.51.100.1 56324 80\r\n";
     private static final String GET = "GET /p HTTP/1.1\r\nHost: test.example\r\n\r\n";
@@ -85,7 +85,7 @@ class ProxyProtocolTest {
         }
     }
 
-    /** It has been awaited since before the change. */
+    /** The header has been awaited since before the change. */
     @Test
     void aReloadHoldsForHeadersThatAreAwaited() throws Exception {
         start(ProxyProtocol.REQUIRE, config -> config.set("access.proxy_protocol_allow", "10.0.0.1"));
@@ -230,7 +230,7 @@ class ProxyProtocolTest {
                         .status());
     }
 
-    /** The connection goes into the fast lane after its first answer, and the client's address with it. */
+    /** The connection moves to the fast lane after its first response, together with the client's address. */
     @Test
     void clientStaysTheClientInBothLanes() throws Exception {
         start(ProxyProtocol.ACCEPT);
@@ -294,7 +294,10 @@ class ProxyProtocolTest {
         assertEquals(1, proxy.counted(Counter.CLIENT_CONNECTIONS_REFUSED_PROXY_UNTRUSTED));
     }
 
-    /** What was accepted before may have its first request on its way; who says nothing ends with the time for headers. */
+    /**
+     * A connection accepted before may have its first request on its way. A silent one ends with the timeout for
+     * headers.
+     */
     @Test
     void drainServesConnectionsThatHaveNotBegun() throws Exception {
         start(ProxyProtocol.ACCEPT, config -> config.set("timeouts.client_header", "2s"));
@@ -304,7 +307,7 @@ class ProxyProtocolTest {
         ProxyExtension.await("all are accepted", () -> proxy.counted(Counter.CLIENT_CONNECTIONS) == 3);
         CompletableFuture<Void> drained =
                 proxy.proxy().drain(TimeUnit.SECONDS.toNanos(20)).toCompletableFuture();
-        // The loop has heard of it.
+        // The event loop has received the drain.
         proxy.proxy().loops().get(0).loop().submit(() -> {}).syncUninterruptibly();
         assertEquals("close", late.send(HEADER + GET).response().field("connection"));
         drained.join();
@@ -312,7 +315,7 @@ class ProxyProtocolTest {
         ProxyExtension.await("the count of none", () -> proxy.counted(Counter.CLIENT_CONNECTIONS) == 0);
     }
 
-    /** It leaves the set as one that waits for its header, and comes back as one that waits for a request. */
+    /** The connection leaves the set of those that wait for a header, and joins those that wait for a request. */
     @Test
     void drainIsNotOverWhenTheLastConnectionsHeaderHasCome() throws Exception {
         CountDownLatch asked = new CountDownLatch(1);
@@ -329,7 +332,7 @@ class ProxyProtocolTest {
         ProxyExtension.await("it is accepted", () -> proxy.counted(Counter.CLIENT_CONNECTIONS) == 1);
         CompletableFuture<Void> drained =
                 proxy.proxy().drain(TimeUnit.SECONDS.toNanos(60)).toCompletableFuture();
-        // The loop has heard of it.
+        // The event loop has received the drain.
         proxy.proxy().loops().get(0).loop().submit(() -> {}).syncUninterruptibly();
         last.send(HEADER + GET);
         asked.await();

@@ -138,7 +138,7 @@ class PurgeScopeTest {
     }
 
     @Test
-    void cacheStatusSaysWhatOutdatedIt() throws Exception {
+    void cacheStatusHasTheReasonOfTheInvalidation() throws Exception {
         start();
         get(HOST, "/a");
         send("PURGE", HOST, "/.*");
@@ -157,7 +157,7 @@ class PurgeScopeTest {
     }
 
     @Test
-    void everyVariantIsGone() throws Exception {
+    void everyVariantIsRemoved() throws Exception {
         proxy.start(request -> request.ok(FRESH + "Vary: Foo\r\n", RawInput.latin1("answer " + request.number())));
         get(HOST, "/a", "Foo: 1\r\n");
         get(HOST, "/a", "Foo: 2\r\n");

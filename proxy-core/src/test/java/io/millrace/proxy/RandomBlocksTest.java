@@ -18,11 +18,11 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Random histories of one long object on disk, asked for as a whole and by range, judged by a model that knows which bytes the
- * origin has sent: what has come and is fresh is never asked for again, nothing but the pieces around what is wanted is asked for,
- * one 304 freshens all, a purge takes all, and a restart takes nothing (RFC 9111 s3.3, s3.4, s4.3.4).
+ * Random histories of one long object on disk that is requested as a whole and by range. A model knows which bytes the
+ * origin has sent. Fresh bytes are never fetched again, only the pieces around requested bytes are fetched, one 304
+ * freshens all, a purge removes all, and a restart removes nothing (RFC 9111 s3.3, s3.4, s4.3.4).
  *
- * <p>{@code -Dmillrace.seed=N} begins with that seed.
+ * <p>{@code -Dmillrace.seed=N} sets the first seed.
  */
 class RandomBlocksTest {
     private static final long FIRST_SEED = Long.getLong("millrace.seed", 1);
@@ -30,7 +30,7 @@ class RandomBlocksTest {
     private static final int STEPS = 15;
     private static final int PIECE = 1 << 20;
     private static final int LENGTH = 5 * PIECE + 70_001;
-    /** The model's grain: all ranges that are asked for begin and end at a multiple, or at the end. */
+    /** The granularity of the model: requested ranges begin and end at a multiple, or at the end. */
     private static final int GRAIN = 1 << 16;
 
     private static final int LIFETIME_SECONDS = 100;
@@ -80,7 +80,7 @@ class RandomBlocksTest {
         return stored.nextClearBit(grain(first)) > grain(last);
     }
 
-    /** What the origin was asked for, entered into the model. */
+    /** Enters the range that the origin received into the model. */
     private void check(int first, int last, String story) {
         List<String> all = new ArrayList<>(asked);
         boolean stale = !stored.isEmpty() && freshSeconds <= 0;
@@ -165,7 +165,7 @@ class RandomBlocksTest {
     }
 
     @Test
-    void whatHasComeIsNeverAskedForAgain_rfc9111_s3_4() throws Exception {
+    void receivedBlocksAreNeverFetchedAgain_rfc9111_s3_4() throws Exception {
         System.out.println("seeds " + FIRST_SEED + " to " + (FIRST_SEED + HISTORIES - 1));
         proxy.start(this::origin, config -> config.storage(directory.resolve("volume"), 1L << 30));
         for (long seed = FIRST_SEED; seed < FIRST_SEED + HISTORIES; seed++) {

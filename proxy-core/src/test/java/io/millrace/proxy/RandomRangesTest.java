@@ -20,8 +20,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Many clients ask for random ranges at once, of responses that change, from an origin that breaks off and ignores ranges: whoever
- * gets a response to its end has the bytes of the one representation that its ETag names.
+ * Many clients request random ranges of changing responses at the same time, from an origin that aborts and ignores
+ * ranges. A complete response must have the bytes of the representation that its ETag names.
  *
  * <p>{@code -Dmillrace.seed=N} sets the seed.
  */
@@ -41,7 +41,7 @@ class RandomRangesTest {
     private final AtomicInteger version = new AtomicInteger(1);
     private final AtomicInteger whole = new AtomicInteger();
 
-    /** Each version is the same bytes, begun elsewhere. */
+    /** Each version has the same bytes, with another start. */
     private byte[] content(int of, int first, int end) {
         return Arrays.copyOfRange(body, of + first, of + end);
     }
@@ -78,7 +78,7 @@ class RandomRangesTest {
         request.send(content(now, first, end));
     }
 
-    /** Asks for something; true when the response came to its end, and was right. */
+    /** Sends a random request; returns true if the response was complete and correct. */
     private boolean ask(Random random) throws IOException {
         String path = "/" + random.nextInt(3);
         int first = random.nextInt(LENGTH);

@@ -6,11 +6,13 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
-/** A client that sends what a test says and reads what comes. Whatever does not come within {@value #WAIT_MILLIS} ms fails. */
+/**
+ * A client that sends the bytes of a test and reads the response. A read of more than {@value #WAIT_MILLIS} ms fails.
+ */
 final class RawClient implements AutoCloseable {
     static final int WAIT_MILLIS = 20_000;
 
-    /** What came. */
+    /** A response as received. */
     static final class Response {
         private final int status;
         private final String head;
@@ -38,7 +40,7 @@ final class RawClient implements AutoCloseable {
             return new String(content, StandardCharsets.ISO_8859_1);
         }
 
-        /** The first value of a field, null without one. */
+        /** Returns the first value of a field; null if there is none. */
         String field(String name) {
             return RawClient.field(head, name);
         }
@@ -51,12 +53,12 @@ final class RawClient implements AutoCloseable {
         this(address, 0);
     }
 
-    /** With a small receive buffer the proxy feels a client that does not read. */
+    /** With a small receive buffer, the proxy notices a client that does not read. */
     RawClient(InetSocketAddress address, int receiveBytes) throws IOException {
         this(unconnected(receiveBytes), address);
     }
 
-    /** From an address of this machine, such as 127.0.0.2. */
+    /** Connects from an address of this machine, such as 127.0.0.2. */
     static RawClient from(String local, InetSocketAddress address) throws IOException {
         Socket fresh = new Socket();
         fresh.bind(new InetSocketAddress(local, 0));
@@ -71,7 +73,7 @@ final class RawClient implements AutoCloseable {
         in = new RawInput(socket.getInputStream());
     }
 
-    /** Over a socket that is connected, for TLS. */
+    /** Uses a connected socket, for TLS. */
     RawClient(Socket connected) throws IOException {
         socket = connected;
         socket.setSoTimeout(WAIT_MILLIS);
@@ -96,7 +98,7 @@ final class RawClient implements AutoCloseable {
         return this;
     }
 
-    /** A GET in HTTP/1.1, extra field lines each with CRLF. */
+    /** Sends a GET in HTTP/1.1, with extra field lines that each end in CRLF. */
     RawClient get(String path, String... fields) throws IOException {
         return send("GET " + path + " HTTP/1.1\r\nHost: test.example\r\n" + String.join("", fields) + "\r\n");
     }
@@ -110,7 +112,7 @@ final class RawClient implements AutoCloseable {
         return new Response(Integer.parseInt(head.substring(9, 12)), head, new byte[0]);
     }
 
-    /** The next response to a request that was not HEAD. */
+    /** Reads the next response to a request other than HEAD. */
     Response response() throws IOException {
         Response head = head();
         return new Response(head.status(), head.head(), content(head));

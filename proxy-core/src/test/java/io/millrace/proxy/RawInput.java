@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 
-/** HTTP/1 messages as they come from a socket, read without mercy: what is short fails. */
+/** Strictly parses HTTP/1 messages from a socket; truncated ones fail. */
 final class RawInput {
     private final InputStream in;
 
@@ -18,7 +18,7 @@ final class RawInput {
         return text.getBytes(StandardCharsets.ISO_8859_1);
     }
 
-    /** The first 60 bytes for a test's name, those that cannot be printed by number. */
+    /** Returns the first 60 bytes for the name of a test, with unprintable ones as numbers. */
     static String printable(String text) {
         StringBuilder out = new StringBuilder();
         for (int i = 0; i < Math.min(60, text.length()); i++) {
@@ -28,7 +28,7 @@ final class RawInput {
         return out.toString();
     }
 
-    /** The next head with its empty line, null at the end of the stream. */
+    /** Returns the next head with its empty line; null at the end of the stream. */
     String readHead() throws IOException {
         StringBuilder head = new StringBuilder();
         int b;

@@ -12,9 +12,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** An origin whose every request is answered by a test's script, byte for byte; one thread per connection. */
+/** An origin whose requests a test's script answers byte by byte, with one thread per connection. */
 final class RawOrigin implements AutoCloseable {
-    /** Answers one request; the head was read, its content was not. */
+    /** Answers one request, after its head was read and before its content is read. */
     interface Script {
         void answer(Exchange exchange) throws Exception;
     }
@@ -31,7 +31,7 @@ final class RawOrigin implements AutoCloseable {
             out.flush();
         }
 
-        /** 200 with these extra field lines, each with its CRLF, and content of a known length. */
+        /** Sends 200 with these extra field lines, each with its CRLF, and content of a known length. */
         void ok(String fields, byte[] content) throws IOException {
             send("HTTP/1.1 200 OK\r\nContent-Length: " + content.length + "\r\n" + fields + "\r\n");
             send(content);
@@ -41,7 +41,7 @@ final class RawOrigin implements AutoCloseable {
             return head.contains(text);
         }
 
-        /** Waits until the other side ends the connection; what it sends before is dropped. */
+        /** Waits until the other side ends the connection; discards bytes received before. */
         void awaitClose() throws IOException {
             try {
                 in.readToEnd();
@@ -69,12 +69,12 @@ final class RawOrigin implements AutoCloseable {
         this(script, 0);
     }
 
-    /** On a port of the test's choice, such as that of an origin that was closed. */
+    /** Listens on the given port, such as that of an origin that was closed. */
     RawOrigin(Script script, int port) throws IOException {
         this(script, new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
     }
 
-    /** At an address of the test's choice. */
+    /** Listens on the given address. */
     RawOrigin(Script script, InetSocketAddress address) throws IOException {
         this.script = script;
         listening = new ServerSocket();
@@ -91,7 +91,7 @@ final class RawOrigin implements AutoCloseable {
         return listening.getLocalPort();
     }
 
-    /** Requests whose head has arrived. */
+    /** Returns the number of requests whose head has arrived. */
     int requests() {
         return requests.get();
     }
@@ -145,7 +145,7 @@ final class RawOrigin implements AutoCloseable {
         }
         threads.forEach(Thread::interrupt);
         try {
-            // A thread within accept keeps the port open.
+            // A thread in accept keeps the port open.
             acceptor.join();
         } catch (InterruptedException e) {
             throw new IOException(e);

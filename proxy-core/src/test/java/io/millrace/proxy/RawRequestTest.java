@@ -23,17 +23,18 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Raw requests over real sockets, of every class by which two readers of one connection have been made to disagree. What is
- * refused is answered once, the connection ends, nothing of it is a request to the origin, and the next client gets its own answer.
+ * Raw requests over real sockets, of every class that two parsers of one connection are known to read differently. A
+ * refused request is answered once and its connection ends. No part of it reaches the origin, and the next client
+ * receives its own response.
  */
 class RawRequestTest {
     @RegisterExtension
     final ProxyExtension proxy = new ProxyExtension();
 
-    /** Request lines and contents as the origin got them whole. */
+    /** Request lines and contents of complete requests to the origin. */
     private final Queue<String> seen = new ConcurrentLinkedQueue<>();
 
-    /** Takes the content by its own reading of the framing and answers with the request's target. */
+    /** Reads the content by its own interpretation of the framing and answers with the request's target. */
     private void origin(RawOrigin.Exchange request) throws IOException {
         String line = request.head().substring(0, request.head().indexOf("\r\n"));
         byte[] content;
@@ -45,7 +46,7 @@ class RawRequestTest {
                             ? request.in().readChunked()
                             : new byte[0];
         } catch (IOException | NumberFormatException e) {
-            // The proxy broke its request off.
+            // The proxy aborted its request.
             request.socket().close();
             return;
         }
@@ -70,7 +71,7 @@ class RawRequestTest {
                     client.socket.shutdownOutput();
                 }
             } catch (SocketException e) {
-                // Refused and closed before all of it was sent.
+                // The request was refused and the connection closed before everything was sent.
             }
             onlyAnswerIs(each, client);
         }
@@ -80,7 +81,10 @@ class RawRequestTest {
         assertEquals(probe, proxy.get(probe).text());
     }
 
-    /** One answer with the case's status, then the end; a half close within a chunk may end without any. */
+    /**
+     * Asserts one response with the case's status, and then the end. After a half close within a chunk there may be no
+     * response.
+     */
     private static void onlyAnswerIs(RawRequests.Case each, RawClient client) throws IOException {
         String all;
         try {
@@ -97,7 +101,7 @@ class RawRequestTest {
         assertTrue(all.toLowerCase(java.util.Locale.ROOT).contains("connection: close\r\n"), all);
     }
 
-    /** Each with a second request right behind it, in one write and byte by byte. */
+    /** Each with a second request directly after it, in one write and byte by byte. */
     @TestFactory
     Stream<DynamicTest> takesWhatIsBeyondDoubtHoweverItComes() throws Exception {
         proxy.start(this::origin);
@@ -143,7 +147,7 @@ class RawRequestTest {
     }
 
     @Test
-    void whatIsPipelinedBehindARefusalIsNotRead() throws Exception {
+    void requestsAfterARefusalAreNotRead() throws Exception {
         proxy.start(this::origin);
         try (RawClient client = new RawClient(proxy.address())) {
             client.send(get("GET /first HTTP/1.1", "") + get("X : 1\r\n") + SMUGGLED);
@@ -155,7 +159,7 @@ class RawRequestTest {
     }
 
     @Test
-    void whatIsPipelinedBehindARequestThatClosesIsNotRead_rfc9112_s9_6() throws Exception {
+    void requestsAfterAClosingRequestAreNotRead_rfc9112_s9_6() throws Exception {
         proxy.start(this::origin);
         try (RawClient client = new RawClient(proxy.address())) {
             client.send(get("GET /first HTTP/1.1", "Connection: close\r\n") + SMUGGLED);
@@ -165,7 +169,9 @@ class RawRequestTest {
         assertEquals(List.of("GET /first HTTP/1.1 "), List.copyOf(seen));
     }
 
-    /** A refusal may end the connection while the client still sends, which then sees a reset and no answer. */
+    /**
+     * A refusal may end the connection while the client still sends. The client then receives a reset, and no response.
+     */
     @TestFactory
     Stream<DynamicTest> refusesItByteByByteToo() throws Exception {
         proxy.start(this::origin);
@@ -184,13 +190,13 @@ class RawRequestTest {
             String all = new String(client.in.readToEnd(), java.nio.charset.StandardCharsets.ISO_8859_1);
             assertTrue(all.isEmpty() || all.startsWith("HTTP/1.1 " + each.status() + " "), all);
         } catch (SocketException e) {
-            // Refused and closed before all of it was sent.
+            // The request was refused and the connection closed before everything was sent.
         }
         assertEquals("/probe", proxy.get("/probe").text());
         assertEquals(List.of("GET /probe HTTP/1.1 "), List.copyOf(seen));
     }
 
-    /** A client that goes away at any byte of a request leaves nothing behind that the origin takes for a request. */
+    /** A client that disconnects at any byte of a request leaves nothing that the origin reads as a request. */
     @Test
     void clientThatIsCutOffAtAnyByteSendsNoRequest() throws Exception {
         proxy.start(this::origin);
@@ -231,13 +237,13 @@ class RawRequestTest {
                 String all = new String(client.in.readToEnd(), java.nio.charset.StandardCharsets.ISO_8859_1);
                 assertTrue(all.isEmpty() || all.startsWith("HTTP/1.1 400 "), all);
             } catch (SocketException e) {
-                // A reset is no answer either.
+                // A reset is not a response either.
             }
         }
         assertTrue(seen.isEmpty(), seen::toString);
     }
 
-    /** RFC 9110 s10.1.1: no 100 to HTTP/1.0, none where no content follows; and what follows is content, not a request. */
+    /** RFC 9110 s10.1.1: no 100 for HTTP/1.0, and none without content. Bytes after the head are content. */
     @Test
     void expectationsOfEveryKind_rfc9110_s10_1_1() throws Exception {
         proxy.start(this::origin);

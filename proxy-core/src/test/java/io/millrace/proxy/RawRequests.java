@@ -4,7 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Raw requests of every class by which two readers of one connection have been made to disagree, and what is beyond doubt. */
+/**
+ * Raw requests of every class that two parsers of one connection are known to read differently, and unambiguous ones.
+ */
 public final class RawRequests {
     static final String HOST = "Host: test.example\r\n";
     static final String SMUGGLED = "GET /smuggled HTTP/1.1\r\n" + HOST + "\r\n";
@@ -14,8 +16,8 @@ public final class RawRequests {
     /**
      * One request.
      *
-     * @param status of the only answer
-     * @param halfClose whether the client then closes its side, since it would be waited for
+     * @param status of the only response
+     * @param halfClose true if the client then closes its side, because the proxy would wait for it
      */
     public record Case(String name, String wire, int status, boolean halfClose) {
         Case(String name, String wire, int status) {
@@ -25,7 +27,7 @@ public final class RawRequests {
 
     private RawRequests() {}
 
-    /** What is refused. */
+    /** Returns the refused requests. */
     public static Stream<Case> refused() {
         return Stream.of(framing(), chunks(), heads(), hosts()).flatMap(each -> each);
     }
@@ -203,7 +205,7 @@ public final class RawRequests {
                 "5\r\nhello\r\n0\r\nX: a\u0000b\r\n\r\n",
                 "5\r\nhello\r\n0\r\nX: " + "a".repeat(70_000) + "\r\n\r\n",
                 "5\r\nhello\r\n0\r\n" + "X: 1\r\n".repeat(20_000) + "\r\n")) {
-            // A large size is a size: what it announces never comes, and the half close ends the waiting.
+            // A large size is valid: the announced bytes never arrive, and the half close ends the wait.
             boolean waits = content.matches("(?s)(1000000..|f{8})\r.*");
             cases.add(new Case("chunk " + RawInput.printable(content), post(CHUNKED, content), 400, waits));
         }
@@ -343,7 +345,7 @@ public final class RawRequests {
         return cases.stream();
     }
 
-    /** What is taken: each is {@code POST /a} with content {@code hello}. */
+    /** Returns the accepted requests: each is {@code POST /a} with content {@code hello}. */
     public static List<Case> accepted() {
         return List.of(
                 new Case("content by length", post(length("hello"), "hello"), 200),

@@ -17,8 +17,9 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Raw responses of origins over real sockets: where a response is not what it says, the client gets an error or an end that it can
- * tell from a whole one, nothing of it is stored as complete, and no other request gets what lies behind it.
+ * Raw responses of origins over real sockets. For an invalid response the client receives an error, or an end that
+ * differs from that of a complete response. It is not stored as complete, and no other request receives the bytes
+ * behind it.
  */
 class RawResponseTest {
     private static final String OK = "HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\n";
@@ -32,13 +33,13 @@ class RawResponseTest {
     private final Map<String, Case> cases = new ConcurrentHashMap<>();
     private final Map<String, Integer> asked = new ConcurrentHashMap<>();
 
-    /** What the client may get of it. */
+    /** The part of it that the client may receive. */
     private enum Expected {
-        /** An error of the proxy's own. */
+        /** An error response of the proxy. */
         ERROR,
         /** An error, or a head and an end that shows that content is missing. */
         CUT,
-        /** Content {@code hello}, whole. */
+        /** The complete content {@code hello}. */
         WHOLE,
         /** No content. */
         EMPTY
@@ -211,7 +212,8 @@ class RawResponseTest {
                     Expected.ERROR));
         }
         all.add(new Case("LF alone", length5.replace("\r\n", "\n") + "hello", End.CLOSE, Expected.ERROR));
-        // Trailers go no further: there the space does no harm, and RFC 9112 s5.1 wants it passed over in responses.
+        // Trailers are not forwarded: the space is harmless there, and RFC 9112 s5.1 requires that it is removed in
+        // responses.
         all.add(new Case(
                 "space in a trailer", CHUNKED + "5\r\nhello\r\n0\r\nX : y\r\n\r\n", End.CLOSE, Expected.WHOLE));
         for (String chunk : List.of(
@@ -244,7 +246,8 @@ class RawResponseTest {
         cases.put(path, each);
         String first = answer(path);
         switch (each.expected) {
-            // A connection that ends without a byte was idle too long: the request may be repeated (RFC 9112 s9.3.1).
+            // A connection that ends without a byte was idle for too long: the request may be retried (RFC 9112
+            // s9.3.1).
             case ERROR ->
                 assertTrue(
                         first.startsWith("502 whole")
@@ -254,7 +257,7 @@ class RawResponseTest {
             case WHOLE -> assertEquals("200 whole hello", first);
             case EMPTY -> assertTrue(first.endsWith(" whole "), first);
         }
-        // Others get neither the part nor what lay behind it.
+        // Other clients receive neither the part nor the bytes behind it.
         String other = answer("/other" + path);
         assertEquals("200 whole second/other" + path, other);
         String again = answer(path);
@@ -263,7 +266,7 @@ class RawResponseTest {
         assertFalse(again.contains("poison"), again);
     }
 
-    /** RFC 9110 s9.3.2: what an origin sends behind the head of its answer to HEAD is no content and no answer to anybody. */
+    /** RFC 9110 s9.3.2: bytes behind the head of a response to HEAD are neither content nor a response. */
     @Test
     void contentBehindTheHeadOfAnAnswerToHeadIsDropped_rfc9110_s9_3_2() throws Exception {
         proxy.start(this::origin);
@@ -286,7 +289,7 @@ class RawResponseTest {
         }
     }
 
-    /** Status, whether the client can take it for whole, and the content, as a client reads it. */
+    /** Returns the status, whether the response looks complete, and the content, as a client reads it. */
     private String answer(String path) throws IOException {
         try (RawClient client = new RawClient(proxy.address())) {
             client.get(path);

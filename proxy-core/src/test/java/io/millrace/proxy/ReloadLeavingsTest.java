@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * A table of rules may be large, and requests, connections and tunnels live for long: none of them keeps the settings that a reload has
- * replaced.
+ * Tests that requests, connections and tunnels, which may last long, do not keep settings that a reload has replaced. A
+ * table of rules may be large.
  */
 class ReloadLeavingsTest {
     private static final int RELOADS = 5;
@@ -40,7 +40,7 @@ class ReloadLeavingsTest {
     }
 
     @Test
-    void nothingOfWhatIsUnderWayKeepsSettingsThatWereReplaced() throws Exception {
+    void replacedSettingsAreNotRetainedByCurrentWork() throws Exception {
         proxy.start(request -> {
             if (request.has("GET /slow")) {
                 request.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345");
@@ -71,7 +71,7 @@ class ReloadLeavingsTest {
         }
     }
 
-    /** Hosts come and go with what runs on them, a reload each time. */
+    /** Hosts are added and removed by reloads. */
     @Test
     void aHostThatIsConfiguredNoLongerIsForgottenWithItsSeries() throws Exception {
         proxy.start(request -> request.ok("Cache-Control: no-store\r\n", new byte[5]));
@@ -112,7 +112,7 @@ class ReloadLeavingsTest {
         proxy.proxy().reload(Objects.requireNonNull(result.config(), result::text));
     }
 
-    /** A tunnel, a kept connection in either lane, a stored response, and a request that is under way. */
+    /** A tunnel, an idle connection in either lane, a stored response, and a request in progress. */
     private RawClient leave(int generation) throws Exception {
         String origin = "127.0.0.1:" + proxy.origin().port();
         RawClient tunnel = proxy.client().send("CONNECT " + origin + " HTTP/1.1\r\nHost: " + origin + "\r\n\r\n");

@@ -25,11 +25,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * A reload between any two looks that one request takes at the settings: it is answered by those from before or by those from after, and by
- * no mixture, such as one's rule with the other's rights.
+ * Tests a reload between any two reads of the settings by one request. The request is processed with the settings
+ * before or after the reload, and never with a mixture, such as one's rule with the other's access rights.
  */
 class ReloadWithinRequestTest {
-    /** The first two of the same place have other rights, and the last is gone. */
+    /** The first two rules have other rights in the second table, and the last one is removed. */
     private static final String BEFORE = """
             remap:
               - {map: http://test.example/open/, to: '@origin/', purge: {allow: [127.0.0.1]}}
@@ -61,7 +61,7 @@ class ReloadWithinRequestTest {
         return ExchangeSettings.of(config, config, ForwardSettings.of(config, config, null, new OwnAddresses(), 0));
     }
 
-    /** What one request is answered whose looks at the settings come from a supplier. */
+    /** Returns the status of a request that reads its settings from a supplier. */
     private int status(String method, String url, Supplier<ExchangeSettings> looks) throws Exception {
         ServingLoop serving = proxy.proxy().loops().get(0);
         ExchangeLoop.Shared all = proxy.proxy().shared();

@@ -1,5 +1,5 @@
 package io.millrace.proxy;
 
-/** The same as in {@link RemapVerbsOnTheWireTest}, without the fast lane. */
+/** Runs {@link RemapVerbsOnTheWireTest} without the fast lane. */
 @InChannels
 class RemapVerbsInChannelsTest extends RemapVerbsOnTheWireTest {}

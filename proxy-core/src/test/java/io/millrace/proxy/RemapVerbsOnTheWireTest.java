@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Every kind of rule as clients and an origin that says what it was asked see it. */
+/** Tests every kind of rule over real sockets, with an origin that reports its requests. */
 class RemapVerbsOnTheWireTest {
     private static final ConfigValues PLAIN = ConfigValues.empty();
 
@@ -32,7 +32,7 @@ class RemapVerbsOnTheWireTest {
     @TempDir
     Path directory;
 
-    /** Answers with its request line and Host, for an hour. */
+    /** Answers with its request line and Host, fresh for an hour. */
     private static void echo(RawOrigin.Exchange request) throws IOException {
         String line = request.head().lines().findFirst().orElse("");
         String host = RawClient.field(request.head(), "host");
@@ -97,7 +97,7 @@ class RemapVerbsOnTheWireTest {
         }
     }
 
-    /** A connection that got hits in the fast lane gets the redirection as soon as there is a rule for it. */
+    /** A connection that received hits in the fast lane receives the redirection as soon as a rule for it exists. */
     @Test
     void redirectionHoldsFromTheReloadOnForConnectionsWithHits() throws Exception {
         proxy.start(
@@ -119,7 +119,7 @@ class RemapVerbsOnTheWireTest {
     }
 
     @Test
-    void expressionsLeadToWhatTheyFound() throws Exception {
+    void expressionsSubstituteTheirGroups() throws Exception {
         proxy.start(RemapVerbsOnTheWireTest::echo, config -> config.rule(
                         RemapVerb.REGEX_MAP,
                         "http://([a-z0-9-]+)\\.wild\\.example/",
@@ -145,9 +145,12 @@ class RemapVerbsOnTheWireTest {
         assertEquals(3, proxy.origin().requests());
     }
 
-    /** Clients of two ports get what is behind their port, from the cache too; a purge of the URL is for both. */
+    /**
+     * Clients of two ports receive the content behind their port, also from the cache. A purge of the URL applies to
+     * both.
+     */
     @Test
-    void receivedPortDecidesWhateverHostSays() throws Exception {
+    void receivedPortTakesPrecedenceOverHost() throws Exception {
         proxy.start(RemapVerbsOnTheWireTest::echo, config -> config.listen("127.0.0.1:0"));
         InetSocketAddress one = proxy.proxy().addresses().get(0);
         InetSocketAddress two = proxy.proxy().addresses().get(1);
@@ -189,7 +192,10 @@ class RemapVerbsOnTheWireTest {
                 .get();
     }
 
-    /** The same answers from the origin, from the cache for one client, and from the cache for a client of another host. */
+    /**
+     * The responses from the origin, from the cache for one client, and from the cache for a client of another host are
+     * equal.
+     */
     @Test
     void answersSpeakOfClientsUrlsWhereverTheyComeFrom() throws Exception {
         ConfigValues shared =
@@ -229,7 +235,9 @@ class RemapVerbsOnTheWireTest {
         assertEquals(1, proxy.origin().requests());
     }
 
-    /** What an answer to an unsafe request names is invalidated by the URL that clients know it by (RFC 9111 s4.4). */
+    /**
+     * The URL named in the response to an unsafe request is invalidated by the URL that clients use (RFC 9111 s4.4).
+     */
     @Test
     void locationOfTheOriginInvalidatesTheClientsUrl_rfc9111_s4_4() throws Exception {
         proxy.start(
@@ -254,7 +262,7 @@ class RemapVerbsOnTheWireTest {
     }
 
     @Test
-    void refererDecidesWhoGetsWhatIsStored() throws Exception {
+    void refererRestrictsAccessToStoredAnswers() throws Exception {
         ConfigValues settings = ConfigValues.builder()
                 .set(RemapKeys.REFERERS, List.of("^http://good\\.example/"))
                 .set(RemapKeys.REFERER_REDIRECT, "http://good.example/?from=%r")
@@ -307,9 +315,9 @@ class RemapVerbsOnTheWireTest {
         assertEquals("302 no-host", lines(log)[0]);
     }
 
-    /** A rule for every host takes those without one, too. */
+    /** A rule for every host also applies to requests without a host. */
     @Test
-    void lastResortIsForWhatNoRuleMaps() throws Exception {
+    void lastResortAppliesToUnmappedRequests() throws Exception {
         proxy.start(
                 RemapVerbsOnTheWireTest::echo,
                 config -> config.map("/", proxy.origin().url()).set("no_host_url_redirect", "http://www.example/"));

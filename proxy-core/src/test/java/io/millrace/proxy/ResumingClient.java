@@ -20,15 +20,15 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLException;
 
-/** A TLS client that offers the session of its last connection, whichever port that had. */
+/** A TLS client that offers the session of its last connection, to any port. */
 final class ResumingClient {
     private ResumingClient() {}
 
     /**
-     * Connects as to {@code one.example:443}, asks for {@code /}, and waits until the server closes.
+     * Connects as to {@code one.example:443}, requests {@code /}, and waits until the server closes.
      *
-     * @return whether the session is that of an earlier connection with this context
-     * @throws SSLException when the server refuses the connection, at the handshake or, by TLS 1.3, after it
+     * @return true if the session began on an earlier connection with this context
+     * @throws SSLException if the server refuses the connection, at the handshake or, with TLS 1.3, after it
      */
     static boolean connect(SSLContext context, InetSocketAddress address, String protocol) throws Exception {
         EventLoopGroup loop = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());

@@ -7,14 +7,14 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * A shared cache as RFC 9111 describes it, for one URL, in the plainest words: what each request must be answered with, and whether
- * the origin must be asked. Knows nothing of the proxy's code. Where the RFC leaves a choice it makes the documented one.
+ * A simple model of a shared cache for one URL, by RFC 9111: the response to each request, and whether the origin
+ * receives it. It uses no code of the proxy. If the RFC leaves a choice, the model makes the documented one.
  */
 final class Rfc9111Model {
     private static final long ABSENT = HistoryStep.ABSENT;
     private static final long STALE_MAX = 604_800;
 
-    /** What must come of a request. */
+    /** The expected result of a request. */
     record Expected(boolean asksOrigin, int status, String content, String tag, String contentRange, long age) {
         static final int ANY_ERROR = 5;
 
@@ -29,7 +29,7 @@ final class Rfc9111Model {
         }
     }
 
-    /** What is stored: the whole representation, or bytes {@code [from, to)} of it. */
+    /** A stored response: the whole representation, or its bytes {@code [from, to)}. */
     private record Entry(int status, OriginState state, long received, long lifetime, int from, int to) {
         boolean isPart() {
             return status == 200 && (from != 0 || to != state.length());
@@ -39,7 +39,7 @@ final class Rfc9111Model {
             return initialAge() + now - received;
         }
 
-        /** s4.2.3; the clock of this origin is right, and it answers at once. */
+        /** s4.2.3; the clock of this origin is correct, and it answers at once. */
         long initialAge() {
             return status == 404 ? 0 : Math.max(0, state.age());
         }
@@ -61,7 +61,7 @@ final class Rfc9111Model {
     private final Map<String, Entry> stored = new HashMap<>();
     private boolean over;
 
-    /** Whether the history ends here, as the RFC leaves open what is stored now. */
+    /** Returns true if the history ends here, because the RFC does not determine the stored response. */
     boolean isOver() {
         return over;
     }
@@ -108,7 +108,7 @@ final class Rfc9111Model {
         return new Expected(false, 504, null, null, null, ABSENT);
     }
 
-    // s4.2: fresh, or stale and taken so
+    // s4.2: fresh, or stale and accepted
 
     private static boolean mustValidate(Entry entry, Ask ask, long now) {
         if (entry.says("no-cache") || ask.noCache()) {
@@ -166,7 +166,7 @@ final class Rfc9111Model {
         }
         boolean asksForPart = ask.suffix() >= 0 || (ask.first() >= 0 && ask.last() >= 0);
         if (asksForPart && origin.trouble() == Trouble.NOT_FOUND) {
-            // What is said to a request for a part is not kept, unless it is a part or the whole.
+            // The response to a request for a part is not stored, unless it is a part or the whole.
             return trouble(origin);
         }
         boolean partWanted = origin.trouble() == Trouble.NONE
@@ -197,7 +197,7 @@ final class Rfc9111Model {
         return new Expected(true, answer.status(), answer.content(), answer.tag(), answer.contentRange(), age);
     }
 
-    /** What came answers the client's preconditions, those of an origin included. */
+    /** The response also evaluates the client's preconditions, those for the origin included. */
     private static Expected refusedOr(Ask ask, Entry entry, long now) {
         if (entry.status() == 200 && !matches(ask, entry.state())) {
             return new Expected(true, 412, null, null, null, ABSENT);
@@ -243,7 +243,7 @@ final class Rfc9111Model {
         return tag.startsWith("W/") ? tag.substring(2) : tag;
     }
 
-    /** The answer from what is stored; null when that has too little. */
+    /** Returns the response from the stored one; null if that has too few bytes. */
     private static Expected answer(Entry entry, Ask ask, long now) {
         OriginState state = entry.state();
         long age = entry.age(now);
@@ -279,7 +279,7 @@ final class Rfc9111Model {
         return new Expected(false, status, content, entry.state().tag(), range, age);
     }
 
-    // what is not for the cache
+    // requests that bypass the cache
 
     private Expected forward(Ask ask, OriginState origin) {
         over |= ask.method().equals("HEAD");
@@ -289,7 +289,7 @@ final class Rfc9111Model {
         if (origin.trouble() == Trouble.NOT_FOUND) {
             return new Expected(true, 404, null, null, null, ABSENT);
         }
-        // An origin does not go by Date where it has no Last-Modified.
+        // The origin does not use Date in place of a missing Last-Modified.
         Entry whole = new Entry(200, origin, Long.MAX_VALUE / 2, 0, 0, origin.length());
         Expected answer = refusedOr(ask, whole, Long.MAX_VALUE / 2);
         return new Expected(true, answer.status(), answer.content(), answer.tag(), answer.contentRange(), ABSENT - 1);

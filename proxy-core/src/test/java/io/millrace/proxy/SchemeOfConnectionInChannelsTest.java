@@ -1,5 +1,5 @@
 package io.millrace.proxy;
 
-/** The same as in {@link SchemeOfConnectionTest}, without the fast lane. */
+/** Runs {@link SchemeOfConnectionTest} without the fast lane. */
 @InChannels
 class SchemeOfConnectionInChannelsTest extends SchemeOfConnectionTest {}

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Absolute targets against the scheme of the connection that they come on (RFC 9110 s7.4). */
+/** Tests absolute targets whose scheme differs from that of their connection (RFC 9110 s7.4). */
 class SchemeOfConnectionTest {
     private static final String TLS_HEADER =
             "0d0a0d0a000d0a515549540a 2111 0014 c0000207 c6336401 dc04 01bb 20 0005 0100000000";
@@ -45,7 +45,7 @@ class SchemeOfConnectionTest {
         request.ok("Cache-Control: max-age=3600\r\n", RawInput.latin1(request.head()));
     }
 
-    /** Listeners: 0 in clear, 1 with TLS, 2 with PROXY headers. */
+    /** Listeners: 0 in clear text, 1 with TLS, 2 with PROXY headers. */
     private ProxyConfig.Builder rules(ProxyConfig.Builder config) {
         return config.listen("127.0.0.1:0", certificate.certificate(), certificate.key())
                 .listen("127.0.0.1:0", ProxyProtocol.ACCEPT)
@@ -151,7 +151,7 @@ class SchemeOfConnectionTest {
     }
 
     @Test
-    void proxyHeaderSaysWhetherTheClientHadTls() throws Exception {
+    void proxyHeaderTellsIfTheClientUsedTls() throws Exception {
         proxy.start(SchemeOfConnectionTest::echo, this::rules);
         assertEquals(
                 421,
@@ -192,7 +192,10 @@ class SchemeOfConnectionTest {
                 .contains("; hit"));
     }
 
-    /** A forward proxy may be asked for https URLs: it asks the URL's host over TLS. What a rule maps is no forwarding. */
+    /**
+     * A forward proxy accepts https URLs, and connects to the URL's host over TLS. A URL that a rule maps is not
+     * forwarded.
+     */
     @Test
     void forwardedHttpsUrlIsAskedForOverTls_andRulesAreNot() throws Exception {
         proxy.start(SchemeOfConnectionTest::echo, config -> rules(config)

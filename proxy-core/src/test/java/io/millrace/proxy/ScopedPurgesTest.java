@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The purges of more than a URL that the admin API takes, and what the inspector says of what they cover. */
+/** Tests purges of more than one URL in the admin API, and the inspector's report about the covered responses. */
 class ScopedPurgesTest {
     private static final String FRESH =
             "Cache-Control: max-age=600\r\nETag: \"1\"\r\nCache-Groups: \"g\"\r\nxkey: k caf\u00c3\u00a9\r\n";

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A listener that speaks TLS: the same as a plain one, and ends that can be told apart. */
+/** Tests a listener with TLS: the same as a plain one, and the kinds of ends. */
 class SecureListenerTest {
     @TempDir
     static Path directory;
@@ -39,7 +39,7 @@ class SecureListenerTest {
     }
 
     @Test
-    void servesAsAPlainOneDoes() throws Exception {
+    void servesLikeAPlainListener() throws Exception {
         byte[] content = ProxyExtension.content(600_000);
         start(request -> request.ok("Cache-Control: max-age=600\r\n", content));
         RawClient client = client();
@@ -52,7 +52,7 @@ class SecureListenerTest {
         assertNull(client.in.readHead());
     }
 
-    /** The answer must not be lost in the reset that unread bytes cause. */
+    /** The response must not be lost in the reset that unread bytes cause. */
     @Test
     void refusalReachesAClientThatStillSends() throws Exception {
         start(request -> request.awaitClose());
@@ -65,7 +65,7 @@ class SecureListenerTest {
         assertNull(client.in.readHead());
     }
 
-    /** RFC 9112 s8, s9.8: no closure alert where content that only the close delimits breaks off. */
+    /** RFC 9112 s8, s9.8: no closure alert if content that only the close delimits is truncated. */
     @Test
     void brokenOffContentEndsWithoutClosureAlert_rfc9112_s9_8() throws Exception {
         start(request -> {

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** WebSocket over a listener that speaks TLS. */
+/** Tests WebSocket over a listener with TLS. */
 class SecureUpgradeTest {
     @TempDir
     static Path directory;
@@ -49,7 +49,7 @@ class SecureUpgradeTest {
         ProxyExtension.await("the end", () -> proxy.counted(Counter.TUNNELS_CLOSED) == 1);
     }
 
-    /** What stood behind the request is the next one, although it lies decrypted already and nothing more comes. */
+    /** The bytes after the request are the next request, although they are already decrypted and no more arrive. */
     @Test
     void requestBehindARefusedOfferIsAnswered() throws Exception {
         RawClient client =
@@ -61,7 +61,7 @@ class SecureUpgradeTest {
         assertEquals("/c", client.response().text());
     }
 
-    /** TLS has no half: the client has said that it is gone, and the origin's last words find nobody. */
+    /** TLS has no half close: the client has ended, and the origin's last bytes are discarded. */
     @Test
     void closeNotifyReachesTheOriginAsTheEnd() throws Exception {
         RawClient client = start(request -> {

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** An operator's drain on the wire, and what is told of the process. */
+/** Tests an operator's drain over real sockets, and the report about the process. */
 class ServerDrainTest {
     @RegisterExtension
     final ProxyExtension proxy = new ProxyExtension();
@@ -61,7 +61,7 @@ class ServerDrainTest {
     }
 
     @Test
-    void theMetricSaysItForTheNextWorkerToo() throws Exception {
+    void theNextWorkerReportsTheMetricToo() throws Exception {
         Path socket = directory.resolve("admin.sock");
         ProxyServer served = ProxyServer.builder()
                 .config(ProxyConfig.builder()
@@ -89,7 +89,7 @@ class ServerDrainTest {
     }
 
     @Test
-    void theNextWorkerKnowsOfItByTheMark() throws Exception {
+    void theNextWorkerDetectsItByTheMark() throws Exception {
         start(true);
         drain.set(true);
         DrainRequest next = new DrainRequest(proxy.proxy().loops(), directory.resolve("mark"));
@@ -104,7 +104,7 @@ class ServerDrainTest {
     }
 
     @Test
-    void theReportCountsPerLoopAndSaysDraining() throws Exception {
+    void theReportCountsPerLoopAndContainsDraining() throws Exception {
         start(true);
         proxy.get("/a");
         proxy.get("/a");

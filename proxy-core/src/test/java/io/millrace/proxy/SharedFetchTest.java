@@ -16,7 +16,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** One fetch and those who share it: who leaves, what fails, and what is stored in the end. */
+/** Tests one fetch and its followers: clients that disconnect, failures, and the stored result. */
 class SharedFetchTest {
     private static final String FRESH = "Cache-Control: max-age=600\r\n";
 
@@ -58,7 +58,9 @@ class SharedFetchTest {
         assertEquals(1, proxy.origin().requests());
     }
 
-    /** RFC 8297: Early Hints reach every client that waits, on either loop; fields for the first client do not. */
+    /**
+     * RFC 8297: Early Hints reach every waiting client on both event loops, without the fields for the first client.
+     */
     @Test
     void earlyHintsReachEveryWaiter_rfc8297() throws Exception {
         CountDownLatch hint = new CountDownLatch(1);
@@ -84,7 +86,7 @@ class SharedFetchTest {
             leaders += hints.field("x-user") == null ? 0 : 1;
         }
         assertEquals(1, leaders);
-        // One that comes now is told what the others were.
+        // A client that arrives now receives the same hints.
         RawClient late = proxy.client().get("/a");
         assertEquals("</s.css>; rel=preload", late.head().field("link"));
         clients.add(late);
@@ -113,7 +115,9 @@ class SharedFetchTest {
         assertEquals(1, proxy.origin().requests());
     }
 
-    /** RFC 9111 s3: a private response is for the user whose request it answers, also when that one has left. */
+    /**
+     * RFC 9111 s3: a private response is for the user whose request it answers, also after that user has disconnected.
+     */
     @Test
     void responseForALeaderThatLeftIsNotGivenToAWaiter_rfc9111_s3() throws Exception {
         proxy.start(request -> {
@@ -198,7 +202,7 @@ class SharedFetchTest {
     }
 
     @Test
-    void onlyReaderLeavingAStoredFillLetsItGoOn() throws Exception {
+    void storedFillContinuesWhenItsOnlyReaderLeaves() throws Exception {
         byte[] content = ProxyExtension.content(200_000);
         proxy.start(request -> {
             request.send("HTTP/1.1 200 OK\r\nContent-Length: 200000\r\n" + FRESH + "\r\n");
@@ -262,7 +266,7 @@ class SharedFetchTest {
                         request.ok(FRESH, RawInput.latin1("well again"));
                     }
                 },
-                // On one loop, so that who was counted as waiting has joined.
+                // On one event loop, so that a request counted as waiting has joined the fetch.
                 config -> config.set("worker.event_loops", "1"));
         List<RawClient> clients = new ArrayList<>();
         for (int i = 0; i < 6; i++) {
@@ -311,7 +315,7 @@ class SharedFetchTest {
         assertEquals("hello, world", proxy.get("/a").text());
     }
 
-    /** RFC 9112 s8: where only the connection's end delimits, a reset tells the part from the whole. */
+    /** RFC 9112 s8: if only the connection's end delimits, a reset marks a truncated response. */
     @Test
     void oldClientIsResetWhenTheContentBreaksOff_rfc9112_s8() throws Exception {
         proxy.start(request -> {

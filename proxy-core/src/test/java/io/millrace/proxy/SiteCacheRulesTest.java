@@ -17,7 +17,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Rules of {@code cache_rules} over real sockets, and what answers and the inspector say of them. */
+/** Tests {@code cache_rules} over real sockets, and the reports about them in responses and in the inspector. */
 class SiteCacheRulesTest {
     private static final ConfigValues NEVER_BELOW_A = rule().set(CacheRulesKeys.PREFIX, "/a")
             .set(CacheRulesKeys.ACTION, CacheRuleConfig.Action.NEVER_CACHE)
@@ -30,7 +30,7 @@ class SiteCacheRulesTest {
         return ConfigValues.builder();
     }
 
-    /** Starts a proxy whose origin counts its answers in the content. */
+    /** Starts a proxy whose origin counts its responses in the content. */
     private void start(String fields, ConfigValues... rules) throws Exception {
         proxy.start(request -> request.ok(fields, RawInput.latin1("answer " + request.number())), config -> {
             for (ConfigValues rule : rules) {
@@ -47,7 +47,7 @@ class SiteCacheRulesTest {
     }
 
     @Test
-    void neverCacheGoesToTheOriginAndSaysWhichRuleDecided() throws Exception {
+    void neverCacheGoesToTheOriginAndReportsTheRule() throws Exception {
         start("Cache-Control: max-age=60\r\n", NEVER_BELOW_A);
         RawClient.Response first = assertAnswer(1, "/a/x");
         assertEquals("millrace; fwd=bypass; fwd-status=200; detail=\"cache_rules[0]\"", first.field("cache-status"));
@@ -76,7 +76,7 @@ class SiteCacheRulesTest {
     }
 
     @Test
-    void timeToLiveInCacheStoresWhatSaysNoStore() throws Exception {
+    void timeToLiveInCacheStoresResponsesWithNoStore() throws Exception {
         start(
                 "Cache-Control: no-store, no-cache, max-age=0\r\nAge: 100\r\n",
                 rule().set(CacheRulesKeys.SUFFIX, ".png")
@@ -117,7 +117,7 @@ class SiteCacheRulesTest {
     }
 
     @Test
-    void staleAnswerSaysTheRuleAndTheFailure() throws Exception {
+    void staleAnswerReportsTheRuleAndTheFailure() throws Exception {
         proxy.start(
                 request -> {
                     if (request.number() == 1) {
@@ -137,7 +137,7 @@ class SiteCacheRulesTest {
     }
 
     @Test
-    void postThatIsNeverCachedStandsForNoGet() throws Exception {
+    void answerToAnUncachedPostServesNoGet() throws Exception {
         start(
                 "Cache-Control: max-age=60\r\nContent-Location: /b\r\n",
                 NEVER_BELOW_A,

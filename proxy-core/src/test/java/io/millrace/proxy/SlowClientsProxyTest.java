@@ -11,10 +11,10 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Clients that do not read their responses, over real sockets and within a small budget. */
+/** Tests clients that do not read their responses, over real sockets and with a small budget. */
 class SlowClientsProxyTest {
     private static final int STUCK = 64;
-    /** More than kernels keep for a client, and than the budget has for all of them. */
+    /** More bytes than kernels buffer for a client, and than the budget has for all of them. */
     private static final byte[] LARGE = ProxyExtension.content(16 << 20);
 
     private static final byte[] SMALL = ProxyExtension.content(200_000);
@@ -48,10 +48,10 @@ class SlowClientsProxyTest {
         return proxy.proxy().memory().pinnedBytes();
     }
 
-    /** Returns whether it was served rather than refused. */
+    /** Returns true if the request was served and not refused. */
     private boolean getsWhole(String path) throws IOException {
         RawClient.Response response = proxy.get(path);
-        // Refused is an answer too, as long as it is not cut; it is tried again as it says.
+        // A refusal is a valid response if it is complete; the request is retried as the response states.
         if (response.status() == 503) {
             assertEquals("1", response.field("retry-after"));
             return false;
@@ -73,7 +73,7 @@ class SlowClientsProxyTest {
             assertTrue(gets < 100_000, "no slow client was ever closed");
         }
         ProxyExtension.await("room", () -> inFlightBytes() < (6 << 20) + (1 << 19));
-        // Readers that were late to begin may fill the memory once more.
+        // Readers that began late may fill the memory once more.
         for (int served = 0; served < 20; gets++) {
             served = getsWhole("/after/" + gets) ? served + 1 : 0;
             assertTrue(gets < 200_000, "the room does not stay");
@@ -96,7 +96,7 @@ class SlowClientsProxyTest {
     }
 
     @Test
-    void memoryThatIsPlentifulClosesNobody() throws Exception {
+    void withEnoughMemoryNoClientIsClosed() throws Exception {
         start();
         RawClient slow = proxy.slowClient().get("/large/1");
         ProxyExtension.await("a response that waits", () -> inFlightBytes() > 256 << 10);

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A fill runs at the store's pace: a client that hardly reads neither slows it nor is kept in memory. */
+/** Tests that a fill runs at the store's speed: a slow client neither slows it down nor keeps it in memory. */
 class SlowReaderTest {
     private static final int PIECE = 1 << 20;
     private static final int PIECES = 100;
@@ -48,9 +48,12 @@ class SlowReaderTest {
         return digest.digest();
     }
 
-    /** The slow one begins, the fast one gets all 100 MiB while the slow one has read its head; then the slow one reads. */
+    /**
+     * The slow client begins, and the fast client receives all 100 MiB while the slow one has read only its head. Then
+     * the slow client reads.
+     */
     @Test
-    void slowClientHoldsUpNobody() throws Exception {
+    void slowClientDelaysNoOthers() throws Exception {
         CountDownLatch go = new CountDownLatch(1);
         proxy.start(
                 request -> {
@@ -68,14 +71,15 @@ class SlowReaderTest {
         assertEquals(200, slow.head().status());
         assertEquals(200, fast.head().status());
         assertArrayEquals(digest(), read(fast, PIECES));
-        // The window, the sockets' buffers and what the store has not written yet: nowhere near the body.
+        // The window, the socket buffers and the bytes that the store has not written yet are much smaller than the
+        // body.
         assertTrue(proxy.usedBytes() < 48L << 20, "bytes in use: " + proxy.usedBytes());
         assertArrayEquals(digest(), read(slow, PIECES));
         assertEquals(1, proxy.origin().requests());
     }
 
     @Test
-    void fillGoesOnWhenItsClientLeaves() throws Exception {
+    void fillContinuesWhenItsClientLeaves() throws Exception {
         CountDownLatch left = new CountDownLatch(1);
         proxy.start(
                 request -> {
@@ -95,7 +99,7 @@ class SlowReaderTest {
         assertEquals(1, proxy.origin().requests());
     }
 
-    /** Below the threshold it ends; what came is kept, and the next one asks for the rest alone. */
+    /** Below the threshold the fill ends. The received bytes are kept, and the next request fetches only the rest. */
     @Test
     void fillEndsWhenTooLittleHasCome() throws Exception {
         proxy.start(

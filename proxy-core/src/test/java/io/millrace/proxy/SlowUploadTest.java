@@ -12,7 +12,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Clients that send their content slowly, and what others get of the origin meanwhile. */
+/** Tests clients that send their content slowly, and the other clients' access to the origin in the meantime. */
 class SlowUploadTest {
     private static final String POST = "POST /upload HTTP/1.1\r\nHost: test.example\r\n";
     private static final int BUFFER = 64 << 10;
@@ -20,7 +20,7 @@ class SlowUploadTest {
     @RegisterExtension
     final ProxyExtension proxy = new ProxyExtension();
 
-    /** An origin that answers with the content that it got, over the only connection that there may be. */
+    /** Starts an origin that answers with the received content, over the only permitted connection. */
     private void start(String... settings) throws IOException {
         proxy.start(
                 request -> {
@@ -29,7 +29,7 @@ class SlowUploadTest {
                         int bytes = length == null ? 0 : Integer.parseInt(length);
                         request.ok("Cache-Control: no-store\r\n", request.in().read(bytes));
                     } catch (IOException e) {
-                        // The proxy has given the upload up.
+                        // The proxy has aborted the upload.
                         request.socket().close();
                     }
                 },
@@ -42,10 +42,10 @@ class SlowUploadTest {
                 });
     }
 
-    /** As an attack would: uploads that have begun and do not go on. Requests of others go to the origin all the same. */
+    /** As in an attack: uploads begin and do not continue. Requests of other clients still reach the origin. */
     @ParameterizedTest
     @ValueSource(strings = {"Content-Length: 100000\r\n\r\nab", "Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1;x"})
-    void uploadsThatDoNotGoOnHaveNoConnection(String content) throws Exception {
+    void pausedUploadsHaveNoConnection(String content) throws Exception {
         start();
         List<RawClient> uploads = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
@@ -78,7 +78,7 @@ class SlowUploadTest {
         assertEquals(200, client.get("/next").response().status());
     }
 
-    /** RFC 9110 s10.1.1: the origin says whether it wants the content. */
+    /** RFC 9110 s10.1.1: the origin decides whether the content is to be sent. */
     @Test
     void expectationGoesToTheOriginAtOnce() throws Exception {
         proxy.start(request -> {
@@ -111,7 +111,7 @@ class SlowUploadTest {
         assertEquals(200, proxy.get("/other").status());
     }
 
-    /** An origin that takes nothing for many windows is no fault of the client. */
+    /** An origin that reads nothing for many windows is no fault of the client. */
     @Test
     void timeInWhichTheOriginTakesNothingDoesNotCount() throws Exception {
         int length = 64 << 20;

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What was purged softly is stale from then on, however fresh its age says that it is. */
+/** Tests that softly purged responses are stale from then on, also if their age says that they are fresh. */
 class SoftPurgeTest {
     @RegisterExtension
     final ProxyExtension proxy = new ProxyExtension();
@@ -98,7 +98,7 @@ class SoftPurgeTest {
     }
 
     @Test
-    void staleWhileRevalidateDoesNotServeWhatWasPurgedSoftly() throws Exception {
+    void staleWhileRevalidateDoesNotServeSoftlyPurgedObjects() throws Exception {
         start("max-age=600, stale-while-revalidate=6000", "7d");
         proxy.getAndSettle("/a");
         purgeSoftly(Kind.HOST);

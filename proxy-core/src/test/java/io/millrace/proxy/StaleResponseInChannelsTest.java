@@ -1,5 +1,5 @@
 package io.millrace.proxy;
 
-/** The same as in {@link StaleResponseTest}, without the fast lane. */
+/** Runs {@link StaleResponseTest} without the fast lane. */
 @InChannels
 class StaleResponseInChannelsTest extends StaleResponseTest {}

@@ -12,7 +12,9 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Validation on the wire: what comes of a stale response when the origin confirms, replaces, fails or keeps silent. */
+/**
+ * Tests validation over real sockets: the origin confirms or replaces the stale response, fails, or does not answer.
+ */
 class StaleResponseTest {
     private static final String OLD = "Cache-Control: max-age=10\r\nETag: \"old\"\r\n";
 
@@ -21,7 +23,7 @@ class StaleResponseTest {
 
     private final CountDownLatch go = new CountDownLatch(1);
 
-    /** The first answer is stored and stale afterwards; the script has the following. */
+    /** The first response is stored and becomes stale; the script answers the following requests. */
     private void startStale(String fields, RawOrigin.Script later, String... settings) throws Exception {
         proxy.start(
                 request -> {
@@ -39,7 +41,7 @@ class StaleResponseTest {
                     return config;
                 });
         assertEquals("old", proxy.get("/a").text());
-        // A fetch leaves the collapser a moment after its last byte has left for the client.
+        // A fetch leaves the collapser a moment after its last byte was sent to the client.
         ProxyExtension.await(
                 "the end of the first fetch",
                 () -> proxy.proxy().shared().collapser().size() == 0);
@@ -85,7 +87,7 @@ class StaleResponseTest {
         assertEquals(2, proxy.origin().requests());
     }
 
-    /** RFC 9111 s4.3.4: the 304 selects nothing that is stored, so the request is rebuilt. */
+    /** RFC 9111 s4.3.4: the 304 selects no stored response, so the request is sent again without conditions. */
     @Test
     void confirmationOfAnotherRepresentationIsAskedAgain_rfc9111_s4_3_4() throws Exception {
         startStale(OLD, request -> {
@@ -117,7 +119,7 @@ class StaleResponseTest {
         for (int i = 0; i < 3; i++) {
             assertEquals("old", proxy.get("/a").text());
         }
-        // A reset connection that had served before is replaced once without a word (RFC 9112 s9.3.1).
+        // A reset connection that had served before is replaced once without an error (RFC 9112 s9.3.1).
         assertTrue(proxy.origin().requests() >= 4);
     }
 
@@ -132,7 +134,7 @@ class StaleResponseTest {
         assertEquals(504, proxy.get("/a").status());
     }
 
-    /** A validation that the collapse wait gave up is still good for nothing worse than the stale response. */
+    /** A waiter whose collapse wait has ended may still be served the stale response if its own validation fails. */
     @Test
     void waiterThatGaveUpWaitingMayStillBeServedStale() throws Exception {
         startStale(
@@ -168,14 +170,18 @@ class StaleResponseTest {
         assertEquals(2, proxy.origin().requests());
     }
 
-    /** RFC 9111 s5.2.2.10: s-maxage forbids it, unless an operator says otherwise, which the answer then says too. */
+    /**
+     * RFC 9111 s5.2.2.10: s-maxage forbids stale responses, unless an operator permits them. The response then states
+     * that.
+     */
     @ParameterizedTest
     @CsvSource({
         "false, '',                      502, ",
         "true,  '',                      200, 'millrace; hit; ttl=-50; detail=\"origin-502, stale-despite-s-maxage\"'",
         "true,  'Cache-Control: max-stale\r\n', 200, millrace; hit; ttl=-50; detail=stale-despite-s-maxage"
     })
-    void staleDespiteSharedMaxAgeIsSaid(String allowed, String field, int status, String cacheStatus) throws Exception {
+    void staleDespiteSharedMaxAgeIsReported(String allowed, String field, int status, String cacheStatus)
+            throws Exception {
         startStale(
                 "Cache-Control: s-maxage=10\r\nETag: \"old\"\r\n",
                 request -> request.send("HTTP/1.1 502 Down\r\nContent-Length: 0\r\n\r\n"),

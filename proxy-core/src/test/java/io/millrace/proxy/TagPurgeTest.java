@@ -297,7 +297,7 @@ class TagPurgeTest {
      */
     @ParameterizedTest
     @ValueSource(longs = {11, 12, 13, 14})
-    void noRequestAfterAPurgeSeesWhatWasBefore(long seed) throws Exception {
+    void noRequestAfterAPurgeGetsEarlierContent(long seed) throws Exception {
         int tags = 4;
         AtomicIntegerArray versions = new AtomicIntegerArray(tags);
         AtomicIntegerArray purged = new AtomicIntegerArray(tags);

@@ -15,11 +15,11 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
 /**
- * A certificate for {@code test.example}, made by the JDK's keytool, and clients that trust it.
+ * A certificate for {@code test.example}, created by the JDK's keytool, and clients that trust it.
  *
  * @param certificate PEM file
  * @param key PEM file
- * @param trust what clients trust
+ * @param trust trust managers of clients
  */
 record TestCertificate(Path certificate, Path key, SSLContext trust) {
     private static final char[] PASSWORD = "changeit".toCharArray();
@@ -75,7 +75,7 @@ record TestCertificate(Path certificate, Path key, SSLContext trust) {
         return Files.writeString(directory.resolve(what.replace(' ', '-') + ".pem"), text);
     }
 
-    /** A client that speaks TLS behind what it sends first. */
+    /** Returns a client that sends these bytes before the TLS handshake. */
     RawClient clientAfter(byte[] first, InetSocketAddress address) throws IOException {
         Socket plain = new Socket();
         plain.connect(address);
@@ -83,7 +83,7 @@ record TestCertificate(Path certificate, Path key, SSLContext trust) {
         return new RawClient(trust.getSocketFactory().createSocket(plain, "test.example", address.getPort(), true));
     }
 
-    /** A client that speaks TLS. */
+    /** Returns a client with TLS. */
     RawClient client(InetSocketAddress address) throws IOException {
         return new RawClient(trust.getSocketFactory().createSocket(address.getAddress(), address.getPort()));
     }

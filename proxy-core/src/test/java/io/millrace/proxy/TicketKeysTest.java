@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Session tickets: which proxies resume the sessions of which others, and how keys rotate. */
+/** Tests session tickets: which proxies resume each other's sessions, and the rotation of keys. */
 class TicketKeysTest {
     private static final TestAuthority AUTHORITY = new TestAuthority("tickets");
     private static final Made SITE = AUTHORITY.issue("one.example", "two.example");
@@ -65,8 +65,8 @@ class TicketKeysTest {
     }
 
     /**
-     * One client connects to one proxy and then to another. Returns whether the second handshake resumed the session: then the
-     * session is as old as the first one.
+     * One client connects to one proxy and then to another. Returns whether the second handshake resumed the session:
+     * then the session is as old as the first one.
      */
     private static boolean resumes(ProxyServer from, ProxyServer to, String protocol) throws Exception {
         SSLContext client = AUTHORITY.clientContext(null);
@@ -91,7 +91,7 @@ class TicketKeysTest {
         assertTrue(resumes(first, first, "TLSv1.3"));
     }
 
-    /** A ticket of a key that was replaced three times is still taken, and after a fourth time no more. */
+    /** A ticket is still accepted after its key was replaced three times, and not after a fourth time. */
     @Test
     void keepsFourKeys() throws Exception {
         TicketKeys keys = TicketKeys.generate(RANDOM);

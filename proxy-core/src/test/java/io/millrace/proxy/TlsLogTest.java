@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Facts of the client's TLS connection in the access log. */
+/** Tests fields about the client's TLS connection in the access log. */
 class TlsLogTest {
     private static final TestAuthority AUTHORITY = new TestAuthority("log");
     private static final String TEMPLATE = "%<cqpv> %<cqssl> %<cqssv> %<cqssc> %<cssn> \"%<client_subject>\"";
@@ -81,7 +81,7 @@ class TlsLogTest {
         }
     }
 
-    /** A session that is resumed has the certificate of its first handshake. */
+    /** A resumed session has the certificate of its first handshake. */
     @ParameterizedTest
     @CsvSource({
         "TLSv1.2, TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
@@ -101,7 +101,7 @@ class TlsLogTest {
     }
 
     @Test
-    void whatIsNotThereIsADash() throws Exception {
+    void missingValuesAreADash() throws Exception {
         start(TEMPLATE);
         SSLContext client = AUTHORITY.clientContext(null);
         get(client, proxy.addresses().get(0));
@@ -112,7 +112,7 @@ class TlsLogTest {
         assertEquals("HTTP/1.1 0 - - - \"-\"", lines(2).get(1));
     }
 
-    /** A subject with line breaks and bytes beyond ASCII forges nothing. */
+    /** A subject with line breaks and bytes beyond ASCII cannot forge log lines. */
     @Test
     void aSubjectIsPrintableAscii() throws Exception {
         start("json");

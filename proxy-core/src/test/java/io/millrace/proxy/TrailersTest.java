@@ -13,7 +13,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Trailers of origins on their way to clients of both protocols (RFC 9110 s6.5, RFC 9112 s7.1.2, RFC 9113 s8.1). */
+/**
+ * Tests the forwarding of origins' trailers to clients of both protocols (RFC 9110 s6.5, RFC 9112 s7.1.2, RFC 9113
+ * s8.1).
+ */
 class TrailersTest {
     @RegisterExtension
     final ProxyExtension proxy = new ProxyExtension();
@@ -56,7 +59,7 @@ class TrailersTest {
                 assertEquals("x-sum: 5\ngrpc-status: 0\n", response.trailers());
                 id += 2;
             }
-            // The store keeps none.
+            // Trailers are not stored.
             assertEquals(
                     "", client.get(id, "/stored", "te", "trailers").response(id).trailers());
         }

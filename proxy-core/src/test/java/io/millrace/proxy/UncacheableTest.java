@@ -9,7 +9,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Requests for what cannot be stored are never served one after the other. */
+/** Tests that requests for uncacheable responses are never served one after the other. */
 class UncacheableTest {
     private static final int CLIENTS = 50;
     private static final byte[] CONTENT = RawInput.latin1("content");
@@ -33,7 +33,10 @@ class UncacheableTest {
                 config -> config.set("worker.event_loops", "2"));
     }
 
-    /** Sends from all clients while the origin answers nobody; says how many requests it has got when it opens. */
+    /**
+     * Sends a request from each client while the origin does not answer; checks the number of requests at the origin
+     * when it opens.
+     */
     private void askAtOnce(int atOrigin) throws Exception {
         int before = proxy.origin().requests();
         gate = new CountDownLatch(1);
@@ -75,36 +78,36 @@ class UncacheableTest {
         askAtOnce(1);
     }
 
-    /** A client's own no-store says nothing of the others' responses. */
+    /** A client's own no-store does not affect the responses of others. */
     @Test
-    void noStoreOfOneClientKeepsNobodyFromWaiting() throws Exception {
+    void noStoreOfOneClientDoesNotPreventOthersFromWaiting() throws Exception {
         fields = "Cache-Control: max-age=10\r\n";
         start();
         proxy.get("/a", "Cache-Control: no-store\r\n");
         askAtOnce(1);
     }
 
-    /** Nor do its credentials (RFC 9111 s3.5). */
+    /** Credentials of a client do not affect them either (RFC 9111 s3.5). */
     @Test
-    void authorizationOfOneClientKeepsNobodyFromWaiting() throws Exception {
+    void authorizationOfOneClientDoesNotPreventOthersFromWaiting() throws Exception {
         fields = "Cache-Control: max-age=10\r\n";
         start();
         proxy.get("/a", "Authorization: Basic eDp5\r\n");
         askAtOnce(1);
     }
 
-    /** Nor does an error that it provokes. */
+    /** An error that a client causes does not affect them either. */
     @Test
-    void errorForOneClientKeepsNobodyFromWaiting() throws Exception {
+    void errorForOneClientDoesNotPreventOthersFromWaiting() throws Exception {
         fields = "Cache-Control: max-age=10\r\n";
         start();
         assertEquals(400, proxy.get("/a", "X-Provokes: 400\r\n").status());
         askAtOnce(1);
     }
 
-    /** The time at the origin and on the way counts (RFC 9111 s4.2.3), whether or not the response is stored. */
+    /** The time at the origin and in transit counts (RFC 9111 s4.2.3), whether or not the response is stored. */
     @Test
-    void ageIsToldOfWhatIsNotStored_rfc9111_s5_1() throws Exception {
+    void ageOfUnstoredResponses_rfc9111_s5_1() throws Exception {
         fields = "Cache-Control: no-store\r\nAge: 30\r\n";
         start();
         gate = new CountDownLatch(1);

@@ -7,7 +7,7 @@ import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Fields that select a stored response and did not reach the origin. */
+/** Tests fields that select a stored response and did not reach the origin. */
 class UnsentSelectorsTest {
     private static final String FRESH = "Cache-Control: max-age=600\r\n";
 
@@ -18,7 +18,7 @@ class UnsentSelectorsTest {
         request.ok(FRESH + fields, RawInput.latin1(request.has("X-Device: tv") ? "for tv" : "for nobody"));
     }
 
-    /** RFC 9110 s7.6.1: a nominated field does not reach the origin, so it selects nothing. */
+    /** RFC 9110 s7.6.1: a field listed in Connection does not reach the origin, so it selects nothing. */
     @Test
     void aNominatedFieldOfTheKeySelectsNothing() throws Exception {
         proxy.start(r -> byDevice(r, ""), config -> config.set("cache.key.fields", "X-Device"));
@@ -39,7 +39,7 @@ class UnsentSelectorsTest {
         assertEquals("for tv", proxy.get("/a", "X-Device: tv\r\n").text());
     }
 
-    /** What an untrusted client says of the scheme does not reach the origin, so it must select nothing. */
+    /** An untrusted client's field about the scheme does not reach the origin, so it must select nothing. */
     @Test
     void aWithheldFieldOfTheKeySelectsNothing() throws Exception {
         proxy.start(
@@ -48,14 +48,14 @@ class UnsentSelectorsTest {
         String plain = proxy.getAndSettle("/a").text();
         int asked = proxy.origin().requests();
         String evil = proxy.getAndSettle("/a", "X-Forwarded-Proto: https\r\n").text();
-        // The origin was asked the same, and its answer is nobody else's.
+        // The origin received the same request, so its response is for all.
         assertEquals(plain, evil);
         assertEquals(asked + 1, proxy.origin().requests());
         proxy.getAndSettle("/a", "X-Forwarded-Proto: https\r\n");
         assertEquals(asked + 2, proxy.origin().requests());
     }
 
-    /** What the origin was told was decided before it was trusted. */
+    /** The fields for the origin were determined before the client was trusted. */
     @Test
     void aFieldThatWasWithheldSelectsNothingThoughItsSenderIsTrustedBeforeTheAnswer() throws Exception {
         Semaphore mayAnswer = new Semaphore(0);

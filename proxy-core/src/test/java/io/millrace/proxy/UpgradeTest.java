@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** WebSocket and other protocols through mapped rules (RFC 9110 s7.8, RFC 6455), as both sides see it. */
+/** Tests WebSocket and other protocols through mapped rules (RFC 9110 s7.8, RFC 6455), from both sides. */
 class UpgradeTest {
     private static final int LONG = 64 << 20;
 
@@ -105,7 +105,7 @@ class UpgradeTest {
     }
 
     @Test
-    void nothingSwitchesUnlessTheRuleSaysSo() throws Exception {
+    void nothingSwitchesUnlessTheRuleAllowsIt() throws Exception {
         proxy.start(request -> {
             assertFalse(request.has("pgrade"), request.head());
             request.ok("Cache-Control: max-age=60\r\n", RawInput.latin1("plain"));
@@ -141,7 +141,7 @@ class UpgradeTest {
                     .response();
             assertEquals(offer[1], response.field("x-offered"), offer[0]);
         }
-        // Without Connection: upgrade it is no offer, nor is it one in HTTP/1.0, with content, or in another method.
+        // There is no upgrade without Connection: upgrade, in HTTP/1.0, with content, or in another method.
         assertEquals(
                 "null", client.get("/a", "Upgrade: websocket\r\n").response().field("x-offered"));
         String fields = "Host: test.example\r\nUpgrade: websocket\r\nConnection: upgrade\r\n";
@@ -163,7 +163,7 @@ class UpgradeTest {
                         .field("x-offered"));
     }
 
-    /** The origin says no: what stood behind the request is the next request, and neither connection is taken for a switched one. */
+    /** The origin refuses: the bytes after the request are the next request, and neither connection is switched. */
     @Test
     void answerOtherThan101IsOrdinary() throws Exception {
         proxy.start(
@@ -184,7 +184,7 @@ class UpgradeTest {
         assertEquals(5, proxy.origin().requests());
     }
 
-    /** What follows the request belongs to the new protocol, whatever it looks like. */
+    /** The bytes after the request belong to the new protocol, whatever they look like. */
     @Test
     void earlyBytesAreNotReadAsRequests() throws Exception {
         String early = "GET /smuggled HTTP/1.1\r\nHost: test.example\r\n\r\n";
@@ -235,9 +235,9 @@ class UpgradeTest {
         assertEquals(502, client.send(WebSocketPeer.request("/a")).response().status());
     }
 
-    /** A version behind the protocol's name is no way around the handshake. */
+    /** A version after the protocol's name does not bypass the check of the handshake. */
     @Test
-    void handshakeIsCheckedWhateverVersionIsNamed_RFC6455_4_2_2() throws Exception {
+    void handshakeIsCheckedForAnyVersion_RFC6455_4_2_2() throws Exception {
         proxy.start(
                 request -> {
                     request.send("HTTP/1.1 101 Switching Protocols\r\nUpgrade: WebSocket/13\r\nConnection: Upgrade\r\n"
@@ -336,7 +336,7 @@ class UpgradeTest {
         awaitEnd(Counter.TUNNELS_ORIGIN_BROKEN);
     }
 
-    /** Who sends waits for who reads; what lies between is bounded. */
+    /** The sender waits for the reader; the bytes in between are limited. */
     @Test
     void slowReaderOfALongTransferCostsNoMemory() throws Exception {
         CountDownLatch slow = new CountDownLatch(1);
@@ -417,7 +417,7 @@ class UpgradeTest {
         }
     }
 
-    /** Traffic Server's separate rules: one is for requests that ask for WebSocket, and for nothing else. */
+    /** As in Traffic Server: a rule for WebSocket applies only to requests for WebSocket. */
     @Test
     void rulesForWebSocketAreApart() throws Exception {
         proxy.start(
@@ -441,7 +441,7 @@ class UpgradeTest {
                 "no", client.send(WebSocketPeer.request("/other")).response().text());
     }
 
-    /** A host that refuses the connection is passed over, and the next one's 101 makes the tunnel. */
+    /** A host that refuses the connection is skipped, and the 101 of the next host starts the tunnel. */
     @Test
     void groupOfOriginsSwitchesToo() throws Exception {
         Path file = directory.resolve("millrace.yaml");

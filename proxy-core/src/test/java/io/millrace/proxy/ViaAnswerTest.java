@@ -14,7 +14,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What answers say of the proxy: Via with the letters of what happened, Server by policy, Age and Date. */
+/**
+ * Tests the fields about the proxy in responses: Via with the letters of the outcome, Server by policy, Age and Date.
+ */
 class ViaAnswerTest {
     private static final String FRESH = "Cache-Control: max-age=60\r\nETag: \"1\"\r\n";
 
@@ -43,7 +45,7 @@ class ViaAnswerTest {
         return via.substring("1.1 millrace (Millrace ".length(), via.length() - 1);
     }
 
-    /** The two strings that operators of Traffic Server know best, from a first fetch and from a hit on disk. */
+    /** The two strings that operators of Traffic Server know best: of a first fetch, and of a hit on disk. */
     @Test
     void firstFetchAndDiskHitHaveTheStringsOfTrafficServer() throws Exception {
         try (RawOrigin origin = new RawOrigin(ViaAnswerTest::validating)) {
@@ -63,7 +65,7 @@ class ViaAnswerTest {
         }
     }
 
-    /** One answer from a proxy that is started for it and stopped after it. */
+    /** Starts a proxy, sends one request, and stops it. */
     private static RawClient.Response once(ProxyConfig config) throws Exception {
         try (ProxyServer server = ProxyServer.builder().config(config).build()) {
             server.start();
@@ -74,13 +76,13 @@ class ViaAnswerTest {
     }
 
     @Test
-    void lettersTellWhatHappened() throws Exception {
+    void lettersEncodeTheOutcome() throws Exception {
         start("full", ViaAnswerTest::validating);
         assertEquals("[uScMsSfWpSeN:t cCMi p sS]", codes(proxy.get("/a")));
         assertEquals("[uScRs f p eN:t cCHi p s ]", codes(proxy.get("/a")));
         assertEquals("[uCcRs f p eN:t cCHi p s ]", codes(proxy.get("/a", "Cookie: a\r\n")));
         assertEquals("[uIcRs f pNeN:t cCNi p s ]", codes(proxy.get("/a", "If-None-Match: \"1\"\r\n")));
-        // The client's no-cache made the origin confirm it.
+        // Because of the client's no-cache the origin confirmed it.
         assertEquals("[uNcSsNfUpReN:t cCSi p sS]", codes(proxy.get("/a", "Cache-Control: no-cache\r\n")));
         proxy.advanceSeconds(100);
         assertEquals("[uScSsNfUpReN:t cCSi p sS]", codes(proxy.get("/a")));
@@ -115,7 +117,7 @@ class ViaAnswerTest {
         "4, 1.1 millrace (Millrace [uScMsSfWpSeN:t cCMi p sS] [http/1.1 tcp ipv4])",
         "stack, 1.1 millrace (Millrace [uScMsSfWpSeN:t cCMi p sS] [http/1.1 tcp ipv4])"
     })
-    void levelSaysHowMuch(String level, String expected) throws Exception {
+    void levelControlsTheAmount(String level, String expected) throws Exception {
         start(level, ViaAnswerTest::validating);
         assertEquals(expected, proxy.get("/a").field("via"));
     }
@@ -130,7 +132,7 @@ class ViaAnswerTest {
         assertTrue(
                 response.text().contains("\r\nVia: 1.1 edge-1 (Millrace [uScMs f p eN:t cCMi p s ])\r\n"),
                 response.text());
-        // What stood in the origin's answer stays, and this proxy's comes after it.
+        // Values from the origin's response are kept, and this proxy's value is appended.
         assertTrue(response.head().contains("Via: 1.0 inner\r\n"), response.head());
         assertTrue(response.head().indexOf("1.0 inner") < response.head().indexOf("1.1 edge-1"), response.head());
         assertEquals(508, proxy.get("/b", "Via: 1.1 EDGE-1 (x)\r\n").status());

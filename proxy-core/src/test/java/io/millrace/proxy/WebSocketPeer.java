@@ -10,7 +10,9 @@ import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.util.Base64;
 
-/** WebSocket as far as tests need it: the handshake's two heads, and frames of either side (RFC 6455 s4, s5.2). */
+/**
+ * The part of WebSocket that tests need: the two heads of the handshake, and frames of either side (RFC 6455 s4, s5.2).
+ */
 final class WebSocketPeer {
     static final String KEY = "dGhlIHNhbXBsZSBub25jZQ==";
     static final int TEXT = 1;
@@ -45,14 +47,14 @@ final class WebSocketPeer {
 
     private WebSocketPeer() {}
 
-    /** A client's request, with extra field lines, each with its CRLF. */
+    /** Returns a client's request, with extra field lines that each end in CRLF. */
     static String request(String path, String... fields) {
         return "GET " + path
                 + " HTTP/1.1\r\nHost: test.example\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\n"
                 + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: " + KEY + "\r\n" + String.join("", fields) + "\r\n";
     }
 
-    /** The head that answers a request's key. */
+    /** Returns the head that answers a request's key. */
     static String accepted(String head) throws GeneralSecurityException {
         String key = RawClient.field(head, "sec-websocket-key");
         byte[] digest = MessageDigest.getInstance("SHA-1")
@@ -61,7 +63,7 @@ final class WebSocketPeer {
                 + Base64.getEncoder().encodeToString(digest) + "\r\n\r\n";
     }
 
-    /** Masked as a client's must be. */
+    /** Returns a frame masked as a client's must be. */
     static byte[] clientFrame(int opcode, byte[] payload) {
         return frame(opcode, payload, true);
     }
@@ -116,7 +118,10 @@ final class WebSocketPeer {
         return new Frame(start[0] & 0xf, payload);
     }
 
-    /** An origin's script: shakes hands, sends every message back, answers pings, and closes when it is asked to. */
+    /**
+     * A script of an origin that performs the handshake, sends every message back, answers pings, and closes when
+     * requested.
+     */
     static void echo(RawOrigin.Exchange request) throws Exception {
         request.send(accepted(request.head()));
         Frame frame;

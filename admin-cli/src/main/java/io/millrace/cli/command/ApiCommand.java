@@ -32,8 +32,7 @@ public abstract class ApiCommand implements Callable<Integer> {
         check();
         Duration interval = invocation.watch();
         if (interval != null && isChange()) {
-            throw new CommandFailure(
-                    ExitCode.USAGE, "--watch is for commands that look, and this one changes something");
+            throw new CommandFailure(ExitCode.USAGE, "--watch is only for commands that change nothing");
         }
         AdminClient client = invocation.client(timeout);
         return interval == null ? once(client) : watch(client, interval);
@@ -93,7 +92,7 @@ public abstract class ApiCommand implements Callable<Integer> {
     /** Sends the request and shows the response. Returns the exit code. */
     protected abstract int run(AdminClient client) throws AdminClientException, CommandFailure;
 
-    /** Whether the command changes state, so that the change may continue when no response arrives in time. */
+    /** Returns true if the command changes state, so that the change may continue when no response arrives in time. */
     protected boolean isChange() {
         return false;
     }
@@ -132,7 +131,7 @@ public abstract class ApiCommand implements Callable<Integer> {
                         : CommandFailure.away(
                                 ExitCode.UNREACHABLE,
                                 e.message(),
-                                "give it longer with --timeout, or look at the log of the launcher");
+                                "allow more time with --timeout, or look at the log of the launcher");
             case BROKEN_ANSWER ->
                 CommandFailure.away(
                         ExitCode.FAILED, e.message(), "is " + client.address() + " the admin API of a millrace?");

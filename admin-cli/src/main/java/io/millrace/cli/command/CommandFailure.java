@@ -24,7 +24,7 @@ public final class CommandFailure extends Exception {
         return new CommandFailure(exitCode, message, true, nextLines);
     }
 
-    /** Whether the failure may be temporary, so that a repetition is useful. */
+    /** Returns true if the failure may be temporary, so that a repetition is useful. */
     public boolean mayPass() {
         return mayPass;
     }

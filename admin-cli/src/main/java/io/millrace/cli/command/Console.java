@@ -65,7 +65,7 @@ public final class Console {
         }
     }
 
-    /** Whether all output was written. */
+    /** Returns true if all output was written. */
     public boolean flush() {
         err.flush();
         return !out.checkError();

@@ -26,7 +26,7 @@ final class DurationConverter implements ITypeConverter<Duration> {
         }
         if (duration.isZero() || duration.compareTo(MAX) > 0) {
             throw new TypeConversionException(
-                    "'" + value + "' is not a time with its unit, at most 60m: such as 500ms, 10s or 2m");
+                    "'" + value + "' is not a duration: expected at most 60m, such as 500ms, 10s or 2m");
         }
         return duration;
     }

@@ -9,7 +9,7 @@ public interface Pause {
     /** Waits for this time. Returns false if there is no further repetition. Blocks. */
     boolean pass(Duration time);
 
-    /** The time of a query in nanoseconds, on an arbitrary scale. */
+    /** Returns the monotonic time in nanoseconds, like {@link System#nanoTime}. */
     default long nanos() {
         return System.nanoTime();
     }

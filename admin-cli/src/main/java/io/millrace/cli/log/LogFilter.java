@@ -39,12 +39,12 @@ public final class LogFilter {
         return new LogFilter(conditions);
     }
 
-    /** Whether there is no condition, so that every line matches. */
+    /** Returns true if there is no condition, so that every line matches. */
     public boolean isEmpty() {
         return conditions.isEmpty();
     }
 
-    /** Whether a line matches. A line in an unknown format matches only if there is no condition. */
+    /** Returns true if a line matches. A line in an unknown format matches only if there is no condition. */
     public boolean takes(@Nullable LogLine line) {
         if (line == null) {
             return conditions.isEmpty();
@@ -117,7 +117,7 @@ public final class LogFilter {
         throw new IllegalArgumentException("cache is hit, miss, error or other, not: " + value);
     }
 
-    /** Whether a host matches: with or without its port, or, after a leading dot, as a subdomain. */
+    /** Returns true if a host matches: with or without its port, or, after a leading dot, as a subdomain. */
     private static boolean isHost(@Nullable String host, String wanted) {
         if (host == null) {
             return false;

@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads a growing log across rotations.
  *
- * <p>If the name denotes another file, the new file is read from its beginning. The old file is read for a while
- * longer, since its writer may notice the rotation late. If the file has become shorter, it is read again. Confined to
- * one thread.
+ * <p>After a rotation the new file is read from its beginning. The old file is read for a while longer, since the
+ * writer may not notice the rotation at once. A file that has become shorter is read again from its beginning. Confined
+ * to one thread.
  */
 public final class LogFollower implements AutoCloseable {
     /** Limit of bytes at the end of the file that are searched for the last lines. */
@@ -160,7 +160,7 @@ public final class LogFollower implements AutoCloseable {
         }
     }
 
-    /** Whether the name denotes another file now. While there is no file with the name, the old file may still grow. */
+    /** Returns true if the name denotes another file now; false if no file has the name, since the old one may grow. */
     private boolean isAnother(Followed followed) throws IOException {
         try {
             return !Objects.equals(key(), followed.key);

@@ -33,7 +33,7 @@ record LogPosition(long bytes, String mark, long modifiedMillis) {
         return new LogPosition(bytes, mark, modifiedMillis);
     }
 
-    /** Whether this position is in the file: its bytes before the position have the same hash. */
+    /** Returns true if this position is in the file: its bytes before the position have the same hash. */
     boolean isIn(Path file) throws IOException {
         return mark.equals(markOf(file, bytes));
     }

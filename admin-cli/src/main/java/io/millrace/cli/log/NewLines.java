@@ -48,20 +48,20 @@ final class NewLines {
         if (last.isEmpty()) {
             lines.read(new Candidate(log, modifiedMillis(log)), 0);
         } else {
-            lines.goOn(last);
+            lines.seek(last);
         }
         List<LogPosition> reached = lines.reached;
         return List.copyOf(reached.subList(Math.max(0, reached.size() - POSITIONS_KEPT), reached.size()));
     }
 
-    private void goOn(List<LogPosition> last) throws IOException {
+    private void seek(List<LogPosition> last) throws IOException {
         List<Candidate> candidates = candidates();
         LogPosition newest = last.get(last.size() - 1);
         for (LogPosition before : last.subList(0, last.size() - 1)) {
-            goOn(find(before, false, candidates), before, candidates);
+            seek(find(before, false, candidates), before, candidates);
         }
         Candidate holder = find(newest, true, candidates);
-        goOn(holder, newest, candidates);
+        seek(holder, newest, candidates);
         if (holder == null) {
             talk.accept("the log file of the last run, read up to byte " + newest.bytes() + ", is not found beside "
                     + log + ": lines written to that file since then are not counted");
@@ -77,7 +77,7 @@ final class NewLines {
         }
     }
 
-    private void goOn(@Nullable Candidate found, LogPosition position, List<Candidate> candidates) throws IOException {
+    private void seek(@Nullable Candidate found, LogPosition position, List<Candidate> candidates) throws IOException {
         if (found != null) {
             candidates.remove(found);
             read(found, position.bytes());
@@ -159,7 +159,7 @@ final class NewLines {
     }
 
     /**
-     * Whether the name is a rotated file of a log: {@code access.log.1}, {@code access.log-20261122},
+     * Returns true if the name is a rotated file of a log: {@code access.log.1}, {@code access.log-20261122},
      * {@code access.log.20261122T110000Z-1}, also compressed.
      */
     private static boolean isRotated(String name, String log) {

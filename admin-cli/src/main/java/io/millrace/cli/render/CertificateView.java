@@ -38,7 +38,7 @@ public final class CertificateView {
         for (JsonObject each : report.objects("automatic")) {
             automatic(each, now, lines, paint);
         }
-        return lines.isEmpty() ? List.of("no certificates: no address speaks TLS") : lines;
+        return lines.isEmpty() ? List.of("no certificates: no address uses TLS") : lines;
     }
 
     /** Adds a name with automatically issued certificates, and its last failure if there is one. */

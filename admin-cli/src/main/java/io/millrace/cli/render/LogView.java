@@ -167,7 +167,7 @@ public final class LogView {
         if (urls.isEmpty()) {
             return;
         }
-        lines.add(paint.strong("URLs asked for most"));
+        lines.add(paint.strong("Most requested URLs"));
         lines.add(right("requests", COUNT_WIDTH) + right("hits", 8) + right("bytes", 12) + "  URL");
         for (TopUrls.Entry url : urls) {
             String about = url.error() == 0 ? "" : "<=";

@@ -137,7 +137,7 @@ public final class StatusView {
         }
     }
 
-    /** Whether the last attempt to load a configuration was refused. */
+    /** Returns true if the last attempt to load a configuration was refused. */
     public static boolean isLastReloadRejected(JsonObject status) {
         JsonObject config = status.object("config");
         return config.has("last_reload") && !config.object("last_reload").isTrue("ok");

@@ -14,7 +14,7 @@ final class CheckLineTest {
     }
 
     @Test
-    void keepsWhatIsMissingEmpty() {
+    void keepsMissingPartsEmpty() {
         assertEquals(
                 new CheckLine("x.yaml", 0, 0, "", "no such file", null, "x.yaml: no such file"),
                 CheckLine.parse("x.yaml: no such file"));

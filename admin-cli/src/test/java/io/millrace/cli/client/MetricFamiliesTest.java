@@ -56,7 +56,7 @@ final class MetricFamiliesTest {
     }
 
     @Test
-    void aWrongExpressionIsSaidToBeOne() {
+    void aWrongExpressionIsReported() {
         IllegalArgumentException e = assertThrows(IllegalArgumentException.class, () -> NamePattern.of("a(b"));
         assertEquals("not a regular expression: a(b (Unclosed group at 4)", e.getMessage());
         assertTrue(NamePattern.of("r.q").isFoundIn("millrace_requests"));

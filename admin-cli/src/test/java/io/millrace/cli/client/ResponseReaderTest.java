@@ -70,7 +70,7 @@ final class ResponseReaderTest {
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n",
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n0\r\n\r\n"
             })
-    void refusesWhatBreaksTheFraming(String bytes) {
+    void rejectsInvalidFraming(String bytes) {
         assertThrows(ProtocolException.class, () -> read(bytes));
     }
 

@@ -17,11 +17,11 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * An admin API that says what a test tells it, to every request the same or to each what is next: the bytes, in the pieces and with
- * the end that the test wants. Serves one connection after the other on a thread of its own; close it.
+ * An admin API with responses that a test specifies, the same for all requests or one for each: the bytes, in the given
+ * pieces and with the given end. Serves one connection after the other on its own thread; must be closed.
  */
 public final class ScriptedAdmin implements AutoCloseable {
-    /** What happens after the last piece. */
+    /** The end of the connection after the last piece. */
     public enum End {
         CLOSE,
         STAY_OPEN
@@ -53,7 +53,7 @@ public final class ScriptedAdmin implements AutoCloseable {
         return new ScriptedAdmin(listening, end, List.of(pieces));
     }
 
-    /** Serves whole responses on a Unix socket, one after the other, and the last of them from then on. */
+    /** Serves complete responses on a Unix socket, one after the other; the last one is repeated. */
     public static ScriptedAdmin inTurn(Path socket, List<String> responses) throws IOException {
         ServerSocketChannel listening = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
         listening.bind(UnixDomainSocketAddress.of(socket));
@@ -69,19 +69,19 @@ public final class ScriptedAdmin implements AutoCloseable {
         return new ScriptedAdmin(listening, end, List.of(pieces));
     }
 
-    /** A whole response with a Content-Length. */
+    /** Returns a complete response with a Content-Length. */
     public static String response(int status, String body) {
         return "HTTP/1.1 " + status + " Word\r\nContent-Type: application/json\r\nContent-Length: "
                 + body.getBytes(StandardCharsets.UTF_8).length + "\r\n\r\n" + body;
     }
 
-    /** The URL of a server on TCP. */
+    /** Returns the URL of a server on TCP. */
     public String url() throws IOException {
         SocketAddress address = listening.getLocalAddress();
         return "http://127.0.0.1:" + ((InetSocketAddress) address).getPort();
     }
 
-    /** The requests so far, head and body as they came. */
+    /** Returns the requests so far, each with head and body. */
     public List<String> requests() {
         synchronized (requests) {
             return List.copyOf(requests);
@@ -93,7 +93,7 @@ public final class ScriptedAdmin implements AutoCloseable {
             try (SocketChannel channel = listening.accept()) {
                 String request = read(channel);
                 if (request.isEmpty()) {
-                    continue; // only looked whether somebody listens
+                    continue; // the client only checked whether a process listens
                 }
                 requests.add(request);
                 for (String piece : answers.get(Math.min(requests.size(), answers.size()) - 1)) {
@@ -106,14 +106,14 @@ public final class ScriptedAdmin implements AutoCloseable {
                     closing.await();
                 }
             } catch (IOException e) {
-                // the client went away, or the test is over
+                // the client has disconnected, or the test is over
             } catch (InterruptedException e) {
                 return;
             }
         }
     }
 
-    /** One request; empty when the client hangs up without one. */
+    /** Reads one request; returns an empty text if the client closes without one. */
     private static String read(SocketChannel channel) throws IOException {
         ByteBuffer buffer = ByteBuffer.allocate(64 << 10);
         while (true) {

@@ -38,7 +38,7 @@ final class LogFilterTest {
                 "type=text/",
                 "slower=3ms"
             })
-    void takesWhatMeetsTheCondition(String condition) {
+    void acceptsMatchingLines(String condition) {
         assertTrue(of(condition).takes(LINE));
     }
 
@@ -56,7 +56,7 @@ final class LogFilterTest {
                 "slower=1s",
                 "type=image/"
             })
-    void leavesOutWhatDoesNot(String condition) {
+    void rejectsOtherLines(String condition) {
         assertFalse(of(condition).takes(LINE));
     }
 
@@ -83,7 +83,7 @@ final class LogFilterTest {
     }
 
     @Test
-    void whatIsNotUnderstoodIsTakenWhereNothingIsAsked() {
+    void unknownLinesPassAnEmptyFilter() {
         assertTrue(of().takes(null));
         assertFalse(of("status=404").takes(null));
     }
@@ -99,7 +99,7 @@ final class LogFilterTest {
         "url=a(, 'not a regular expression: a( (Unclosed group at 3)'",
         "slower=soon, 'slower is a time such as 500ms or 2s, not: soon'"
     })
-    void saysWhatIsWrong(String condition, String message) {
+    void reportsTheProblem(String condition, String message) {
         assertEquals(
                 message,
                 assertThrows(IllegalArgumentException.class, () -> of(condition))

@@ -29,7 +29,7 @@ final class LogFollowerTest {
         Files.writeString(to, text, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
     }
 
-    /** A follower of a file with a line that it has read. */
+    /** Returns a follower of a file, of which it has read one line. */
     private LogFollower behindOneLine() throws IOException {
         append(file, "one\n");
         LogFollower follower = new LogFollower(file);
@@ -37,7 +37,7 @@ final class LogFollowerTest {
         return follower;
     }
 
-    /** Renames the file as a rotation does, and says what it is called now. */
+    /** Renames the file as a rotation does; returns the new name. */
     private Path rename(int number) throws IOException {
         return Files.move(file, directory.resolve("access.log." + number));
     }
@@ -49,7 +49,7 @@ final class LogFollowerTest {
     }
 
     @Test
-    void theLastLinesComeFirstAndWhatFollowsOnce() throws IOException {
+    void theLastLinesArePrintedFirstAndLaterLinesOnce() throws IOException {
         append(file, "one\ntwo\nthree\nhal");
         try (LogFollower follower = new LogFollower(file)) {
             assertEquals(List.of("two", "three"), follower.last(2, line -> true));

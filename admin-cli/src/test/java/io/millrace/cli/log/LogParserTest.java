@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The lines of docs/reference/logs.md, and what is none. */
+/** Tests the lines of docs/reference/logs.md, and invalid lines. */
 final class LogParserTest {
     static final String SQUID =
             "1700000000.123 4 192.0.2.7 TCP_MEM_HIT/200 1720 GET http://www.example.com/a/b?c=d - NONE/- text/html";
@@ -40,7 +40,7 @@ final class LogParserTest {
     }
 
     @Test
-    void readsCombinedAndCommonWithoutWhatTheyDoNotHave() {
+    void readsCombinedAndCommonWithoutMissingFields() {
         LogLine wanted =
                 new LogLine(1_700_000_000_000L, -1, "192.0.2.7", null, 200, 1256, "GET", "/a/b?c=d", null, null);
         assertEquals(wanted, LogParser.parse(COMBINED));
@@ -88,11 +88,11 @@ final class LogParserTest {
                 "x - - [99/Nov/2023:22:13:20 +0000] \"GET / HTTP/1.1\" 200 1",
                 "x - - [14/Nov/2023:22:13:20 +0000] \"GET / HTTP/1.1",
             })
-    void whatIsNoLineOfAnyFormatIsSaidToBeNone(String line) {
+    void invalidLinesAreRejected(String line) {
         assertNull(LogParser.parse(line));
     }
 
-    /** No line makes it throw: each of the three with characters replaced, left out and doubled. */
+    /** No line makes the parser throw: each of the three with characters replaced, omitted and repeated. */
     @Test
     void noLineIsTooOdd() {
         long seed = 20261122;

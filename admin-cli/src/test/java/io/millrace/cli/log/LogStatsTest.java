@@ -37,7 +37,7 @@ final class LogStatsTest {
         assertEquals(1, stats.sites(1).size());
     }
 
-    /** Hosts that clients make up fill no memory without end, and no request is lost from the total. */
+    /** The memory for invented hosts is limited, and the total contains every request. */
     @Test
     void hostsAreBounded() {
         LogStats stats = new LogStats(0);
@@ -49,7 +49,10 @@ final class LogStatsTest {
         assertEquals(12_000, stats.total().all().requests());
     }
 
-    /** Against an exact count: who has more than the greatest error is in the list, and no count is too low. */
+    /**
+     * Compared with exact counts: a URL with more requests than the greatest error is in the list, and no count is too
+     * low.
+     */
     @Test
     void theUrlsAskedForMostAreFoundInBoundedMemory() {
         long seed = 42;
@@ -72,7 +75,7 @@ final class LogStatsTest {
     }
 
     @Test
-    void aLineThatIsTooLongIsCutAndTheNextOneIsWhole() throws IOException {
+    void aTooLongLineIsTruncatedAndTheNextIsComplete() throws IOException {
         String text = "x".repeat(200_000) + "\nnext\r\nlast";
         ByteArrayInputStream in = new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8));
         LineSource lines = new LineSource();

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Every line once, whatever became of the file meanwhile. */
+/** Tests that every line is counted once, whatever happened to the file in the meantime. */
 final class ProgressFileTest {
     @TempDir
     private Path directory;
@@ -36,7 +36,7 @@ final class ProgressFileTest {
         state = directory.resolve("stats.state");
     }
 
-    /** A second later each time, as far as the file system knows. */
+    /** Each change is a second later, as far as the file system can tell. */
     private void append(Path file, String text) throws IOException {
         Files.writeString(file, text, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
         writtenMillis += 1000;
@@ -67,7 +67,7 @@ final class ProgressFileTest {
     }
 
     @Test
-    void aRunHasWhatIsNewInWholeLines() throws IOException {
+    void aRunReturnsNewCompleteLines() throws IOException {
         append(log, "1\n2\nhal");
         assertEquals(List.of("1", "2"), run());
         assertEquals(List.of(), run());
@@ -77,9 +77,9 @@ final class ProgressFileTest {
         assertEquals(List.of(), said);
     }
 
-    /** Longer than what is compared, and than a buffer. */
+    /** Longer than the compared part of the file, and than a buffer. */
     @Test
-    void aLongLogGoesOnWhereItWasLeft() throws IOException {
+    void aLongLogContinuesAtItsLastPosition() throws IOException {
         List<String> lines = new ArrayList<>();
         for (int i = 0; i < 20_000; i++) {
             lines.add("line " + i);
@@ -90,7 +90,7 @@ final class ProgressFileTest {
         assertEquals(List.of("more"), run());
     }
 
-    /** As the proxy names them, as logrotate does by number and by date. */
+    /** With names of the proxy, and of logrotate by number and by date. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -129,7 +129,7 @@ final class ProgressFileTest {
     }
 
     @Test
-    void acrossARotationAfterWhichNothingCame() throws IOException {
+    void acrossARotationWithoutLaterLines() throws IOException {
         append(log, "1\n");
         run();
         append(log, "2\n");
@@ -155,7 +155,7 @@ final class ProgressFileTest {
         assertEquals(List.of(), said);
     }
 
-    /** logrotate's copytruncate: the name stays the same file's. */
+    /** logrotate's copytruncate: the name still denotes the same file. */
     @Test
     void acrossACopyAndACut() throws IOException {
         append(log, "1\n");
@@ -172,7 +172,7 @@ final class ProgressFileTest {
     }
 
     @Test
-    void whatIsGoneIsSaidAndTheRestCounted() throws IOException {
+    void missingLinesAreReportedAndTheRestIsCounted() throws IOException {
         append(log, "1\n");
         run();
         append(log, "lost\n");
@@ -188,7 +188,7 @@ final class ProgressFileTest {
     }
 
     @Test
-    void whatOnlyLooksLikeARotatedLogIsNoLog() throws IOException {
+    void filesWithSimilarNamesAreNotRotatedLogs() throws IOException {
         append(log, "1\n");
         run();
         rotated("access.log.1");
@@ -200,7 +200,7 @@ final class ProgressFileTest {
     }
 
     @Test
-    void whatIsNotSavedIsReadAgain() throws IOException {
+    void linesAreReadAgainWithoutASave() throws IOException {
         append(log, "1\n");
         try (ProgressFile progress = ProgressFile.open(state)) {
             progress.read(log, line -> {}, said::add);
@@ -235,7 +235,7 @@ final class ProgressFileTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"1700000000.123 4 a line\n", "{}", "{\"version\":2}"})
-    void whatIsNoneIsRefusedAndLeftAlone(String text) throws IOException {
+    void foreignFilesAreRefusedAndKept(String text) throws IOException {
         Files.writeString(state, text);
         IOException refused = assertThrows(IOException.class, this::run);
         assertTrue(refused.getMessage().startsWith(state + " is not a progress file ("), refused::getMessage);

@@ -98,7 +98,7 @@ final class TopViewTest {
     }
 
     @Test
-    void fitsTheScreenWhateverItsSize() {
+    void fitsAScreenOfAnySize() {
         StringBuilder many = new StringBuilder(AFTER);
         for (int i = 0; i < 40; i++) {
             many.append("millrace_origin_host_up{group=\"g\",host=\"http://a-host-with-a-very-long-name-")

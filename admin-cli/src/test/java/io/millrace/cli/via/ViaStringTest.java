@@ -14,7 +14,7 @@ final class ViaStringTest {
         return via.letters().get(index).means();
     }
 
-    /** The samples of the articles about Traffic Server, and what Millrace writes. */
+    /** The samples of articles about Traffic Server, and the strings of Millrace. */
     @Test
     void aFirstFetchIsReadInAllForms() {
         ViaString full = ViaString.parse("[uScMsSfWpSeN:t cCMi p sS]").get(0);
@@ -53,14 +53,14 @@ final class ViaStringTest {
     }
 
     @Test
-    void aLetterThatIsNotKnownIsSaidToBe() {
+    void anUnknownLetterIsReported() {
         assertEquals(
                 "a letter that is not known", means(ViaString.parse("cZs f ").get(0), 0));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", "hello", "1.1 edge", "cHs", "[cHs f ", "uScHs f p eN:t cCHi p s more", "cHs fw"})
-    void whatIsNoViaIsRefused(String text) {
+    void invalidStringsAreRefused(String text) {
         String message = assertThrows(IllegalArgumentException.class, () -> ViaString.parse(text))
                 .getMessage();
         assertTrue(message.contains("Via") || message.contains("bracket"), message);

@@ -35,11 +35,11 @@ import org.openjdk.jmh.infra.Blackhole;
 public class SharedKeyBenchmark {
     private static final int LENGTH = 500;
 
-    /** Whether the threads request one key, or each its own. */
+    /** The requested keys: one for both threads, or one for each. */
     @Param({"one", "own"})
     public String keys = "one";
 
-    /** Whether the object is retained during the copy, or only read. */
+    /** The kind of access: the object is retained during the copy, or only read. */
     @Param({"held", "read"})
     public String way = "read";
 

@@ -19,7 +19,7 @@ class BudgetTest {
     }
 
     @Test
-    void whatItWasWrittenWithIsKept() {
+    void aResultAtItsBudgetMeetsIt() {
         assertNull(BUDGET.excess(took(64, 100, 0), YARDSTICK));
     }
 
@@ -51,7 +51,7 @@ class BudgetTest {
     }
 
     @Test
-    void whatIsWrittenIsReadAndKept() {
+    void writtenBudgetsAreReadAndMet() {
         Measured found = took(64.04, 100, 3);
         Map<String, Budget> budgets = Budget.read(Budget.write(Map.of("A.b", found), YARDSTICK, true));
         assertNull(budgets.get("A.b").excess(found, YARDSTICK));

@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
  * in the volume's queue.
  *
  * <pre>
- *   add, add, add ──→ settle: one write ──→ index, each ──→ the log is applied ──→ report each result
+ *   add, add, add ──→ settle: one write ──→ index each ──→ Owner.succeeded ──→ report each
  * </pre>
  *
  * <p>Results are reported only after the object's bytes are written, and no index entry points to unwritten bytes.
@@ -34,7 +34,7 @@ final class GatheredObjects {
         /** Throws if the volume cannot append. */
         void checkWorking() throws IOException;
 
-        /** Called after the index contains all records of the log. */
+        /** Called each time the index contains all records of the log. */
         void succeeded() throws IOException;
 
         /** Called for an I/O error. */
@@ -60,7 +60,7 @@ final class GatheredObjects {
     void add(RecordHeader header, DiskKey key, ByteBuf head, ByteBuf body, Appended then) {
         try {
             owner.checkWorking();
-            // Reclaim settles the batch first if it has anything to carry.
+            // This may reclaim a segment. A reclaim that carries records forward first settles the batch.
             log.pace(header.recordLength());
             if (!log.canGather(header.recordLength())) {
                 settle();
@@ -91,13 +91,13 @@ final class GatheredObjects {
                 owner.succeeded();
             }
         } catch (IOException e) {
-            // A tombstone is still missing; the records of the batch are valid.
+            // Owner.succeeded could not append a pending tombstone. The records of the batch are valid.
             owner.failed(e);
         } catch (RuntimeException | InternalError e) {
-            IOException said = owner.indexFailed(e);
-            members.forEach(member -> member.failed(said));
+            IOException failure = owner.indexFailed(e);
+            members.forEach(member -> member.failed(failure));
         } finally {
-            members.forEach(this::tell);
+            members.forEach(this::report);
         }
     }
 
@@ -127,12 +127,12 @@ final class GatheredObjects {
         return false;
     }
 
-    private void tell(RecordBatch.Member member) {
+    private void report(RecordBatch.Member member) {
         try {
             if (member.failure() == null) {
                 owner.stored(member);
             }
-            member.tell();
+            member.report();
         } catch (RuntimeException e) {
             // An exception in one callback must not prevent the other callbacks.
             LOG.error("a callback failed after the object was stored: {}", member.header(), e);

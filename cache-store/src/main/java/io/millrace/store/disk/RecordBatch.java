@@ -88,7 +88,7 @@ final class RecordBatch {
         }
 
         /** Reports the result to its receiver. */
-        void tell() {
+        void report() {
             then.appended(failure);
         }
     }

@@ -450,7 +450,7 @@ public final class SegmentLog {
     }
 
     /** Seals the active segment if its number is {@code limit} or higher. */
-    void leaveBeyond(int limit) throws IOException {
+    void sealBeyond(int limit) throws IOException {
         if (active >= limit) {
             seal(summary());
         }

@@ -73,12 +73,12 @@ final class VolumeEnding {
             return new IOException(directory + ": index could not be closed: " + e, e);
         } finally {
             if (last != VolumeState.CLOSED) {
-                tellReaders();
+                publishReaders();
             }
         }
     }
 
-    private void tellReaders() {
+    private void publishReaders() {
         try {
             if (health.state() == VolumeState.RELEASED) {
                 parts.readers().tellAll(parts.pins(), parts.table());

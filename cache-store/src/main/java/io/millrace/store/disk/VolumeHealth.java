@@ -123,17 +123,17 @@ final class VolumeHealth {
 
     /** Takes the volume offline, because the mapped index cannot be read or written, or is inconsistent. Any thread. */
     IOException indexFailed(Throwable e) {
-        IOException said = new IOException("index failed: " + e, e);
-        giveUp(said);
-        return said;
+        IOException explained = new IOException("index failed: " + e, e);
+        giveUp(explained);
+        return explained;
     }
 
     /** Takes the volume offline immediately. */
     void giveUp(IOException cause) {
         if (move(VolumeState.OFFLINE).mayBecome(VolumeState.OFFLINE)) {
-            IOException said = FileFaults.explain(directory, cause);
-            lastError = said;
-            LOG.error("{}: volume taken offline because of an error: {}", directory, FileFaults.words(said));
+            IOException explained = FileFaults.explain(directory, cause);
+            lastError = explained;
+            LOG.error("{}: volume taken offline because of an error: {}", directory, FileFaults.words(explained));
             onGivenUp.run();
         }
     }

@@ -111,7 +111,7 @@ final class VolumeShrinker implements VolumeThread.BackgroundWork {
             carryOn(current);
             return AT_ONCE;
         }
-        log.leaveBeyond(limit);
+        log.sealBeyond(limit);
         int beyond = table.newestSealedFrom(limit);
         if (beyond < 0) {
             return cutOff();

@@ -95,7 +95,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
         if (ended || isFailed()) {
             return;
         }
-        if (length > target.bodyBytesMax() || !body.tellLength(length)) {
+        if (length > target.bodyBytesMax() || !body.setLength(length)) {
             fail();
         } else {
             flushLast(length);
@@ -351,7 +351,7 @@ final class FillWriter<H> implements ObjectWriter<H> {
     }
 
     private boolean completeInBlocks(H known, long finalLength) {
-        if (!body.tellLength(finalLength)) {
+        if (!body.setLength(finalLength)) {
             return false;
         }
         flushLast(finalLength);

@@ -189,8 +189,8 @@ final class SlotTable {
 
     /** Returns the word of {@link #meta} with the check of the slot. */
     private static long checked(long hashHigh, long hashLow, long location, long meta) {
-        long said = meta & ~(HIT_BITS | CHECK_BITS);
-        long all = hashHigh ^ Long.rotateLeft(hashLow, 5) ^ Long.rotateLeft(location, 11) ^ Long.rotateLeft(said, 14);
+        long data = meta & ~(HIT_BITS | CHECK_BITS);
+        long all = hashHigh ^ Long.rotateLeft(hashLow, 5) ^ Long.rotateLeft(location, 11) ^ Long.rotateLeft(data, 14);
         long check = all ^ all >>> 16 ^ all >>> 32 ^ all >>> 48;
         return (meta & ~CHECK_BITS) | check << CHECK_SHIFT;
     }

@@ -18,12 +18,12 @@ public final class FileFaults {
         if (fault instanceof LeaseHeldException) {
             return fault;
         }
-        String said = words(fault);
-        if (fault.getCause() != null && said.startsWith(path + ": ")) {
+        String text = words(fault);
+        if (fault.getCause() != null && text.startsWith(path + ": ")) {
             return fault;
         }
-        String meaning = meaning(fault, said);
-        return meaning == null ? fault : new IOException(path + ": " + meaning + " (" + said + ")", fault);
+        String meaning = meaning(fault, text);
+        return meaning == null ? fault : new IOException(path + ": " + meaning + " (" + text + ")", fault);
     }
 
     /** Returns the error's message, or its class and name if it has none. */
@@ -32,31 +32,31 @@ public final class FileFaults {
         return message == null ? fault.toString() : message;
     }
 
-    private static @Nullable String meaning(IOException fault, String said) {
+    private static @Nullable String meaning(IOException fault, String text) {
         if (fault instanceof AccessDeniedException
-                || said.contains("Permission denied")
-                || said.contains("Operation not permitted")) {
+                || text.contains("Permission denied")
+                || text.contains("Operation not permitted")) {
             return "permission denied to user " + System.getProperty("user.name")
                     + "; make that user the owner of the path, or choose another path";
         }
-        if (said.contains("Read-only file system")) {
+        if (text.contains("Read-only file system")) {
             return "on a read-only file system; mount the file system writable, or choose another path";
         }
-        if (said.contains("No space left on device") || said.contains("Disk quota exceeded")) {
+        if (text.contains("No space left on device") || text.contains("Disk quota exceeded")) {
             return "no space left; free space on the file system, or lower the size";
         }
         if (fault instanceof FileAlreadyExistsException
                 || fault instanceof NotDirectoryException
-                || said.contains("Not a directory")) {
+                || text.contains("Not a directory")) {
             return "not a directory, or a file is above it in the path; move the file, or choose another path";
         }
         if (fault instanceof NoSuchFileException) {
             return "missing, and cannot be created; create it, or mount its file system";
         }
-        if (said.contains("Input/output error")) {
+        if (text.contains("Input/output error")) {
             return "the device reports I/O errors; see the kernel's log, and replace the device";
         }
-        if (said.contains("Too many open files")) {
+        if (text.contains("Too many open files")) {
             return "this process has reached its limit of open files; raise the limit (LimitNOFILE)";
         }
         return fault instanceof FileSystemException ? "cannot be used" : null;

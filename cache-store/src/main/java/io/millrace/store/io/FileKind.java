@@ -12,7 +12,7 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * The kind of a file, determined without opening it: opening a pipe would block, and opening a device twice has
+ * The kind of a file, determined without opening it: opening a pipe would block, and opening some devices has side
  * effects.
  *
  * @param key equal for all paths of one file or device

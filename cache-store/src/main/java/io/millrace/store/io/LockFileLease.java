@@ -72,7 +72,7 @@ final class LockFileLease implements Closeable {
     }
 
     /** Returns true if this process holds the lease. */
-    static boolean isHeldHere(Path directory) throws IOException {
+    static boolean isHeldByThisProcess(Path directory) throws IOException {
         return HELD_HERE.contains(directory.toRealPath());
     }
 

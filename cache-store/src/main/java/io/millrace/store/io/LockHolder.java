@@ -39,7 +39,7 @@ public record LockHolder(long pid, @Nullable String host) {
         Path lock = directory.resolve(LockFileLease.LOCK_FILE);
         try {
             // Closing a second channel would release the lock.
-            if (!Files.isRegularFile(lock) || LockFileLease.isHeldHere(directory)) {
+            if (!Files.isRegularFile(lock) || LockFileLease.isHeldByThisProcess(directory)) {
                 return null;
             }
             try (FileChannel channel = FileChannel.open(lock, StandardOpenOption.WRITE);

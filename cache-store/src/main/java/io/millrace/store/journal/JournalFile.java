@@ -199,7 +199,7 @@ public final class JournalFile {
      */
     public void append(List<JournalEntry> added) throws IOException {
         if (!isAppendable()) {
-            throw new IllegalStateException(path() + ": to be rewritten first");
+            throw new IllegalStateException(path() + ": the journal must be rewritten first");
         }
         torn = true;
         ByteBuffer out = encoded(added, 0, sequence, tag);

@@ -244,7 +244,7 @@ final class BodyArena {
         header(region, at, need, false);
         header(region, at + need, rest, true);
         region.setInt(at + need + Integer.BYTES, need);
-        tellNext(region, at + need, rest);
+        setPreviousLength(region, at + need, rest);
         link(region, place + need);
     }
 
@@ -280,7 +280,7 @@ final class BodyArena {
         int at = (int) place;
         int length = length(region, at);
         if (isFree(region, at)) {
-            throw new IllegalStateException("a block is given back once");
+            throw new IllegalStateException("a block is released twice");
         }
         header(region, at, length, true);
         int next = at + length;
@@ -295,7 +295,7 @@ final class BodyArena {
             length += before;
         }
         header(region, at, length, true);
-        tellNext(region, at, length);
+        setPreviousLength(region, at, length);
         if (length == region.capacity()) {
             if (closed || empty > 0 || length != regionLength) {
                 return take(regionNumber(place));
@@ -306,7 +306,7 @@ final class BodyArena {
         return null;
     }
 
-    private static void tellNext(ByteBuf region, int at, int length) {
+    private static void setPreviousLength(ByteBuf region, int at, int length) {
         if (at + length < region.capacity()) {
             region.setInt(at + length + Integer.BYTES, length);
         }
@@ -355,7 +355,7 @@ final class BodyArena {
     private ByteBuf regionOf(long place) {
         ByteBuf region = regions[regionNumber(place)];
         if (region == null) {
-            throw new IllegalStateException("no region is there any more");
+            throw new IllegalStateException("no region remains");
         }
         return region;
     }

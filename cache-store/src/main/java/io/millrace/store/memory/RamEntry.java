@@ -128,7 +128,7 @@ public abstract class RamEntry {
     /** Adds a reference; only a holder of a reference may call it. */
     protected final void retainEntry() {
         if (!tryRetain()) {
-            throw new IllegalReferenceCountException("retain of an entry that was released");
+            throw new IllegalReferenceCountException("an entry was retained after its last release");
         }
     }
 

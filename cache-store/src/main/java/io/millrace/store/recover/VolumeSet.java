@@ -79,11 +79,11 @@ public final class VolumeSet {
                 } catch (LeaseHeldException e) {
                     throw e;
                 } catch (IOException e) {
-                    IOException said = FileFaults.explain(spec.path(), e);
+                    IOException explained = FileFaults.explain(spec.path(), e);
                     LOG.error(
                             "a volume cannot be opened; the store continues without the volume: {}",
-                            FileFaults.words(said));
-                    results.add(new OpenedVolume(spec, null, false, said));
+                            FileFaults.words(explained));
+                    results.add(new OpenedVolume(spec, null, false, explained));
                 }
             }
         } catch (LeaseHeldException e) {
@@ -105,9 +105,9 @@ public final class VolumeSet {
     }
 
     private void fail(VolumeFiles volume, IOException e) throws IOException {
-        IOException said = FileFaults.explain(volume.spec().path(), e);
-        LOG.error("a volume cannot be opened; the store continues without the volume: {}", FileFaults.words(said));
-        results.add(new OpenedVolume(volume.spec(), null, false, said));
+        IOException explained = FileFaults.explain(volume.spec().path(), e);
+        LOG.error("a volume cannot be opened; the store continues without the volume: {}", FileFaults.words(explained));
+        results.add(new OpenedVolume(volume.spec(), null, false, explained));
         volume.close();
     }
 

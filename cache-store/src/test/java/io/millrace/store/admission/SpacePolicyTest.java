@@ -12,7 +12,7 @@ class SpacePolicyTest {
     private final Random random = new Random(5);
 
     @Test
-    void aSketchCountsAndForgets() {
+    void aSketchCountsAndHalves() {
         FrequencySketch sketch = new FrequencySketch(1024);
         long[] hashes = random.longs(300).toArray();
         for (int i = 0; i < hashes.length; i++) {
@@ -36,7 +36,10 @@ class SpacePolicyTest {
         assertEquals(before / 2, sketch.frequency(seen));
     }
 
-    /** Counters have an end: where objects are few for the sketch's length, what is popular must not all stand there. */
+    /**
+     * Counters saturate. With few objects for the length of the sketch, the counters of popular ones must not all reach
+     * the maximum.
+     */
     @Test
     void aSketchForgetsByTheNumberOfObjects() {
         FrequencySketch sketch = new FrequencySketch(1 << 14);
@@ -57,7 +60,10 @@ class SpacePolicyTest {
         assertTrue(seldom > 0 && seldom < often, "seldom=" + seldom + ", often=" + often);
     }
 
-    /** An object in blocks has several records in a segment, and each is judged: its next request answers for all. */
+    /**
+     * An object in blocks has several records in a segment, and the policy rates each of them. The next request for the
+     * object confirms all ratings.
+     */
     @Test
     void theRecordsOfAnObjectAreOneDecision() {
         ReuseHistory history = new ReuseHistory(1, SEGMENTS, 1024);
@@ -82,7 +88,7 @@ class SpacePolicyTest {
     }
 
     @Test
-    void secondHitTakesWhatWasAskedForBefore() {
+    void secondHitAdmitsAnObjectRequestedBefore() {
         SpacePolicy policy = new SpacePolicy(AdmissionRule.SECOND_HIT, 1 << 20, SEGMENTS);
         policy.segmentBegun(100);
         policy.requested(1);
@@ -92,9 +98,9 @@ class SpacePolicyTest {
         assertEquals(1, policy.refused());
     }
 
-    /** Keys asked for once and never again, and some that come again and again. */
+    /** The trace has keys that are requested once, and some that are requested repeatedly. */
     @Test
-    void learnsThatWhatComesOnceIsOfNoUse() {
+    void doesNotAdmitObjectsRequestedOnce() {
         SpacePolicy policy = new SpacePolicy(AdmissionRule.FREQUENCY, 1 << 25, SEGMENTS);
         long fresh = 1000;
         for (int segment = 0; segment < 20 * SEGMENTS; segment++) {
@@ -116,7 +122,8 @@ class SpacePolicyTest {
             policy.admits(fresh);
         }
         assertTrue(policy.refused() - before > 90, "refused=" + (policy.refused() - before));
-        // Once such keys do come again they are taken, though nothing was written meanwhile.
+        // Keys requested once are admitted as soon as they are requested again, although nothing was written in the
+        // meantime.
         boolean taken = false;
         for (int i = 0; i < 3000 && !taken; i++) {
             policy.requested(++fresh);
@@ -126,9 +133,9 @@ class SpacePolicyTest {
         assertTrue(taken);
     }
 
-    /** What was asked for often is dropped once such keys are not asked for again. */
+    /** Keys that were requested often are dropped when they are not requested any more. */
     @Test
-    void learnsThatWhatWasOftenAskedForIsOver() {
+    void dropsFormerlyFrequentObjects() {
         SpacePolicy policy = new SpacePolicy(AdmissionRule.FREQUENCY, 1 << 20, SEGMENTS);
         long key = 0;
         int kept = 0;

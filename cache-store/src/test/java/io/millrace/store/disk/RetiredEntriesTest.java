@@ -24,21 +24,21 @@ class RetiredEntriesTest {
     private final MappedIndex index = HeapTables.small(0);
     private final RetiredEntries retired = new RetiredEntries(index, SEGMENT_BYTES);
 
-    /** A tiny table evicts before it has grown; this one is to have room. */
+    /** A tiny table evicts before it has grown, so it is grown first. */
     @BeforeEach
     void makeRoom() throws IOException {
         for (long i = 1; i <= 4 * OBJECTS; i++) {
             index.put(2, i * 0xD6E8_FEB8_6659_FD93L, Location.pack(1, 64, 128, TAG), 0);
         }
         while (index.step()) {
-            // Until it is as large as it will be.
+            // Waits until the table has its final size.
         }
         for (long i = 1; i <= 4 * OBJECTS; i++) {
             index.remove(2, i * 0xD6E8_FEB8_6659_FD93L);
         }
     }
 
-    /** A segment of objects that the index knows. */
+    /** Returns a segment of objects that are in the index. */
     private SegmentSummary segment(int number, long firstHash) throws IOException {
         SegmentSummary records = new SegmentSummary();
         for (int i = 0; i < OBJECTS; i++) {
@@ -86,7 +86,7 @@ class RetiredEntriesTest {
     }
 
     @Test
-    void whatLiesElsewhereByNowStays() throws IOException {
+    void movedEntriesStay() throws IOException {
         SegmentSummary records = segment(3, 0);
         retired.add(3, TAG, records);
         SegmentSummary.Entry kept = records.entry(7);

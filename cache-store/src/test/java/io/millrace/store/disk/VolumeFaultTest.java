@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** One volume by itself, and what errors make of it. */
+/** Tests one volume with I/O errors. */
 class VolumeFaultTest {
     private static final KeepTimes NO_TIMES = new KeepTimes(0, 0);
     private static final Path PATH = Path.of("/v");
@@ -49,7 +49,7 @@ class VolumeFaultTest {
     private final class Told implements VolumeListener {
         @Override
         public void segmentSealed(Volume sealed) {
-            // Nothing is forced here.
+            // This file does not force anything.
         }
 
         @Override
@@ -64,12 +64,12 @@ class VolumeFaultTest {
 
         @Override
         public void stored(Volume in, RecordHeader header, DiskKey key, long location, Appended told) {
-            // Nobody lists.
+            // This test lists no objects.
         }
 
         @Override
         public void stopping(Volume ending, boolean forGood) {
-            // Nobody lists.
+            // This test lists no objects.
         }
     }
 
@@ -175,7 +175,7 @@ class VolumeFaultTest {
     }
 
     @Test
-    void anIndexThatCannotBeWrittenFailsWhatWasGathered() throws Exception {
+    void anUnwritableIndexFailsTheGatheredObjects() throws Exception {
         Volume given = start(null);
         CountDownLatch go = new CountDownLatch(1);
         assertTrue(given.execute(() -> awaitUninterruptibly(go)));

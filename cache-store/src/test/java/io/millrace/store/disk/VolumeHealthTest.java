@@ -44,7 +44,7 @@ class VolumeHealthTest {
     }
 
     @Test
-    void theEndOfARebuildDoesNotBringBackWhatErrorsTookOut() {
+    void theEndOfARebuildDoesNotRestoreVolumesRemovedByErrors() {
         VolumeHealth health = health(VolumeState.OPENING);
         for (int i = 0; i < Volume.ERRORS_IN_A_ROW_MAX; i++) {
             health.failed(new IOException("Input/output error"));

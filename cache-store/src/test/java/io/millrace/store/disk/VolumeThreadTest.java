@@ -22,7 +22,7 @@ class VolumeThreadTest {
         };
     }
 
-    /** What gathering tasks left unsettled. */
+    /** Number of tasks that were added to a batch and not yet settled. */
     private int gathered;
 
     private void settle() {
@@ -37,7 +37,7 @@ class VolumeThreadTest {
     }
 
     @Test
-    void whatWaitsIsGatheredAndSettledBeforeAnythingElse() throws InterruptedException {
+    void queuedTasksAreBatchedAndSettledBeforeOtherTasks() throws InterruptedException {
         VolumeThread thread = new VolumeThread("t", 16, List.of(), this::settle);
         for (int i = 0; i < 3; i++) {
             thread.execute(gathering(() -> gathered++));
@@ -82,7 +82,7 @@ class VolumeThreadTest {
     }
 
     @Test
-    void whatGoesBeyondTheQueueEndsTheRest() throws InterruptedException {
+    void aTaskBeyondTheQueueEndsThePause() throws InterruptedException {
         VolumeThread thread = resting();
         assertTrue(thread.executeBeyond(done::countDown, 1));
         assertTrue(done.await(10, TimeUnit.SECONDS), "the rest of an hour is over");
@@ -95,7 +95,7 @@ class VolumeThreadTest {
         assertEquals(List.of("settled 1", "end"), steps);
     }
 
-    /** One that has run a gathering task and rests for an hour. */
+    /** Returns a thread that has run a batched task and then waits for an hour. */
     private VolumeThread resting() {
         VolumeThread thread = new VolumeThread("t", 16, List.of(), this::settle, TimeUnit.HOURS.toNanos(1));
         thread.start();
@@ -150,7 +150,7 @@ class VolumeThreadTest {
     }
 
     @Test
-    void workComesBackWhenItsTimeIsUpWithoutAnyTask() throws InterruptedException {
+    void workReturnsAfterItsTimeWithoutAnyTask() throws InterruptedException {
         CountDownLatch asked = new CountDownLatch(3);
         VolumeThread thread = new VolumeThread(
                 "t",
@@ -166,7 +166,7 @@ class VolumeThreadTest {
     }
 
     @Test
-    void failedWorkIsGivenUpAndTasksGoOn() throws InterruptedException {
+    void failedWorkIsAbandonedAndTasksContinue() throws InterruptedException {
         VolumeThread thread = new VolumeThread(
                 "t",
                 8,

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What every store does, whatever it is made of. One subclass for each configuration. */
+/** Tests of the contract of {@code CacheStore}. Each configuration has a subclass. */
 abstract class CacheStoreContract {
     TestStore test;
 
@@ -47,7 +47,7 @@ abstract class CacheStoreContract {
     }
 
     @Test
-    void findsWhatWasCompleted() {
+    void findsCompletedObjects() {
         byte[] body = TestStore.body(1, 5000);
         assertTrue(test.put("a", "head a", body));
         assertTrue(test.store.contains(test.key("a")));
@@ -80,7 +80,7 @@ abstract class CacheStoreContract {
     }
 
     @Test
-    void discardTakesAwayWhatIsStillStored() {
+    void discardRemovesAStoredObject() {
         test.put("a", "h", TestStore.body(1, 5000));
         StoredObject<TextHead> object = test.find("a");
         test.store.discard(object);
@@ -89,7 +89,7 @@ abstract class CacheStoreContract {
     }
 
     @Test
-    void discardLeavesWhatHasTakenItsPlace() {
+    void discardKeepsTheReplacement() {
         test.put("a", "old", TestStore.body(1, 5000));
         StoredObject<TextHead> object = test.find("a");
         test.put("a", "new", TestStore.body(2, 6000));
@@ -153,7 +153,7 @@ abstract class CacheStoreContract {
     }
 
     @Test
-    void forgetsWhatWasAborted() {
+    void dropsAnAbortedObject() {
         ObjectWriter<TextHead> writer = test.store.create(test.key("a"));
         StoredObject<TextHead> filling = writer.object();
         writer.head(TextHead.of("h"), 20_000);
@@ -223,7 +223,7 @@ abstract class CacheStoreContract {
     }
 
     @Test
-    void removesAndSaysWhetherThereWasAnything() {
+    void removesAndReportsIfThereWasAnything() {
         test.put("a", "h", TestStore.body(1, 20_000));
         assertTrue(test.remove("a"));
         assertNull(test.store.get(test.key("a")));
@@ -271,7 +271,7 @@ abstract class CacheStoreContract {
     }
 
     @Test
-    void ignoresAnUpdateOfWhatWasReplaced() {
+    void ignoresAnUpdateOfAReplacedObject() {
         test.put("a", "one", TestStore.body(1, 100));
         StoredObject<TextHead> first = test.find("a");
         test.put("a", "two", TestStore.body(2, 100));
@@ -285,7 +285,7 @@ abstract class CacheStoreContract {
     }
 
     @Test
-    void ignoresAnUpdateOfWhatWasRemoved() {
+    void ignoresAnUpdateOfARemovedObject() {
         test.put("a", "one", TestStore.body(1, 100));
         StoredObject<TextHead> first = test.find("a");
         test.remove("a");
@@ -337,7 +337,7 @@ abstract class CacheStoreContract {
     }
 
     @Test
-    void countsWhatItDoes() {
+    void countsItsOperations() {
         test.put("a", "h", TestStore.body(1, 100));
         assertNotNull(test.head("a"));
         test.remove("a");

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A bit flips in the slot of an index, so that it does not find an object that is there. */
+/** Tests an index in which one bit of a slot is flipped, so that a stored object is not found. */
 class DamagedIndexTest {
     private static final Path INDEX = Path.of("/volume0/index");
     private static final byte[] BODY = TestStore.body(1, 1000);
@@ -25,7 +25,7 @@ class DamagedIndexTest {
         return new TestStore(StoreContractTest.volumes(4).ramBytes(0), io);
     }
 
-    /** Flips a bit of the key's slot in the closed index; the first is the lowest of the upper half of the hash. */
+    /** Flips a bit of the key's slot in the closed index. Bit 0 is the lowest bit of the upper half of the hash. */
     private void storeAndFlip(String key, int bit) {
         byte[] hash;
         try (TestStore test = open()) {
@@ -36,17 +36,17 @@ class DamagedIndexTest {
                     .putLong(test.key(key).hashHigh())
                     .array();
         }
-        // Without the mappings of the closed index, which would be what the next one finds.
+        // Drops the mappings of the closed index; otherwise the next index would map the same memory.
         io = io.afterKill();
         long at = io.find(INDEX, hash);
         assertNotEquals(-1, at, "the index does not know " + key);
         io.flipBit(INDEX, at * 8 + bit);
     }
 
-    /** In the upper half of the hash, in the lower one, in the segment's number, in the tag, in the flags. */
+    /** The bits are in the upper half of the hash, the lower half, the segment number, the tag and the flags. */
     @ParameterizedTest(name = "bit {0}")
     @ValueSource(ints = {3, 64 + 60, 128 + 50, 128 + 3, 192 + 33})
-    void whatWasRemovedDoesNotComeBackWithTheNextRebuild(int bit) throws IOException {
+    void removedObjectsStayRemovedAfterARebuild(int bit) throws IOException {
         storeAndFlip("k", bit);
         try (TestStore test = open().withoutCheck()) {
             assertNull(test.head("k"), "the flip does not show");
@@ -67,11 +67,11 @@ class DamagedIndexTest {
         storeAndFlip("k", 3);
         try (TestStore test = open().withoutCheck()) {
             assertNull(test.head("k"), "the flip does not show");
-            // A removal comes upon it, of this key or of one that lay behind.
+            // A removal meets the damaged slot: a removal of this key, or of a key behind it in the probe sequence.
             test.remove("k");
             assertEquals("kept", test.head("other"));
         }
-        // The check of the tool that runs when the store is closed finds nothing wrong.
+        // The check at the close of the store finds no errors.
         try (TestStore test = open()) {
             assertEquals("kept", test.head("other"));
         }

@@ -30,7 +30,10 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Volumes on block devices and in files of any name: what they hold is theirs, or they leave it alone. */
+/**
+ * Tests volumes on block devices and in files of any name. The store uses only its own content, and leaves foreign
+ * content unchanged.
+ */
 class DeviceVolumeTest {
     private static final Path DEVICE = Path.of("/dev/sdx1");
     private static final Path INDEX = Path.of("/state/storage/dev-sdx1");
@@ -53,7 +56,7 @@ class DeviceVolumeTest {
         return store(io, DEVICE, 0, INDEX, false);
     }
 
-    /** Why the volume is out; null when it works. */
+    /** Returns why the volume is offline; null if it is online. */
     private static String error(FileIo io, Path device, long size, Path index, boolean format) {
         try (TestStore test = store(io, device, size, index, format).withoutCheck()) {
             StoreStatistics.Volume volume = test.store.statistics().volumes().get(0);
@@ -68,7 +71,7 @@ class DeviceVolumeTest {
         return io;
     }
 
-    /** A device with something of another's at that place. */
+    /** Returns a device with foreign content at the position. */
     private static FaultyFileIo foreign(byte[] content, int at) {
         byte[] bytes = content.clone();
         System.arraycopy("_BHRfS_M".getBytes(StandardCharsets.US_ASCII), 0, bytes, at, 8);
@@ -119,7 +122,7 @@ class DeviceVolumeTest {
     }
 
     @Test
-    void whatIsAnothersIsLeftAlone() {
+    void foreignContentIsNotOverwritten() {
         for (int at : new int[] {0, 510, 4086, 65536 + 64, DEVICE_BYTES - 4096}) {
             FaultyFileIo io = foreign(new byte[DEVICE_BYTES], at);
             byte[] before = io.content(DEVICE);
@@ -137,7 +140,7 @@ class DeviceVolumeTest {
         try (TestStore test = store(io)) {
             fill(test);
         }
-        // Swap space starts so, and leaves the second copy of the superblock where it is.
+        // Swap space begins with this, and leaves the second copy of the superblock in place.
         byte[] bytes = io.content(DEVICE);
         Arrays.fill(bytes, 0, 4096, (byte) 0);
         String error = error(foreign(bytes, 4086), DEVICE, 0, INDEX, false);
@@ -155,7 +158,7 @@ class DeviceVolumeTest {
         assertTrue(used.contains("format: true, which works once, was already used"), used);
         assertTrue(used.endsWith(INDEX + "/device"), used);
         assertArrayEquals(before, io.content(DEVICE));
-        // Taken out of the configuration, it can be given again.
+        // After a start without the format option, the option works again.
         assertNotNull(error(io, DEVICE, 0, INDEX, false));
         assertNull(error(io, DEVICE, 0, INDEX, true));
     }
@@ -191,10 +194,11 @@ class DeviceVolumeTest {
     }
 
     @Test
-    void aKillWhileItIsMadeLeavesOneThatCanBeMade() {
+    void aKillDuringItsCreationDoesNotPreventALaterOne() {
         for (int writes = 0; writes < 70; writes += 3) {
             FaultyFileIo io = foreign(new byte[DEVICE_BYTES], 70_000);
-            // The second line of the note and what follows; a kill before leaves the device as it was.
+            // Kills the process while it writes the second line of the note or later. An earlier kill leaves the device
+            // unchanged.
             io.killAfterWrites(2 + writes, new Random(writes));
             assertThrows(Throwable.class, () -> makeAndFill(io));
             assertTrue(io.isDead(), "killed after " + writes);
@@ -313,7 +317,7 @@ class DeviceVolumeTest {
         assertEquals(DEVICE_BYTES, Files.size(image));
     }
 
-    /** The loop device made of an image; skips the test where none can be made. */
+    /** Attaches an image to a loop device; skips the test if that is impossible. */
     private static Path attach(Path image, String... options) throws Exception {
         List<String> command = new ArrayList<>(List.of("losetup", "-f", "--show"));
         command.addAll(List.of(options));

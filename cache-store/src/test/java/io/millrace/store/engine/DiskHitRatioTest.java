@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** What the disk tier chooses to keep, beside plain LRU on the same requests. */
+/** Compares the hit ratio of the disk tier with plain LRU on the same requests. */
 class DiskHitRatioTest {
     private static final long SEED = 20261121;
     private static final int OBJECTS = 2000;
@@ -77,7 +77,7 @@ class DiskHitRatioTest {
             for (int i = 0; i < 1000; i++) {
                 before += request(test, popular()) ? 1 : 0;
             }
-            // Two turns of the ring of keys that come once.
+            // Writes twice the capacity of the log with keys that are requested once.
             for (int i = 0; i < 2 * KEPT; i++) {
                 request(test, "once" + i);
             }

@@ -22,7 +22,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Heads in RAM that wait as bytes until somebody asks for them, of a whole store in RAM. */
+/** Tests heads in RAM that stay encoded until they are first needed, with a whole store in RAM. */
 class EncodedHeadsTest {
     private static final byte[] BODY = TestStore.body(1, 1000);
     private static final String HEAD = "h\u00e4\u20ac".repeat(100);
@@ -44,7 +44,7 @@ class EncodedHeadsTest {
         return test.store.get(test.key(key));
     }
 
-    /** Asserts that the head comes onto the heap with the first who asks, and not again. */
+    /** Asserts that the first use decodes the head onto the heap, and later uses do not. */
     private void assertWaitsEncoded(String key, String head) {
         long before = entryBytes();
         StoredObject<TextHead> object = get(key);
@@ -58,14 +58,14 @@ class EncodedHeadsTest {
     }
 
     @Test
-    void headIsDecodedByTheFirstWhoAsks_andIsTheOneThatWasStored() {
+    void headIsDecodedOnFirstUse_andIsTheStoredHead() {
         test.put("a", HEAD, BODY);
         assertWaitsEncoded("a", HEAD);
         assertArrayEquals(BODY, test.read("a"));
     }
 
     @Test
-    void encodedHeadCountsAsWhatTheBodyTakes() {
+    void encodedHeadCountsAsBodyMemory() {
         String head = "x".repeat(100_000);
         test.put("a", head, BODY);
         long resident = test.store.statistics().memory().residentBytes();

@@ -26,8 +26,9 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A volume of known objects that was closed, killed or lost power, then one fault: it opens, what is found is exactly what
- * was stored last, what was removed stays so, also when the index is rebuilt later, and what the fault did not touch is there.
+ * Tests a volume with known objects that was closed, killed or lost power, and then one fault. The volume opens. A
+ * found object is exactly the one stored last. A removed object stays removed, also after a later rebuild of the index.
+ * Objects that the fault did not touch are present.
  */
 class FaultMatrixTest {
     private static final Path PATH = Path.of("/volume0");
@@ -40,7 +41,7 @@ class FaultMatrixTest {
     private static final int ALL = Integer.MAX_VALUE;
     private static final int SEEDS = 1;
 
-    /** How the store ended. */
+    /** The end of the store. */
     private enum End {
         CLOSED,
         REBOOTED,
@@ -48,7 +49,7 @@ class FaultMatrixTest {
         LOST_POWER
     }
 
-    /** What happens to the files then, and how many objects may be lost by it. */
+    /** The fault in the files, and the number of objects that may be lost by it. */
     @SuppressWarnings("ImmutableEnumChecker")
     private enum Fault {
         NOTHING(0, test -> {}),
@@ -80,7 +81,7 @@ class FaultMatrixTest {
         INDEX_OF_LENGTH_ZERO(0, test -> test.io.truncate(INDEX, 0)),
         INDEX_CUT(0, test -> test.io.truncate(INDEX, test.random.nextInt((int) test.io.length(INDEX)))),
         INDEX_HEADER(0, test -> test.flip(INDEX, 0, 80)),
-        // Counts too high make the index evict.
+        // Counts that are too high make the index evict.
         INDEX_COUNTS(ALL, test -> test.flip(INDEX, 80, 24)),
         INDEX_SEGMENT_TABLE(0, test -> test.flip(INDEX, 4096, 16 * 32)),
         INDEX_SLOT(1, test -> test.flip(INDEX, test.slot(), 32)),
@@ -111,7 +112,7 @@ class FaultMatrixTest {
         void to(FaultMatrixTest test) throws IOException;
     }
 
-    /** {@code blocks} are those that are stored; null for all. */
+    /** A stored object; {@code blocks} are its stored blocks, null for all. */
     @SuppressWarnings("ArrayRecordComponent")
     private record Stored(String head, byte[] body, BitSet blocks) {}
 
@@ -142,7 +143,7 @@ class FaultMatrixTest {
         int lost;
         try (TestStore test = open()) {
             lost = lost(test);
-            // Whatever the store took the volume for, new objects and old ones must not mix.
+            // New objects and old ones must not be confused, whatever state the store assumed for the volume.
             for (int i = 0; i < 6; i++) {
                 put(test, "later" + i, 30_000);
             }
@@ -189,7 +190,7 @@ class FaultMatrixTest {
         }
     }
 
-    /** Everything is synced at the end, so that any way to end leaves it there. */
+    /** Everything is synced at the end, so that each kind of end leaves it on disk. */
     private void fill(TestStore test) {
         for (int i = 0; i < 8; i++) {
             put(test, "removed" + i, 2000);
@@ -242,7 +243,7 @@ class FaultMatrixTest {
         stored.put(key, version);
     }
 
-    /** How many objects are not there whole; nothing else may be found. */
+    /** Returns the number of objects that are missing or incomplete; any other content fails the test. */
     private int lost(TestStore test) {
         int lost = 0;
         for (Map.Entry<String, Stored> entry : stored.entrySet()) {
@@ -277,7 +278,7 @@ class FaultMatrixTest {
         }
     }
 
-    /** False when the bytes cannot be read. */
+    /** Returns false if the bytes cannot be read. */
     private static boolean sameBytes(StoredObject<TextHead> object, int from, int length, byte[] body) {
         try {
             for (int at = from; at < from + length; ) {
@@ -291,7 +292,7 @@ class FaultMatrixTest {
         }
     }
 
-    /** Flips a bit somewhere in a part of a file. */
+    /** Flips a random bit in a part of a file. */
     private void flip(Path file, long from, int length) {
         io.flipBit(file, from * 8 + random.nextInt(length * 8));
     }
@@ -300,7 +301,7 @@ class FaultMatrixTest {
         io.replace(PATH.resolve(name), TestStore.body(random.nextLong(), random.nextInt(5000)));
     }
 
-    /** Where some segment that was sealed lies. */
+    /** Returns the position of a random sealed segment. */
     private long segment() {
         return SEGMENTS_AT + (long) random.nextInt(3) * SEGMENT;
     }
@@ -309,7 +310,7 @@ class FaultMatrixTest {
         return text.getBytes(StandardCharsets.ISO_8859_1);
     }
 
-    /** Where the last record of some key lies. */
+    /** Returns the position of the last record of a random key. */
     private long lastRecord(String prefix) {
         byte[] key = ascii(prefix + random.nextInt(8));
         long last = -1;
@@ -320,7 +321,7 @@ class FaultMatrixTest {
         return last;
     }
 
-    /** Start of the next record that has the key behind its header; its head may name the key, too. */
+    /** Returns the start of the next record with the key behind its header. Its head may also contain the key. */
     private long keyAt(byte[] key, long from) {
         long at = io.find(VOLUME, key, from);
         while (at >= 0) {
@@ -334,14 +335,16 @@ class FaultMatrixTest {
         return -1;
     }
 
-    /** Where some block of a long object lies: 100 bytes of header and checksum before its content. */
+    /**
+     * Returns the position of a random block of a long object: 100 bytes of header and checksum precede its content.
+     */
     private long block() {
         Stored some = stored.get("long" + random.nextInt(8));
         int from = random.nextInt(3) * BLOCK;
         return io.find(VOLUME, Arrays.copyOfRange(some.body(), from, from + 32), 0) - 100;
     }
 
-    /** Where some slot in use lies. */
+    /** Returns the position of a random slot in use. */
     private long slot() {
         int slots = (int) (io.length(INDEX) - SLOTS_AT) / 32;
         long at = -1;

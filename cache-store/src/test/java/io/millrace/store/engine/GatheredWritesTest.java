@@ -16,7 +16,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Objects that wait for the volume's thread at the same time are written at once. */
+/** Tests that objects which wait for the volume's thread at the same time are written as one batch. */
 class GatheredWritesTest {
     private static final Path VOLUME = Path.of("/volume");
     private static final int OBJECTS = 40;
@@ -35,7 +35,7 @@ class GatheredWritesTest {
                 io);
     }
 
-    /** Stores the objects while the volume's thread is kept from writing them. */
+    /** Stores the objects while the volume's thread is blocked. */
     private void putTogether(TestStore test, Runnable before) {
         for (int i = 0; i < OBJECTS; i++) {
             assertTrue(test.put("k" + i, "old", TestStore.body(1000 + i, 300)));
@@ -47,7 +47,7 @@ class GatheredWritesTest {
             held.countDown();
             TestStore.awaitLatch(go);
         });
-        // Alone in the queue, it is written at once, and waits in that write.
+        // The only object in the queue is written at once, and blocks in that write.
         assertTrue(test.put("first", "h", TestStore.body(0, 10)));
         TestStore.awaitLatch(held);
         for (int i = 0; i < OBJECTS; i++) {
@@ -104,7 +104,7 @@ class GatheredWritesTest {
     void onlyTheRecordThatCannotBeWrittenIsLost() {
         FaultyFileIo next;
         TestStore test = open(io);
-        // After the one that waits: all at once, and then the third and the last alone.
+        // After the blocked write: first all objects as one batch, then the third one and the last one alone.
         putTogether(test, () -> io.failWritesNumbered(VOLUME, new Random(seed), 2, 5, OBJECTS + 2));
         test.sync();
         assertAllBut(test, List.of(2, OBJECTS - 1), seed);
@@ -123,7 +123,7 @@ class GatheredWritesTest {
         }
     }
 
-    /** The rebuild is over when an absent key is answered. */
+    /** Waits for the end of the rebuild: until then the lookup of an absent key is not answered. */
     private static void awaitWhole(TestStore test) {
         assertNull(test.read("never stored"));
     }

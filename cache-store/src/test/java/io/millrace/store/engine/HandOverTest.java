@@ -24,7 +24,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A lease that goes from one process to another while the first still reads. */
+/** Tests a lease that passes to another process while the first process still reads. */
 class HandOverTest {
     private static final int SEGMENT_BYTES = 4 << 20;
     private static final int SEGMENTS = 104;
@@ -99,7 +99,7 @@ class HandOverTest {
                 .start();
     }
 
-    /** The process that takes the volume over and writes twice as much as fits into it. */
+    /** The process that takes over the volume and writes twice the capacity of the volume. */
     static final class Successor {
         private Successor() {}
 
@@ -111,7 +111,7 @@ class HandOverTest {
                     found += ("h" + i).equals(store.head("small" + i)) ? 1 : 0;
                 }
                 System.out.println("open found=" + found);
-                // A segment holds three blocks of 1 MiB and their headers.
+                // A segment contains three blocks of 1 MiB and their headers.
                 int objects = 3 * SEGMENTS * 5 / 2 / STEPS;
                 for (int step = 1; step <= STEPS; step++) {
                     for (int i = 0; i < objects; i++) {
@@ -129,7 +129,7 @@ class HandOverTest {
         }
     }
 
-    /** Stores it, after a pause for the disk when all memory for fills is waiting to be written. */
+    /** Stores an object. Waits for the disk when all memory for fills is waiting to be written. */
     private static void putLarge(TestStore test, String key, int length, int seed) {
         if (!tryPutLarge(test, key, length, seed)) {
             test.sync();
@@ -153,7 +153,7 @@ class HandOverTest {
         return !writer.isFailed();
     }
 
-    /** Reads on from a position to another at least, and compares each byte. */
+    /** Continues to read at least up to the position, and compares each byte. */
     private static long check(StoredObject<?> object, long from, long to) throws IOException {
         long at = from;
         while (at < to) {

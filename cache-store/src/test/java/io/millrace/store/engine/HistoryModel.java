@@ -7,24 +7,24 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a random history may find: for each key the versions that the last crash may have left, the newest last, and all
- * those since its last removal, of which one may come back when a newer one is damaged.
+ * The model of a random history. For each key it has the versions that the last crash may have left, the newest last,
+ * and all versions since its last removal. One of the latter may be found again if a newer one is damaged.
  */
 final class HistoryModel {
-    /** Bytes of a block of a body. */
+    /** Bytes in a block of a body. */
     static final int BLOCK = 8192;
 
     private final Map<String, List<Version>> afterKill = new HashMap<>();
     private final Map<String, List<Version>> afterPowerLoss = new HashMap<>();
-    /** Every version since a removal that a kill, or a power failure, leaves in force. */
+    /** Every version since a removal that a kill, or a power failure, leaves valid. */
     private final Map<String, List<Version>> everKilled = new HashMap<>();
 
     private final Map<String, List<Version>> everUnpowered = new HashMap<>();
 
-    /** A version of a key; a null head is absence. {@code blocks} are those that are stored of it; null for all. */
+    /** A version of a key; a null head stands for absence. {@code blocks} are the stored blocks, null for all. */
     record Version(String head, long seed, int length, BitSet blocks) {
         static final Version ABSENT = new Version(null, 0, 0, null);
-        /** Absent, but not because it was removed: what was damaged may be found again by the next rebuild. */
+        /** Absence without a removal: the next rebuild may find the damaged object again. */
         static final Version LOST = new Version(null, -1, 0, null);
 
         boolean isPresent() {
@@ -47,7 +47,7 @@ final class HistoryModel {
             return new Version(newHead, seed, length, blocks);
         }
 
-        /** The same with the blocks as of now. */
+        /** Returns a copy with the blocks of this moment. */
         Version frozen() {
             return with((BitSet) blocks.clone());
         }
@@ -69,13 +69,13 @@ final class HistoryModel {
         return map.computeIfAbsent(key, k -> new ArrayList<>());
     }
 
-    /** What the key holds. */
+    /** Returns the current version of the key. */
     Version current(String key) {
         List<Version> versions = known(afterKill, key);
         return versions.get(versions.size() - 1);
     }
 
-    /** The key holds that from now on. */
+    /** Sets the current version of the key. */
     void became(String key, Version version) {
         known(afterKill, key).add(version);
         known(afterPowerLoss, key).add(version);
@@ -85,7 +85,7 @@ final class HistoryModel {
         }
     }
 
-    /** The key holds nothing; {@code recorded} when a kill does not change that. */
+    /** Sets the key to absent; {@code recorded} if a kill does not change that. */
     void removed(String key, boolean recorded) {
         if (recorded) {
             known(afterKill, key).clear();
@@ -94,7 +94,7 @@ final class HistoryModel {
         became(key, Version.ABSENT);
     }
 
-    /** All that was done is durable. */
+    /** Marks all changes as durable. */
     void settle() {
         afterKill.replaceAll((key, versions) -> current(key).equals(Version.LOST)
                 ? versions
@@ -112,17 +112,17 @@ final class HistoryModel {
         return List.copyOf(afterKill.keySet());
     }
 
-    /** What may be found after a crash. */
+    /** Returns the versions that may be found after a crash. */
     List<Version> possible(String key, boolean power) {
         return known(power ? afterPowerLoss : afterKill, key);
     }
 
-    /** What else may be found, the newest last, when bits have flipped. */
+    /** Returns further versions that may be found if bits have flipped, the newest last. */
     List<Version> older(String key, boolean power) {
         return ever(power ? everUnpowered : everKilled, key);
     }
 
-    /** That was found after the crash. */
+    /** Records the version that was found after the crash. */
     void identified(String key, Version version, boolean power) {
         List<Version> now = new ArrayList<>(version.isPresent() ? List.of() : possible(key, power));
         now.add(version);

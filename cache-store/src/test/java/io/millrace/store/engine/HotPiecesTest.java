@@ -22,11 +22,11 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Which pieces of long bodies are kept in RAM, and what they say. */
+/** Tests which pieces of long bodies are kept in RAM, and their content. */
 class HotPiecesTest {
     private static final int MIB = 1 << 20;
     private static final int PIECE = StoredObject.READ_LENGTH_MAX;
-    /** The last piece is a short one. */
+    /** The last piece is shorter than the others. */
     private static final int LENGTH = 3 * MIB + 12_345;
 
     @TempDir
@@ -101,7 +101,7 @@ class HotPiecesTest {
     }
 
     @Test
-    void whatReplacedAnObjectIsNotAnsweredFromItsPieces() throws Exception {
+    void piecesOfAReplacedObjectAreNotUsed() throws Exception {
         try (TestStore store = store(64L * MIB)) {
             StoredObject<TextHead> before = stored(store, "long", TestStore.body(3, LENGTH));
             TestStore.readAll(before);

@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
-/** RAM fills itself again after a restart, hottest first. */
+/** Tests the loading of RAM after a restart, most requested objects first. */
 class HotSetTest {
     private static final Path VOLUME = Path.of("/volume0");
     private static final int OBJECTS = 40;
@@ -36,14 +36,14 @@ class HotSetTest {
         return open(io, 4 << 20);
     }
 
-    /** Objects of which the last are the hottest. */
+    /** Stores objects, of which the last ones are requested most. */
     private static void fill(TestStore test) {
         for (int i = 0; i < OBJECTS; i++) {
             assertTrue(test.put("key" + i, "head" + i, TestStore.body(i, BODY_BYTES)));
         }
         test.sync();
         for (int i = OBJECTS - HOTTEST; i < OBJECTS; i++) {
-            // The policy hears of hits in batches of 32.
+            // The policy receives hits in batches of 32.
             for (int hit = 0; hit < 32; hit++) {
                 assertTrue(isResident(test, i));
             }
@@ -77,7 +77,7 @@ class HotSetTest {
     }
 
     @Test
-    void whatWasInRamIsThereAgainWithoutBeingAskedFor() {
+    void objectsInRamAreLoadedAgainWithoutRequests() {
         FaultyFileIo io = new FaultyFileIo();
         try (TestStore test = open(io)) {
             fill(test);
@@ -131,7 +131,7 @@ class HotSetTest {
         TestStore killed = open(again);
         awaitRefilled(killed, OBJECTS);
         killed.remove("key" + (OBJECTS - 1));
-        // The file still names the key that was purged: it was written before.
+        // The file still lists the purged key, because the file was written before the purge.
         FaultyFileIo afterCrash = again.afterKill();
         killed.abandon();
         try (TestStore test = open(afterCrash)) {

@@ -21,7 +21,7 @@ class HousekeepingTest {
         housekeeping.close();
     }
 
-    /** As the RAM tier's policy does while others put in faster than it evicts. */
+    /** Like the RAM tier's policy while other threads insert faster than it evicts. */
     private final class AsksForMore implements Runnable {
         private final int wanted;
         private final CompletableFuture<Integer> deepest = new CompletableFuture<>();
@@ -48,16 +48,16 @@ class HousekeepingTest {
     }
 
     @Test
-    void aTaskThatAsksForMoreOfItselfDoesNotRunInsideItself() {
+    void aTaskThatSchedulesItselfDoesNotRunRecursively() {
         AsksForMore task = new AsksForMore(100);
         housekeeping.execute(task);
         assertTrue(TestStore.await(task.deepest) <= 2);
         assertEquals(100, task.runs);
     }
 
-    /** Else memory that it had set aside was still counted when the store was closed. */
+    /** Otherwise memory that the task had reserved would still be counted when the store is closed. */
     @Test
-    void whatRunsHasEndedWhenItIsClosed() throws InterruptedException {
+    void closeWaitsForARunningTask() throws InterruptedException {
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch goOn = new CountDownLatch(1);
         AtomicBoolean ended = new AtomicBoolean();
@@ -97,9 +97,9 @@ class HousekeepingTest {
         }
     }
 
-    /** Else the RAM tier would keep its size, and what it has taken out, for good. */
+    /** Otherwise the RAM tier would keep its size, and the entries it has removed, for ever. */
     @Test
-    void whatIsDoneNowAndThenIsDoneAgainAfterItFailed() {
+    void periodicTasksRunAgainAfterAFailure() {
         AtomicInteger runs = new AtomicInteger();
         CompletableFuture<Integer> third = new CompletableFuture<>();
         housekeeping.every(TimeUnit.MILLISECONDS.toNanos(1), () -> {

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The file of a mapped index is cut off while it is in use. */
+/** Tests a mapped index whose file is truncated while it is in use. */
 class IndexCutOffTest {
     private static final int KEYS = 300;
     private static final int WRONG_BYTES = 3;
@@ -48,7 +48,7 @@ class IndexCutOffTest {
         return TestStore.body(key * 1000L + version, 200 + key);
     }
 
-    /** Absent, or one of its versions to the byte. */
+    /** Returns true if the key is absent, or has exactly one of its versions. */
     private static boolean isRight(TestStore test, int key) {
         StoredObject<TextHead> object = test.find("key" + key);
         if (object == null) {
@@ -58,7 +58,7 @@ class IndexCutOffTest {
             int version = Integer.parseInt(object.head().text());
             return Arrays.equals(body(key, version), TestStore.readAll(object));
         } catch (UncheckedIOException e) {
-            // Gone between the two.
+            // The object was removed between both calls.
             return true;
         } finally {
             object.release();
@@ -66,12 +66,12 @@ class IndexCutOffTest {
     }
 
     /**
-     * In a process of its own, which it may end. Nothing is said of when the volume is out: the virtual machine tells a
-     * thread of the fault some time after the access. That is for the test below.
+     * Runs in its own process, which the fault may end. The time at which the volume goes offline is not checked: the
+     * JVM reports the fault to a thread some time after the access. The next test checks that.
      */
     @Tag("nightly")
     @Test
-    void theProcessGoesOnOrEndsAndTheNextStartSucceeds() throws Exception {
+    void theProcessContinuesOrEndsAndTheNextStartSucceeds() throws Exception {
         Path path = directory.resolve("volume");
         Process child = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -102,7 +102,7 @@ class IndexCutOffTest {
         }
     }
 
-    /** The process whose index is cut off. */
+    /** The process whose index is truncated. */
     static final class Cut {
         private Cut() {}
 
@@ -154,7 +154,7 @@ class IndexCutOffTest {
                     boolean online = test.store.statistics().volumes().get(0).state() == StoreStatistics.State.ONLINE;
                     after += online ? 0 : 1;
                 } catch (InternalError e) {
-                    // It may come a little later than the access, wherever this thread is then.
+                    // The error may be thrown some time after the access, at any point in this thread.
                     System.out.println("late: " + e);
                 }
             }
@@ -163,7 +163,7 @@ class IndexCutOffTest {
 
     /** The same without a process: every access to the mapping fails. */
     @Test
-    void theOtherVolumeGoesOn() {
+    void theOtherVolumeContinues() {
         FaultyFileIo io = new FaultyFileIo();
         Path first = Path.of("/volume0");
         try (TestStore test = new TestStore(StoreContractTest.volumes(2, 2).ramBytes(0), io).withoutCheck()) {

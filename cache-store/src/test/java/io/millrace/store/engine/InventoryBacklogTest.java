@@ -22,7 +22,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is stored, moved and asked for while the inventory's thread is busy with something else. */
+/** Tests stores, moves and listings while the inventory's thread is busy. */
 class InventoryBacklogTest {
     private static final int SEGMENT_BYTES = 128 << 10;
     private static final long NEVER = 4_000_000_000L;
@@ -48,7 +48,7 @@ class InventoryBacklogTest {
                 new SystemFileIo());
     }
 
-    /** Holds the inventory's thread at the first entry that it shows. */
+    /** Blocks the inventory's thread at the first listed entry. */
     private static final class Hold implements ListVisitor, AutoCloseable {
         private final CountDownLatch reached = new CountDownLatch(1);
         private final CountDownLatch goOn = new CountDownLatch(1);
@@ -59,7 +59,7 @@ class InventoryBacklogTest {
             return hold;
         }
 
-        /** Lists once: false when the listing ended without an entry. */
+        /** Lists once; returns false if the listing ended without an entry. */
         private boolean isReachedBy(TestStore test) {
             CountDownLatch ended = new CountDownLatch(1);
             test.store.list(null, this, Runnable::run, result -> ended.countDown());
@@ -97,7 +97,7 @@ class InventoryBacklogTest {
         writer.complete(body.length);
     }
 
-    /** Stores what is not kept until this many segments more were given up. */
+    /** Stores objects that are not kept, until this many further segments were reclaimed. */
     private void turn(TestStore test, int segments) {
         long until = given(test) + segments;
         while (given(test) < until) {
@@ -119,7 +119,7 @@ class InventoryBacklogTest {
     }
 
     @Test
-    void aListingKnowsWhatWasStoredBeforeItWasAskedFor() {
+    void aListingContainsObjectsStoredBeforeTheRequest() {
         try (TestStore test = open(64 << 20, 0)) {
             putFirst(test);
             Listings.Collected all = new Listings.Collected(key -> true, Integer.MAX_VALUE);
@@ -164,7 +164,7 @@ class InventoryBacklogTest {
         }
     }
 
-    /** Long ones, of few objects, which are stored again and again: each change that waits has a key of its own. */
+    /** The objects are long and few, and are stored again and again. Each waiting change has its own key. */
     @Test
     void keysThatWaitAreBoundedLikeHeads() {
         int keys = 50;
@@ -187,7 +187,7 @@ class InventoryBacklogTest {
             }
             assertEquals(1 + 5 * keys, Listings.whole(test.store).size());
             long read = TextHead.Codec.DECODED.sum() - before;
-            // The listing that held the thread may have read the long ones, as they had moved.
+            // The listing that blocked the thread may have read the long objects, because they had moved.
             assertTrue(read > 2L * keys, () -> "records read: " + read);
         }
     }
@@ -214,7 +214,7 @@ class InventoryBacklogTest {
     }
 
     @Test
-    void whatWasCarriedElsewhereBeforeItWasEnteredIsEntered() {
+    void recordsCarriedForwardBeforeTheirEntryAreEntered() {
         try (TestStore test = open(8 * SEGMENT_BYTES, 0)) {
             putFirst(test);
             try (Hold hold = Hold.in(test)) {
@@ -230,7 +230,7 @@ class InventoryBacklogTest {
     }
 
     @Test
-    void whatIsCarriedWhileTheInventoryIsWrittenFromTheSegmentsIsEntered() {
+    void recordsCarriedForwardDuringARebuildAreEntered() {
         Set<String> expected = new TreeSet<>();
         try (TestStore test = open(8 * SEGMENT_BYTES, -1)) {
             for (int segment = 0; segment < 8; segment++) {
@@ -251,7 +251,7 @@ class InventoryBacklogTest {
         }
     }
 
-    /** Until the next segment is begun. */
+    /** Stores until the next segment begins. */
     private void turnOrFill(TestStore test, int segment) {
         long bytes = (segment + 1L) * SEGMENT_BYTES;
         while (given(test) == 0 && test.store.statistics().volumes().get(0).bytes() < bytes) {

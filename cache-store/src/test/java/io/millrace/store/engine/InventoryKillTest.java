@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The inventory of a process that was killed while it wrote, and of one whose JVM lacks the flags. */
+/** Tests the inventory of a process that was killed while it wrote, and of a JVM without the required flags. */
 class InventoryKillTest {
     @TempDir
     private Path directory;

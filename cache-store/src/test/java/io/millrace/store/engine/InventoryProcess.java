@@ -7,11 +7,11 @@ import io.millrace.store.io.SystemFileIo;
 import java.nio.file.Path;
 import java.util.List;
 
-/** A JVM of its own that stores objects without end; started and killed by tests. Arguments: directory, what to do. */
+/** A JVM that stores objects in a loop. Tests start and kill it. Arguments: directory, action. */
 final class InventoryProcess {
     private InventoryProcess() {}
 
-    /** {@code store} stores without end and says when the inventory is open; {@code list} lists once. */
+    /** With {@code store}, stores in a loop and prints when the inventory is open; with {@code list}, lists once. */
     public static void main(String[] arguments) {
         StoreConfig.Builder config = StoreConfig.builder()
                 .diskAdmission(DiskAdmission.ALWAYS)

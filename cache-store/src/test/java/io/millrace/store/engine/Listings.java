@@ -16,7 +16,7 @@ import java.util.function.Predicate;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 
-/** Listings of a store, waited for. */
+/** Runs listings of a store and waits for their results. */
 final class Listings {
     private Listings() {}
 
@@ -44,7 +44,7 @@ final class Listings {
         }
     }
 
-    /** Patient: what it waits for is written at a bounded rate. */
+    /** Waits long, because the inventory is written at a limited rate. */
     static ConditionFactory awaiting() {
         return Awaitility.await().atMost(Duration.ofSeconds(60));
     }
@@ -55,7 +55,7 @@ final class Listings {
         return TestStore.await(result);
     }
 
-    /** All objects, once the inventory says that it knows them all. */
+    /** Returns all objects, once the inventory is complete. */
     static Map<String, ListedObject> whole(CacheStore<?> store) {
         list(store, null, new Collected(key -> false, 1));
         awaiting().until(() -> store.inventory().isWhole());

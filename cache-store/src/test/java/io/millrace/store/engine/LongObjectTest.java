@@ -23,11 +23,11 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Bodies of 100 GB, and bodies of more blocks than a handle pins. */
+/** Tests bodies of 100 GB, and bodies with more blocks than an object pins. */
 class LongObjectTest {
     private static final long MIB = 1 << 20;
     private static final long LENGTH = 100_000_000_000L;
-    /** On both sides of 2 GiB and of 4 GiB, and the last one, which is shorter. */
+    /** Blocks on both sides of 2 GiB and of 4 GiB, and the last block, which is shorter. */
     private static final long[] BLOCKS = {0, 2047, 2048, 4095, 4096, 50_000, LENGTH / MIB};
 
     @TempDir
@@ -127,7 +127,7 @@ class LongObjectTest {
         try (TestStore test = new TestStore(config, new FaultyFileIo())) {
             ObjectWriter<TextHead> writer = create(test, length);
             StoredObject<TextHead> filling = writer.object();
-            // From the end, so that the ring first takes what is not pinned; and not all of it is that old.
+            // Begins at the end, so that reclaim first meets unpinned blocks. Some of them are not that old.
             for (int from = length / block * block; from >= 0; from -= block) {
                 TestStore.awaitWritable(writer);
                 writer.write(from, Unpooled.copiedBuffer(body, from, Math.min(block, length - from)));
@@ -163,7 +163,7 @@ class LongObjectTest {
         test.sync();
     }
 
-    /** Fills what is missing; how many blocks that is. */
+    /** Fills the missing blocks and returns their number. */
     private static int fillTheGap(TestStore test, StoredObject<TextHead> object, byte[] body) {
         ObjectWriter<TextHead> writer = test.store.extend(object);
         int filled = 0;

@@ -18,7 +18,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** Volumes that are some objects' share of the space. */
+/** Tests volumes that are a share of the space for some objects. */
 class NamedVolumesTest {
     private static final Path DEFAULT = Path.of("/cache");
     private static final Path IMAGES = Path.of("/cache/images");
@@ -71,7 +71,7 @@ class NamedVolumesTest {
     }
 
     @Test
-    void aFloodInOneNameDoesNotTouchTheOthers() {
+    void aFloodInOneNameDoesNotAffectTheOthers() {
         try (TestStore test = new TestStore(config(), new FaultyFileIo())) {
             assertTrue(put(test, "image", "images", "i"));
             for (int i = 0; i < 4000; i++) {
@@ -116,7 +116,7 @@ class NamedVolumesTest {
         }
         FaultyFileIo next = io.afterKill();
         TestStore dying = new TestStore(config(), next).withoutCheck();
-        // The default volume takes no more: its tombstone is owed when the process dies.
+        // The default volume accepts no writes: its tombstone is still pending when the process dies.
         next.failWrites(true, DEFAULT.resolve("volume"));
         assertTrue(put(dying, "k", "images", "new"));
         await().until(() -> volume(dying, 1).entries() + volume(dying, 2).entries() == 1);
@@ -125,7 +125,7 @@ class NamedVolumesTest {
         try (TestStore test = new TestStore(config(), last).toleratingDamage()) {
             await().until(() -> !states(test).contains("OPENING"));
             assertEquals("new", test.head("k"));
-            // It was found twice, so the older one goes for good, and would not be found if the newer one went.
+            // Both were found. The older one is removed for good, and is not found after the newer one is removed.
             await().until(() -> volume(test, 0).entries() == 0);
         }
     }
@@ -141,7 +141,7 @@ class NamedVolumesTest {
     }
 
     @Test
-    void aPathGoesOutAndComesBackWithItsShares() {
+    void aPathIsTakenOutAndReturnsWithItsShares() {
         try (TestStore test = new TestStore(config(), new FaultyFileIo())) {
             for (int i = 0; i < 50; i++) {
                 assertTrue(put(test, "image" + i, "images", "i"));

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Objects of which a part is stored: kept, found, filled up, updated, purged. */
+/** Tests objects of which a part is stored: reads, continuation, updates and purges. */
 class PartialObjectTest extends PartialObjects {
     @Test
     void keepsWholeBlocksAndNothingElse() throws IOException {
@@ -99,7 +99,7 @@ class PartialObjectTest extends PartialObjects {
         again.release();
         test.sync();
         assertArrayEquals(BODY, test.read("a"));
-        // Small and complete now, it belongs in RAM.
+        // The object is now small and complete, so it belongs in RAM.
         assertResident();
         reopen();
         assertHolds("a", 0, 1, 2, 3, 4, 5);
@@ -131,7 +131,7 @@ class PartialObjectTest extends PartialObjects {
         write(good, 2 * BLOCK, 3 * BLOCK);
         good.keep();
         object.release();
-        // When it is removed all before it is written, and not forced.
+        // At the removal everything is written, but not forced.
         test.put("b", "other", TestStore.body(1, 100));
         test.remove("b");
         FaultyFileIo later = io.copy().afterPowerLoss(new Random(seed));
@@ -157,7 +157,7 @@ class PartialObjectTest extends PartialObjects {
                 assertArrayEquals(Arrays.copyOfRange(BODY, from, from + some.length), some);
             }
         } catch (IOException e) {
-            // Lost with the power.
+            // The bytes are lost with the power.
         }
     }
 
@@ -170,7 +170,7 @@ class PartialObjectTest extends PartialObjects {
         write(good, 0, BLOCK);
         bad.write(2 * BLOCK, Unpooled.wrappedBuffer(new byte[2 * BLOCK + 100]));
         good.keep();
-        // So that they are in the log.
+        // Writes the queued records to the log.
         test.sync();
         bad.abort();
         test.sync();
@@ -182,7 +182,7 @@ class PartialObjectTest extends PartialObjects {
         io = io.afterReboot();
         io.flipBit(Path.of("/volume0/index"), 3);
         test = new TestStore(StoreContractTest.volumes(4).ramBytes(1 << 20), io);
-        // The blocks that were taken back are in the log, and the rebuilt index finds them: the head does not count
+        // The blocks that were taken back are in the log, and the rebuilt index finds them. The head does not count
         // them.
         assertHolds("a", 0, 1, 4);
     }
@@ -236,7 +236,7 @@ class PartialObjectTest extends PartialObjects {
         assertTrue(test.store.extend(object).isFailed());
         test.store.extend(object).abort();
         assertNull(test.find("a"));
-        // Who holds it reads on.
+        // A holder of the object continues to read.
         assertArrayEquals(Arrays.copyOf(BODY, 2 * BLOCK), readUpTo(object, 2 * BLOCK));
         object.release();
         reopen();
@@ -300,7 +300,7 @@ class PartialObjectTest extends PartialObjects {
 
     @ParameterizedTest(name = "allowed: {0}")
     @ValueSource(booleans = {true, false})
-    void aKillLeavesWhatWasAllowed(boolean allowed) throws IOException {
+    void aKillLeavesAnAllowedState(boolean allowed) throws IOException {
         ObjectWriter<TextHead> writer = create("a", LENGTH);
         if (allowed) {
             writer.allowPartial();
@@ -325,7 +325,7 @@ class PartialObjectTest extends PartialObjects {
         test = new TestStore(StoreContractTest.volumes(4).ramBytes(0), io);
         test.put("a", "h", BODY);
         test.sync();
-        // The third record, behind two blocks of 96 + 4 + 8192 bytes each in units of 64.
+        // The third record follows two blocks of 96 + 4 + 8192 bytes each, in units of 64 bytes.
         io.flipBit(Path.of("/volume0/volume"), 8L * (65536 + 64 + 2 * 8320 + 1000));
         StoredObject<TextHead> damaged = test.find("a");
         assertTrue(damaged.isComplete());
@@ -348,7 +348,7 @@ class PartialObjectTest extends PartialObjects {
     }
 
     @Test
-    void whatTheRingTookIsMissingAndCanBeFilledAgain() throws IOException {
+    void reclaimedBlocksAreMissingAndCanBeFilledAgain() throws IOException {
         test.close();
         test = new TestStore(StoreContractTest.volumes(1).ramBytes(0), io);
         ObjectWriter<TextHead> writer = create("a", LENGTH);
@@ -361,7 +361,7 @@ class PartialObjectTest extends PartialObjects {
         write(writer, 3 * BLOCK, LENGTH);
         writer.keep();
         test.sync();
-        // What nobody asks for is not carried when the ring turns.
+        // Objects without requests are not carried forward when their segment is reclaimed.
         for (int i = 0; i < 100 && test.store.statistics().counters().segmentsReclaimed() == 0; i++) {
             test.put("more" + i, "f", TestStore.body(i, 20_000));
             test.sync();
@@ -395,7 +395,7 @@ class PartialObjectTest extends PartialObjects {
     }
 
     @Test
-    void discardedItIsGoneForGood() {
+    void discardedObjectIsNeverFoundAgain() {
         keep("a", 0, 2);
         StoredObject<TextHead> object = test.find("a");
         test.store.discard(object);
@@ -406,7 +406,7 @@ class PartialObjectTest extends PartialObjects {
     }
 
     @Test
-    void discardOfOneThatWasReplacedLeavesTheNewOne() {
+    void discardOfAReplacedObjectKeepsTheNewOne() {
         keep("a", 0);
         StoredObject<TextHead> object = test.find("a");
         assertTrue(test.put("a", "new", BODY));
@@ -418,7 +418,7 @@ class PartialObjectTest extends PartialObjects {
     }
 
     @Test
-    void discardOfOneThatWasRemovedLeavesWhatCameAfter() {
+    void discardOfARemovedObjectKeepsALaterOne() {
         keep("a", 0);
         StoredObject<TextHead> object = test.find("a");
         test.remove("a");

@@ -18,7 +18,7 @@ import java.util.concurrent.Executor;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
-/** A store in a file system in memory, and partial objects of {@link #BODY} in it. */
+/** A store on a file system in memory, with partial objects of {@link #BODY}. */
 abstract class PartialObjects {
     static final int BLOCK = 8192;
     static final int LENGTH = 5 * BLOCK + 1000;
@@ -53,7 +53,7 @@ abstract class PartialObjects {
         writer.write(from, Unpooled.copiedBuffer(BODY, from, to - from));
     }
 
-    /** A partial object with these blocks. */
+    /** Stores a partial object with these blocks. */
     void keep(String key, int... blocks) {
         ObjectWriter<TextHead> writer = create(key, LENGTH);
         for (int block : blocks) {

@@ -15,7 +15,7 @@ import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** Writers that divide a partial object among themselves, and readers that wait for them. */
+/** Tests writers that divide the blocks of a partial object among them, and readers that wait for the blocks. */
 class PartialWritersTest extends PartialObjects {
     @Test
     void claimsAreRunsOfFreeBlocks() {
@@ -101,7 +101,7 @@ class PartialWritersTest extends PartialObjects {
     }
 
     @Test
-    void anUnknownLengthIsToldLater() throws IOException {
+    void anUnknownLengthIsReportedLater() throws IOException {
         ObjectWriter<TextHead> writer = create("a", -1);
         write(writer, 0, 2 * BLOCK + 10);
         writer.keep();

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Objects that are to stay until a time, asked for or not. Closing the store checks every volume. */
+/** Tests objects that are pinned until a time, with and without requests. Closing the store checks every volume. */
 class PinnedObjectsTest {
     private static final int SEGMENT_BYTES = 128 * 1024;
     private static final int SEGMENTS = 16;
@@ -74,7 +74,7 @@ class PinnedObjectsTest {
         object.release();
     }
 
-    /** Writes objects that nobody asks for, this many rings long; asks for nothing else. */
+    /** Writes objects that are never requested, as many as fill the log this many times; requests nothing else. */
     private void turns(double turns) {
         long bytes = (long) (turns * SEGMENT_BYTES * SEGMENTS);
         for (long written = 0; written < bytes; written += COLD_BYTES) {
@@ -85,7 +85,7 @@ class PinnedObjectsTest {
     }
 
     @Test
-    void whatIsPinnedStaysThoughItExpiredAndNobodyReadsIt() {
+    void expiredPinnedObjectsStayWithoutReads() {
         put("small", TextHead.pinned("small", LATER), TestStore.body(1, 5000));
         put("large", TextHead.pinned("large", LATER), TestStore.body(2, 50_000));
         put("empty", TextHead.pinned("empty", LATER), new byte[0]);
@@ -111,7 +111,7 @@ class PinnedObjectsTest {
     }
 
     @Test
-    void whatIsRemovedOrReplacedIsPinnedNoLonger() {
+    void removedAndReplacedObjectsAreNotPinned() {
         for (String key : List.of("removed", "replaced", "removed in blocks", "replaced in blocks")) {
             put(key, TextHead.pinned("pinned", LATER), TestStore.body(3, key.endsWith("blocks") ? 20_000 : 5000));
         }
@@ -133,7 +133,7 @@ class PinnedObjectsTest {
     }
 
     @Test
-    void aNewHeadsPinCountsWhateverTheRecordOfTheBodySays() {
+    void thePinOfANewHeadOverridesTheRecordOfTheBody() {
         put("renewed", TextHead.pinned("first", PAST), TestStore.body(5, 5000));
         put("renewed in blocks", TextHead.pinned("first", PAST), TestStore.body(6, 50_000));
         put("let go", TextHead.pinned("first", LATER), TestStore.body(7, 5000));
@@ -150,7 +150,7 @@ class PinnedObjectsTest {
         test.close();
     }
 
-    /** The body's own record expired before the ring came to it; its newer head has not. */
+    /** The record of the body expires before its segment is reclaimed; its newer head does not. */
     @Test
     void anObjectThatWasFreshenedIsKeptByItsNewExpiry() {
         put("hot", TextHead.of("first", PAST), TestStore.body(8, 5000));
@@ -206,11 +206,11 @@ class PinnedObjectsTest {
 
     @ParameterizedTest
     @EnumSource(DiskAdmission.class)
-    void aFullVolumeTakesWhatIsPinned(DiskAdmission admission) {
+    void aFullVolumeStoresPinnedObjects(DiskAdmission admission) {
         turns(1.5);
         test.close();
         test = open(admission, true);
-        // Until the policy knows that the ring is full.
+        // Writes until the policy has learned that the log is full.
         for (int i = 0; i < 60; i++) {
             test.put("more" + i, "cold", TestStore.body(i, COLD_BYTES));
         }
@@ -225,7 +225,7 @@ class PinnedObjectsTest {
         test.close();
     }
 
-    /** As when a site is fetched once and pinned: whole segments of it, one after the other. */
+    /** As if a site was fetched once and pinned: whole consecutive segments are pinned. */
     @ParameterizedTest
     @ValueSource(ints = {3000, 40_000})
     void aRunOfPinnedObjectsLosesNothingWhereTheRingHasRoom(int length) {
@@ -240,7 +240,7 @@ class PinnedObjectsTest {
         for (int i = 0; i < pinned; i++) {
             assertArrayEquals(TestStore.body(i, length), test.read("pinned" + i), "pinned" + i);
         }
-        // Each turn copies what is pinned once, and what is spread once more.
+        // Each pass through the log copies the pinned objects once, and the scattered ones once more.
         assertTrue(ring().bytesCarried() < 12L * 5 * SEGMENT_BYTES, () -> ring().toString());
         test.close();
     }
@@ -266,7 +266,7 @@ class PinnedObjectsTest {
     }
 
     @Test
-    void whatWasAskedForOutlivesOtherPins() {
+    void requestedObjectsOutliveOtherPins() {
         put("asked", TextHead.pinned("asked", LATER), TestStore.body(20, 5000));
         for (int i = 0; i < 2 * SEGMENTS * SEGMENT_BYTES / COLD_BYTES; i++) {
             if (i % 50 == 0) {
@@ -281,7 +281,7 @@ class PinnedObjectsTest {
     }
 
     @Test
-    void pinsThatAreNotHonouredAreWrittenDownAllTheSame() {
+    void ignoredPinsAreStoredNevertheless() {
         put("first", TextHead.pinned("first", LATER), TestStore.body(21, 5000));
         test.close();
         reopen(io, false);
@@ -302,7 +302,7 @@ class PinnedObjectsTest {
     }
 
     @Test
-    void whatItsOwnerHasNoUseForIsNotKeptForItsPin() {
+    void purgedObjectsAreNotKeptForTheirPin() {
         test.store.pinCheck((key, head) -> !head.text().equals("useless"));
         for (String key : List.of("useless", "useless in blocks", "useless since", "useful")) {
             put(
@@ -332,7 +332,7 @@ class PinnedObjectsTest {
         long pinned = ring().bytesPinned();
         assertTrue(pinned > 55_000 && pinned < 60_000, "bytes=" + pinned);
         turns(2);
-        // What was carried is counted where it is now, and no more where it was.
+        // Pinned objects that were carried forward are counted at the new place, and no longer at the old one.
         assertTrue(Math.abs(pinned - ring().bytesPinned()) <= 256);
         pinned = ring().bytesPinned();
         test.close();
@@ -345,9 +345,9 @@ class PinnedObjectsTest {
         test.close();
     }
 
-    /** What a purge has made useless takes no room from pins that still count: the two would not fit together. */
+    /** Purged objects take no space from valid pins: both together would not fit. */
     @Test
-    void whatItsOwnerHasNoUseForBreaksNoOtherPin() {
+    void purgedObjectsBreakNoOtherPin() {
         test.store.pinCheck((key, head) -> !head.text().equals("useless"));
         for (int i = 0; i < 17; i++) {
             put("useless" + i, TextHead.pinned("useless", LATER), TestStore.body(i, COLD_BYTES));

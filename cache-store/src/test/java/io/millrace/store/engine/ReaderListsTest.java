@@ -14,7 +14,7 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Readers that go on after their store has handed its volumes over. */
+/** Tests readers that continue after their store has handed over its volumes. */
 class ReaderListsTest {
     private static final Path VOLUME = Path.of("/volume0");
     private static final int LENGTH = 400_000;
@@ -32,7 +32,7 @@ class ReaderListsTest {
         return object;
     }
 
-    /** Fills the volume three times over. */
+    /** Writes three times the capacity of the volume. */
     private static void wrap(TestStore store) {
         for (int i = 0; i < 60; i++) {
             assertTrue(store.put("k" + i, "h", TestStore.body(i, 100_000)));
@@ -95,7 +95,7 @@ class ReaderListsTest {
     }
 
     @Test
-    void readsFailWhenTheSuccessorCouldNotBeTold() throws IOException {
+    void readsFailWhenTheSuccessorCouldNotBeNotified() throws IOException {
         FaultyFileIo io = new FaultyFileIo();
         TestStore old = open(io).withoutCheck();
         StoredObject<TextHead> object = reading(old);
@@ -103,7 +103,7 @@ class ReaderListsTest {
         try {
             old.store.suspendWrites();
         } catch (IOException e) {
-            // Forcing failed as well.
+            // The force failed as well.
         }
         io.failWrites(false, VOLUME);
         assertThrows(IOException.class, () -> TestStore.readSome(object, 0, 1000));
@@ -113,7 +113,7 @@ class ReaderListsTest {
     }
 
     @Test
-    void aListThatMakesNoSensePinsAllUntilItsHolderIsGone() throws IOException {
+    void anInvalidListPinsAllUntilItsHolderEnds() throws IOException {
         FaultyFileIo io = new FaultyFileIo();
         open(io).close();
         var held = io.hold(VOLUME.resolve("readers.1"), new byte[] {1, 2, 3});

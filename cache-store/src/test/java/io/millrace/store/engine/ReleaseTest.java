@@ -22,7 +22,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 
-/** A store that answers on while its successor opens the volumes. */
+/** Tests a store that continues to serve while its successor opens the volumes. */
 class ReleaseTest {
     private static final int OBJECTS = 40;
     private static final int BODY_BYTES = 100_000;
@@ -43,7 +43,7 @@ class ReleaseTest {
         return test;
     }
 
-    /** Gives each change to the successor, and keeps it. */
+    /** Passes each change to the successor, and records it. */
     private static final class Passing implements Successor {
         final List<byte[]> changes = new CopyOnWriteArrayList<>();
         final List<CompletableFuture<Optional<IOException>>> replies = new CopyOnWriteArrayList<>();
@@ -56,7 +56,7 @@ class ReleaseTest {
             replies.add(answer);
         }
 
-        /** Returns why the successor could not make it. */
+        /** Returns why the successor could not apply the change. */
         IOException deliver(int number, TestStore successor) {
             CompletableFuture<Optional<IOException>> made = new CompletableFuture<>();
             successor.store.applyChange(
@@ -110,7 +110,7 @@ class ReleaseTest {
                 assertNull(passing.deliver(0, successor));
                 assertNull(successor.find("k1"));
                 assertTrue(TestStore.await(answer).isEmpty());
-                // After the volumes were given up altogether, too: a request in flight may end so late.
+                // Also after the final release of the volumes: a request in progress may end that late.
                 old.store.suspendWrites();
                 CompletableFuture<Optional<IOException>> late = remove(old, "k2");
                 assertNull(passing.deliver(1, successor));
@@ -166,7 +166,7 @@ class ReleaseTest {
     }
 
     @Test
-    void takesItsVolumesBackWithRamAndWithWhatWasRemovedMeanwhile() throws IOException {
+    void takesItsVolumesBackWithRamAndWithLaterRemovals() throws IOException {
         Passing passing = new Passing();
         List<Journal.Entry> known = new ArrayList<>();
         try (TestStore old = filled(open(1 << 20))) {
@@ -199,7 +199,7 @@ class ReleaseTest {
     }
 
     @Test
-    void repliesToRemovalsWaitUntilThePredecessorAcceptsNoMore() {
+    void repliesToRemovalsWaitUntilThePredecessorStopsAccepting() {
         try (TestStore test = filled(open(0))) {
             CompletableFuture<Void> closed = new CompletableFuture<>();
             test.store.replyToChangesAfter(closed);

@@ -15,7 +15,7 @@ import io.netty.buffer.ByteBufUtil;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 
-/** What is read in RAM without being held, of a whole store. */
+/** Tests reads in RAM without a reference count, with a whole store. */
 class ResidentReaderTest {
     private static final byte[] BODY = TestStore.body(1, 5000);
     private static final byte[] OTHER = TestStore.body(2, 5000);
@@ -55,7 +55,7 @@ class ResidentReaderTest {
     }
 
     @Test
-    void whatIsReadWhileItIsReplacedAndRetainedIsNotHeldByTheReader() {
+    void aRetainedObjectReplacedDuringAReadIsNotHeldByTheReader() {
         test.put("a", "old", BODY);
         reader.begin();
         StoredObject<TextHead> object = find();
@@ -70,9 +70,9 @@ class ResidentReaderTest {
         test.close();
     }
 
-    /** As where a loop is behind: nothing of it is lost, and nothing is left. */
+    /** As if an event loop was late: nothing is lost, and nothing remains. */
     @Test
-    void whatIsReadWhenTheStoreIsClosedStaysUntilTheReaderEnds() throws IOException {
+    void objectsReadAtTheCloseStayUntilTheReaderEnds() throws IOException {
         test.put("a", "head", BODY);
         reader.begin();
         StoredObject<TextHead> object = find();

@@ -27,14 +27,14 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
-/** Paths that fail while they return, and changes while the volumes are handed over. */
+/** Tests paths that fail while they are brought online, and changes during the hand-over of the volumes. */
 class ReturnAndHandOverFailuresTest {
     private static final Path FIRST = Path.of("/volume0");
     private static final Path SECOND = Path.of("/volume1");
 
-    /** An object that is discarded while the volumes are handed over is gone when they are back. */
+    /** An object that is discarded during the hand-over of the volumes stays discarded when they return. */
     @Test
-    void whatIsDiscardedWhileTheVolumesAreHandedOverIsGoneWhenTheyAreBack() throws IOException {
+    void objectsDiscardedDuringAHandOverStayDiscarded() throws IOException {
         FaultyFileIo io = new FaultyFileIo();
         try (TestStore test = new TestStore(StoreContractTest.volumes(2).ramBytes(0), io)) {
             assertTrue(test.put("a", "old", TestStore.body(1, 3000)));
@@ -52,7 +52,7 @@ class ReturnAndHandOverFailuresTest {
     }
 
     @Test
-    void whatIsRemovedWhileTheVolumesAreHandedOverIsGoneWhenTheyAreBack() throws IOException {
+    void objectsRemovedDuringAHandOverStayRemoved() throws IOException {
         FaultyFileIo io = new FaultyFileIo();
         try (TestStore test = new TestStore(StoreContractTest.volumes(2).ramBytes(0), io)) {
             assertTrue(test.put("a", "old", TestStore.body(1, 3000)));
@@ -99,7 +99,7 @@ class ReturnAndHandOverFailuresTest {
         }
     }
 
-    /** A path that returns and could not take over the journal is not trusted with its content. */
+    /** A path that could not write the journal when it came online starts empty. */
     @Test
     void aPathWhoseJournalCouldNotBeWrittenWhenItReturnedDoesNotClaimToKnowEverything() {
         FaultyFileIo io = new FaultyFileIo();
@@ -125,9 +125,9 @@ class ReturnAndHandOverFailuresTest {
         }
     }
 
-    /** After a directory that could not be forced, what is answered is there. */
+    /** After a failed force of a directory, acknowledged changes are present. */
     @Test
-    void whatIsAnsweredAfterTheDirectoryCouldNotBeForcedIsKnown() {
+    void entriesAcknowledgedAfterAFailedForceAreKnown() {
         FaultyFileIo files = new FaultyFileIo();
         AtomicBoolean fails = new AtomicBoolean();
         FileIo io = (FileIo) Proxy.newProxyInstance(
@@ -164,7 +164,7 @@ class ReturnAndHandOverFailuresTest {
         }
     }
 
-    /** A directory that takes no journal entries does not cost the content. */
+    /** A directory that accepts no journal entries does not cause the loss of its content. */
     @Test
     void entriesThatCannotBeWrittenDoNotTakeTheVolumeOut() {
         FaultyFileIo files = new FaultyFileIo();
@@ -195,7 +195,7 @@ class ReturnAndHandOverFailuresTest {
         }
     }
 
-    /** A path that failed while it was brought back can be brought back when it works again. */
+    /** A path that failed while it was brought online can be brought online when it works again. */
     @Test
     void aPathThatFailedWhileItReturnedReturnsAtTheNextCommand() throws Exception {
         FaultyFileIo io = new FaultyFileIo();
@@ -208,7 +208,7 @@ class ReturnAndHandOverFailuresTest {
             for (int i = 0; i < 20; i++) {
                 test.store.remove(test.key("k" + i), Runnable::run, (present, failure) -> {});
             }
-            // The first tombstone is written, the second is not, nor can the file be forced.
+            // The first tombstone is written; the second one fails, and so does the force of the file.
             io.beforeNextWrite(FIRST, () -> io.beforeNextWrite(FIRST, () -> io.failWrites(true, FIRST)));
             boolean[] failed = {false};
             try {
@@ -223,7 +223,7 @@ class ReturnAndHandOverFailuresTest {
     }
 
     @Test
-    void whatIsCompleteWhenOneOfTwoPathsIsHandedOverIsNotStored() throws Exception {
+    void objectsCompletedDuringAPartialHandOverAreNotStored() throws Exception {
         FaultyFileIo io = new FaultyFileIo();
         String key = null;
         try (TestStore test = new TestStore(StoreContractTest.volumes(2, 2).ramBytes(0), io).withoutCheck()) {

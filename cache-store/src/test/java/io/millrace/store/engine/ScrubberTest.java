@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** Damage is found before somebody asks for what is damaged; the clock is the test's. */
+/** Tests that damage is found before a request for the damaged object. The test sets the clock. */
 class ScrubberTest {
     private static final Path FILE = Path.of("/volume0/volume");
     private static final int OBJECTS = 60;
@@ -47,7 +47,7 @@ class ScrubberTest {
         test.sync();
     }
 
-    /** Until nothing is due; the nanoseconds that it would have taken. */
+    /** Scrubs until nothing is due; returns the nanoseconds that the scrub would have taken. */
     private static long round(TestStore test, Scrubber scrubber) {
         long idle = TimeUnit.SECONDS.toNanos(10);
         long all = 0;
@@ -66,10 +66,10 @@ class ScrubberTest {
     }
 
     @Test
-    void whatIsDamagedIsDroppedAndTheRestStays() {
+    void damagedRecordsAreDroppedAndTheRestStays() {
         try (TestStore test = store()) {
             fill(test);
-            // A whole object, a block, and a body whose head was replaced.
+            // A whole object, a block, and a body with a replaced head.
             damage(1, 4000);
             damage(5, 30_000);
             damage(14, 4000);
@@ -84,13 +84,13 @@ class ScrubberTest {
                 String head = (i % 7 == 0 ? "u" : "h") + i;
                 assertEquals(gone ? null : head, test.head("k" + i));
             }
-            // Without the block it is a part of an object.
+            // Without the block it is a partial object.
             StoredObject<TextHead> part = test.find("k5");
             assertFalse(part.isComplete());
             part.release();
             assertEquals(0, test.store.statistics().counters().recordsDamaged(), "nobody came across it");
         }
-        // The tombstones hold over a rebuild.
+        // The tombstones remain valid after a rebuild.
         FaultyFileIo next = io.afterReboot();
         next.flipBit(Path.of("/volume0/index"), 3);
         try (TestStore test = new TestStore(StoreContractTest.volumes(4).ramBytes(0), next).withoutCheck()) {
@@ -100,7 +100,7 @@ class ScrubberTest {
     }
 
     @Test
-    void eachByteIsReadOnceADayAtTheRateAndAfterARestartItGoesOn() {
+    void eachByteIsReadOnceADayAtTheRateAlsoAfterARestart() {
         try (TestStore test = store()) {
             fill(test);
             Scrubber scrubber = scrubber(test);

@@ -22,7 +22,7 @@ import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of records when the ring comes round to them. Closing the store checks every volume. */
+/** Tests which records are carried forward by reclaim. Closing the store checks every volume. */
 class SegmentReclaimerTest {
     private static final int SEGMENT_BYTES = 128 * 1024;
     private static final int SEGMENTS = 16;
@@ -48,7 +48,10 @@ class SegmentReclaimerTest {
         return test.store.statistics().volumes().get(0).ring();
     }
 
-    /** Writes objects that nobody asks for, this many rings long; reads the given ones four times in each. */
+    /**
+     * Writes objects that are never requested, as many as fill the log this many times. Reads the given ones four times
+     * in each round.
+     */
     private void rounds(int rounds, String... hot) {
         for (int quarter = 0; quarter < 4 * rounds; quarter++) {
             for (String key : hot) {
@@ -67,7 +70,7 @@ class SegmentReclaimerTest {
     }
 
     @Test
-    void whatIsReadStaysAndWhatIsNotGoes() {
+    void readObjectsStayAndUnreadOnesAreReclaimed() {
         byte[] body = TestStore.body(1, 5000);
         byte[] large = TestStore.body(2, 50_000);
         test.put("hot", "head", body);
@@ -84,7 +87,7 @@ class SegmentReclaimerTest {
     }
 
     @Test
-    void whatNobodyReadCostsNothing() {
+    void unreadObjectsCostNothing() {
         rounds(4);
         assertEquals(0, ring().bytesCarried());
         test.close();
@@ -142,7 +145,7 @@ class SegmentReclaimerTest {
         for (int i = 0; i < 3000; i++) {
             test.put("all" + i, "head", TestStore.body(i, 3000 + random.nextInt(10_000)));
             test.sync();
-            // Every one of them was and will be asked for.
+            // Each of them was requested, and will be requested again.
             for (int n = 0; n < 3; n++) {
                 test.head("all" + Math.max(0, i - random.nextInt(400)));
                 test.head("all" + i);
@@ -175,7 +178,7 @@ class SegmentReclaimerTest {
         test.put("hot", "head", body);
         for (int i = 0; i < 40; i++) {
             assertArrayEquals(body, test.read("hot"), "round " + i);
-            // Not a whole number of segments, so that kills come at all stages of one.
+            // Not a whole number of segments, so that kills happen at all positions in a segment.
             for (int n = 0; n < 77; n++) {
                 test.put("cold" + cold, "cold", TestStore.body(cold, COLD_BYTES));
                 cold++;
@@ -199,7 +202,7 @@ class SegmentReclaimerTest {
             test.put("hot" + i, "0", TestStore.body(i, 5000));
         }
         test.sync();
-        // Small records only: so it is often one of these that has something carried before it.
+        // Only small records, so that records are often carried forward before one of them is written.
         for (int n = 1; ring().segmentsReclaimed() < 2 * SEGMENTS; n++) {
             int i = random.nextInt(objects);
             StoredObject<TextHead> object = test.find("hot" + i);
@@ -218,14 +221,14 @@ class SegmentReclaimerTest {
     }
 
     @Test
-    void whatWasDurableIsSoWhenItsSegmentIsWrittenOver() throws Exception {
+    void durableObjectsStayDurableWhenTheirSegmentIsOverwritten() throws Exception {
         byte[] body = TestStore.body(15, 5000);
         test.put("hot", "head", body);
         test.sync();
         for (int i = 0; i < 4; i++) {
             assertArrayEquals(body, test.read("hot"));
         }
-        // The only I/O thread is kept busy: nobody forces anything but the volume's own thread.
+        // The only I/O thread is blocked: only the volume's own thread can force the file.
         CountDownLatch end = new CountDownLatch(1);
         test.store.open(test.key("nothing"), Runnable::run, nothing -> TestStore.awaitLatch(end));
         Volume volume = ((StoreEngine<TextHead>) test.store).volumes().working(0);

@@ -21,16 +21,16 @@ import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.RepetitionInfo;
 import org.junit.jupiter.api.Test;
 
-/** Volumes whose configured size changes. */
+/** Tests volumes whose configured size changes. */
 class ShrinkTest {
     private static final Path VOLUME = Path.of("/volume0");
     private static final Path FILE = VOLUME.resolve("volume");
     private static final long AT_2_MIB = (64 << 10) + (2L << 20);
     private static final int OBJECTS = 800;
-    /** So many of the newest fit into 2 MiB for sure, less two segments for the log. */
+    /** At least this many of the newest objects fit into 2 MiB, less two segments for the log. */
     private static final int FITTING = 150;
 
-    /** A volume of 4 MiB that has wrapped, after a power failure: all of it is on the device. */
+    /** A volume of 4 MiB that has wrapped, after a power failure; its whole content is on the device. */
     private static FaultyFileIo full;
 
     private static TestStore open(FaultyFileIo io, int mebibytes) {
@@ -48,7 +48,7 @@ class ShrinkTest {
             for (int i = 0; i < OBJECTS; i++) {
                 assertTrue(test.put("k" + i, "h" + i, TestStore.body(i, length(i))));
                 if (i % 10 == 5) {
-                    // Its body stays where it is, and the head lies in a later segment.
+                    // The body stays in its segment, and the head is written to a later segment.
                     test.sync();
                     test.update("k" + (i - 4), "h" + (i - 4));
                 }
@@ -64,7 +64,7 @@ class ShrinkTest {
         return i % 10 == 2;
     }
 
-    /** What is there is right, what was removed is not, and the newest are all there. */
+    /** Checks that present objects are correct, removed ones are absent, and the newest ones are all present. */
     private static void verify(TestStore test, String context) {
         int oldest = OBJECTS;
         for (int i = OBJECTS - 1; i >= 0; i--) {
@@ -82,7 +82,7 @@ class ShrinkTest {
         assertTrue(oldest <= OBJECTS - FITTING, context + ": oldest " + oldest);
     }
 
-    /** The head of an object that is there with all its blocks; the oldest may have lost some. */
+    /** Returns the head of an object with all its blocks; the oldest objects may have lost some blocks. */
     private static String wholeHead(TestStore test, String key) {
         StoredObject<TextHead> object = test.find(key);
         if (object == null) {
@@ -113,7 +113,7 @@ class ShrinkTest {
             verify(test, "opened again");
             for (int i = 0; i < 300; i++) {
                 if (!test.put("later" + i, "l", TestStore.body(i, 9000))) {
-                    // All memory for fills waits for the disk.
+                    // All memory for fills is waiting to be written.
                     test.sync();
                     assertTrue(test.put("later" + i, "l", TestStore.body(i, 9000)));
                 }
@@ -141,7 +141,7 @@ class ShrinkTest {
     }
 
     @Test
-    void itIsCutOffOnlyWhenNobodyReadsBeyondTheEnd() {
+    void isTruncatedOnlyWithoutReadersBeyondTheEnd() {
         FaultyFileIo io = full.afterKill();
         TestStore old = open(io, 4).withoutCheck();
         List<StoredObject<TextHead>> reading = new ArrayList<>();
@@ -174,7 +174,7 @@ class ShrinkTest {
     }
 
     @Test
-    void writesGoOnWhileItShrinks() {
+    void writesContinueWhileItShrinks() {
         FaultyFileIo io = full.afterKill();
         try (TestStore test = open(io, 2)) {
             for (int i = 0; i < 100; i++) {
@@ -192,7 +192,7 @@ class ShrinkTest {
     void aVolumeThatGrowsKeepsItsIndex() {
         FaultyFileIo io = full.afterKill();
         try (TestStore test = open(io, 16)) {
-            // Else it would be OPENING for a while, and there would be another file.
+            // Otherwise the volume would be OPENING for a while, with another file.
             assertEquals(
                     StoreStatistics.State.ONLINE,
                     test.store.statistics().volumes().get(0).state());

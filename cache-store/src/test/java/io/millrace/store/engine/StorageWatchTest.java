@@ -19,7 +19,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Storage that is deleted, moved or replaced under a running store is taken out; the rest goes on. */
+/**
+ * Tests storage that is deleted, moved or replaced under a running store: it goes offline, and the other volumes stay
+ * online.
+ */
 class StorageWatchTest {
     @TempDir
     Path directory;

@@ -23,9 +23,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Several threads on few keys. The changes of a key are numbered in their order: objects stored, heads replaced, removals.
- * What a reader finds was made by a change that is not older than the newest one acknowledged before the read began, and
- * is that to the byte.
+ * Tests several threads on few keys. The changes of a key are numbered in their order: stored objects, replaced heads
+ * and removals. A reader finds exactly the result of one change. That change is not older than the newest change
+ * acknowledged before the read began.
  */
 class StoreConcurrentHistoryTest {
     private static final int KEYS = 12;
@@ -34,17 +34,20 @@ class StoreConcurrentHistoryTest {
 
     private final Key[] keys = new Key[KEYS];
     private final AtomicInteger found = new AtomicInteger();
-    /** Changes with every command to a volume, before and after it: what is read meanwhile may be gone. */
+    /**
+     * Incremented before and after every command to a volume. If the number changes during a read, the read may find
+     * nothing.
+     */
     private final AtomicLong commands = new AtomicLong();
 
     private TestStore test;
 
-    /** One key and what was done to it. */
+    /** A key and its changes. */
     private static final class Key {
         private final String name;
-        /** Held by who changes it. */
+        /** Held by the thread that changes the key. */
         private final ReentrantLock changing = new ReentrantLock();
-        /** The last change; of the thread that holds the lock. */
+        /** Number of the last change; guarded by the lock. */
         private int begun;
 
         private volatile int acknowledged;
@@ -79,7 +82,7 @@ class StoreConcurrentHistoryTest {
 
     @ParameterizedTest(name = "seed {0}")
     @MethodSource("seeds")
-    void whatIsReadIsNotOlderThanWhatWasAcknowledged(long seed) throws Exception {
+    void readsAreNotOlderThanAcknowledgedChanges(long seed) throws Exception {
         for (int i = 0; i < KEYS; i++) {
             keys[i] = new Key("key" + i);
         }
@@ -151,7 +154,7 @@ class StoreConcurrentHistoryTest {
         return random.nextInt(4) == 0 ? random.nextInt(40_000) : random.nextInt(3000);
     }
 
-    /** Syncs, and takes volumes out and brings them back. */
+    /** Syncs, and takes volumes offline and online. */
     private void operate(Random random, AtomicBoolean over) {
         List<VolumeConfig> volumes = test.config().volumes();
         while (!over.get()) {
@@ -167,7 +170,7 @@ class StoreConcurrentHistoryTest {
         }
     }
 
-    /** False when a volume was out since the count of commands was that. */
+    /** Returns false if a volume was offline since the number of commands had this value. */
     private boolean synced(long before) {
         try {
             test.sync();
@@ -191,7 +194,7 @@ class StoreConcurrentHistoryTest {
         }
     }
 
-    /** The head says which change made it, and what its body is. */
+    /** Returns a head with the number of its change and the seed of its body. */
     private static String head(int number, int seed, int length) {
         return number + ":" + seed + ":" + length;
     }
@@ -218,7 +221,8 @@ class StoreConcurrentHistoryTest {
             test.store.update(
                     object, TextHead.of(head(number, Integer.parseInt(parts[1]), Integer.parseInt(parts[2]))));
             object.release();
-            // Who has no part of it in RAM sees it when it is written; what is out meanwhile may miss it.
+            // A reader without a part of the object in RAM finds it when it is written. While a volume is offline, the
+            // reader may miss it.
             if (synced(before)) {
                 key.acknowledged = number;
             }

@@ -10,9 +10,9 @@ import java.util.List;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The contract, for each kind of store. */
+/** Runs the contract for each kind of store. */
 class StoreContractTest {
-    /** Volumes that take whatever they are given, also when they are full. */
+    /** Volumes that admit every object, also when they are full. */
     static StoreConfig.Builder volumes(int... mebibytes) {
         List<VolumeConfig> volumes = new java.util.ArrayList<>();
         for (int i = 0; i < mebibytes.length; i++) {

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.RepetitionInfo;
 import org.junit.jupiter.api.Test;
 
-/** Disks that fill up, fail, and lie. */
+/** Tests disks that are full, fail, or return wrong bytes. */
 class StoreFaultTest {
     private static final Path VOLUME = Path.of("/volume0");
 
@@ -41,7 +41,7 @@ class StoreFaultTest {
                 TestStore.awaitWritable(writer);
             }
             writer.complete(40_000);
-            // Its last blocks may still be on their way when it completes: then it is found until they fail.
+            // The last blocks may still be queued when the object completes. Until they fail, the object is found.
             drain(test);
             assertNull(test.find("a"));
             assertEquals("b", test.head("before"));
@@ -60,13 +60,13 @@ class StoreFaultTest {
         try {
             test.store.sync();
         } catch (java.io.IOException e) {
-            // Forcing fails too; what was queued has been tried.
+            // The force fails too; every queued write was tried.
         }
     }
 
-    /** The older head may say that the object is fresh for longer, or for others, than the newer one does. */
+    /** The older head may claim a longer lifetime, or other variants, than the newer one. */
     @Test
-    void aHeadThatCannotBeReplacedIsNotFoundAnyMore() {
+    void anObjectWhoseHeadCannotBeReplacedIsNotFound() {
         FaultyFileIo io = new FaultyFileIo();
         try (TestStore test = new TestStore(StoreContractTest.volumes(4).ramBytes(0), io)) {
             test.put("a", "first", TestStore.body(1, 1000));
@@ -88,7 +88,7 @@ class StoreFaultTest {
     }
 
     @Test
-    void aRemovalThatCannotBeWrittenHoldsAndSaysSo() {
+    void aRemovalThatCannotBeWrittenIsInForceAndReported() {
         FaultyFileIo io = new FaultyFileIo();
         try (TestStore test = new TestStore(StoreContractTest.volumes(4).ramBytes(0), io)) {
             test.put("a", "h", TestStore.body(1, 1000));
@@ -99,7 +99,7 @@ class StoreFaultTest {
             assertNotNull(TestStore.await(failure));
             assertNull(test.find("a"));
             io.failWrites(false, VOLUME);
-            // The tombstone that is owed goes with the next record.
+            // The pending tombstone is written with the next record.
             test.put("b", "h", TestStore.body(2, 10));
             test.sync();
         }
@@ -112,7 +112,7 @@ class StoreFaultTest {
     }
 
     @Test
-    void aVolumeThatKeepsFailingIsTakenOutAndTheRestGoesOn() {
+    void aVolumeThatKeepsFailingIsRemovedAndTheOthersContinue() {
         FaultyFileIo io = new FaultyFileIo();
         try (TestStore test = new TestStore(StoreContractTest.volumes(2, 2).ramBytes(1 << 20), io).withoutCheck()) {
             for (int i = 0; i < 40; i++) {
@@ -137,7 +137,7 @@ class StoreFaultTest {
                 test.remove("k" + i);
             }
         }
-        // The volume that was out has missed the removals.
+        // The volume missed the removals while it was offline.
         try (TestStore test = new TestStore(StoreContractTest.volumes(2, 2).ramBytes(0), io)) {
             for (int i = 0; i < 40; i++) {
                 assertNull(test.find("k" + i));
@@ -187,7 +187,7 @@ class StoreFaultTest {
             assertNull(test.find("new"));
             assertFalse(test.remove("k1"));
         }
-        // It may have missed removals while it was out.
+        // The volume may have missed removals while it was offline.
         try (TestStore test = new TestStore(StoreContractTest.volumes(2).ramBytes(0), io)) {
             assertNull(test.find("k1"));
             assertTrue(test.put("k1", "again", TestStore.body(1, 1000)));
@@ -240,7 +240,7 @@ class StoreFaultTest {
         for (String file : new String[] {"volume", "index"}) {
             long bits = next.length(VOLUME.resolve(file)) * 8;
             for (int i = 0; i < 300; i++) {
-                // The last copy of the superblock may go; with both gone the volume starts empty.
+                // Either copy of the superblock may be damaged; with both damaged, the volume starts empty.
                 next.flipBit(VOLUME.resolve(file), (long) (random.nextDouble() * bits));
             }
             if (random.nextInt(3) == 0) {
@@ -265,13 +265,16 @@ class StoreFaultTest {
             byte[] body = TestStore.readAll(object);
             assertTrue(Arrays.equals(TestStore.body(i, i % 7 == 0 ? 30_000 : 1500), body), () -> "seed " + seed);
         } catch (UncheckedIOException e) {
-            // Said to be damaged: that is the point.
+            // The damage must be reported.
         } finally {
             object.release();
         }
     }
 
-    /** After a reboot without an index, with the bytes of one body or head damaged that is on no other record. */
+    /**
+     * Returns the store after a reboot without an index. The bytes of one body or head are damaged, and no other record
+     * contains them.
+     */
     private static TestStore rebuiltWithout(FaultyFileIo io, byte[] damaged) throws java.io.IOException {
         FaultyFileIo next = io.afterReboot();
         Path file = Path.of("/volume0/volume");
@@ -281,7 +284,7 @@ class StoreFaultTest {
     }
 
     @Test
-    void whatATornObjectReplacedCountsAgain() throws java.io.IOException {
+    void theReplacedObjectIsFoundInPlaceOfATornOne() throws java.io.IOException {
         FaultyFileIo io = new FaultyFileIo();
         try (TestStore test = new TestStore(StoreContractTest.volumes(2).ramBytes(0), io)) {
             test.put("a", "first", TestStore.body(1, 3000));
@@ -295,7 +298,7 @@ class StoreFaultTest {
             assertArrayEquals(TestStore.body(1, 3000), test.read("a"));
             assertEquals("first", test.head("b"));
             test.store.close();
-            // What is torn is still there; that the index names an older record is right.
+            // Torn records remain. The index rightly refers to an older record.
             test.toleratingDamage().check();
         }
     }

@@ -26,17 +26,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Random histories against a model, with kills in the middle of a write, power failures and reboots. The model knows for
- * each key what may be found: absence always (it is a cache), else one of the versions that the last crash may have
- * left, byte for byte. With room enough, what was synced must be there after a kill. Volumes grow and shrink at restarts. In
- * some histories bits flip: then a key may also hold an older version, if it was not removed since.
+ * Random histories against a model, with kills during a write, power failures and reboots. The model has the versions
+ * of each key that may be found: absence always, since this is a cache, or one of the versions that the last crash may
+ * have left, byte for byte. With enough space, synced objects must be present after a kill. Volumes grow and shrink at
+ * restarts. In some histories bits flip; a key may then have an older version, unless it was removed since.
  */
 class StoreHistoryTest {
     private static final int KEYS = 40;
     private static final int STEPS = 500;
 
     private static final int BLOCK = HistoryModel.BLOCK;
-    /** Where the segments begin in a volume's file. */
+    /** Position of the first segment in a volume's file. */
     private static final int SEGMENTS_AT = 64 << 10;
 
     private record Held(StoredObject<TextHead> object, Version version, BitSet readable) {}
@@ -51,15 +51,15 @@ class StoreHistoryTest {
     private long versions;
     private boolean crashed;
     private boolean lostPower;
-    /** Whether this history has bits that flip. */
+    /** True if bits flip in this history. */
     private boolean flips;
-    /** Whether one did: objects may be missing, and what they replaced found instead after the next rebuild. */
+    /** True if a bit flipped: objects may be missing, and the next rebuild may find their predecessors. */
     private boolean damaged;
-    /** Whether a bit of an index did, of which no check knows. */
+    /** True if a bit of an index flipped, which no check detects. */
     private boolean indexDamaged;
-    /** The volume that is out. */
+    /** The volume that is offline. */
     private Path out;
-    /** Whether a volume was ever out: it may start empty, and new heads may have been given to objects in RAM only. */
+    /** True if a volume was ever offline: it may start empty, and new heads may be in RAM only. */
     private boolean wasOut;
 
     private int found;
@@ -96,7 +96,7 @@ class StoreHistoryTest {
         try {
             test.close();
         } catch (java.io.UncheckedIOException e) {
-            // The process may die of what it still writes.
+            // Pending writes may trigger the kill.
             assertTrue(io.isDead(), e::toString);
         }
     }
@@ -113,9 +113,9 @@ class StoreHistoryTest {
                 .volumes(volumes)
                 .segmentBytes(roomy ? 512 * 1024 : 128 * 1024)
                 .blockBytes(BLOCK)
-                // What is to be found must have been taken.
+                // An object that must be found must have been admitted.
                 .diskAdmission(roomy || random.nextBoolean() ? DiskAdmission.ALWAYS : DiskAdmission.FREQUENCY)
-                // What is looked for while an index is rebuilt is waited for, however slow the machine is.
+                // Lookups wait for the rebuild of an index, however slow the machine is.
                 .openWaitNanos(TimeUnit.SECONDS.toNanos(25))
                 .ioThreads(2);
     }
@@ -129,7 +129,7 @@ class StoreHistoryTest {
         if (indexDamaged) {
             test.withoutCheck();
         }
-        // A snapshot in the middle of a write is true to life as long as one thread writes.
+        // A snapshot during a write is realistic only if one thread writes.
         if (test.config().volumes().size() == 1 && random.nextBoolean()) {
             io.killAfterWrites(random.nextInt(150), random);
         }
@@ -170,7 +170,10 @@ class StoreHistoryTest {
         writer.abort();
     }
 
-    /** A new object of some blocks, in any order, by one writer or two; kept, completed or given up. */
+    /**
+     * Stores a new object with some blocks in any order, by one writer or two. The object is kept, completed or
+     * aborted.
+     */
     private void fillInRanges(String key) {
         int length = BLOCK + 1 + random.nextInt(7 * BLOCK);
         Version version = new Version("head" + versions++, versions, length, new BitSet());
@@ -206,7 +209,10 @@ class StoreHistoryTest {
         }
     }
 
-    /** Fills some blocks of what the key holds, by one writer or two; updates, purges and replaces it meanwhile. */
+    /**
+     * Adds blocks to the current object of the key, by one writer or two. Updates, purges and replaces the object in
+     * the meantime.
+     */
     private void extend(String key) {
         StoredObject<TextHead> object = test.find(key);
         Version before = model.current(key);
@@ -233,7 +239,7 @@ class StoreHistoryTest {
             writeBlocks(version, random.nextInt(3), one, two);
         }
         if (random.nextInt(4) == 0 && test.config().volumes().size() > 1) {
-            // Bytes of something else: once they are taken back, and that is synced, nobody may see them.
+            // Bytes of another object: after they were taken back and that was synced, no reader may see them.
             ObjectWriter<TextHead> bad = test.store.extend(object);
             Version wrong = new Version(version.head(), version.seed() + 1, version.length(), new BitSet());
             writeBlocks(wrong, 2, bad, null);
@@ -256,16 +262,17 @@ class StoreHistoryTest {
         }
     }
 
-    /** Writes blocks that it picks, as far as the writers can claim them, and notes those that were taken. */
+    /** Writes random blocks as far as the writers can claim them, and records the claimed blocks. */
     private void writeBlocks(Version version, int count, ObjectWriter<TextHead> one, ObjectWriter<TextHead> two) {
         byte[] body = version.body();
-        // An empty body has no blocks to pick from.
+        // An empty body has no blocks.
         for (int i = 0; i < count && version.blockCount() > 0; i++) {
             ObjectWriter<TextHead> writer = two != null && random.nextBoolean() ? two : one;
             int wanted = count == version.blockCount() ? i : random.nextInt(version.blockCount());
             ObjectWriter.Claim claim = writer.claim((long) wanted * BLOCK, 1);
             if (claim == null || claim.length() > BLOCK) {
-                // Another has it, or no volume is there and the body is to stay in RAM, in one piece.
+                // Another writer has claimed the block, or no volume is online and the body must stay in RAM as one
+                // piece.
                 continue;
             }
             assertEquals((long) wanted * BLOCK, claim.position());
@@ -314,7 +321,7 @@ class StoreHistoryTest {
         }
     }
 
-    /** What can be read is right. */
+    /** Checks that all readable bytes are correct. */
     private void sameBytes(StoredObject<TextHead> object, Version version, BitSet blocks, String what) {
         if (io.isDead()) {
             return;
@@ -334,7 +341,7 @@ class StoreHistoryTest {
                 }
             }
         } catch (java.io.IOException | java.io.UncheckedIOException e) {
-            // Blocks that did not reach the device: an error, but no wrong byte.
+            // Blocks that did not reach the device cause an error, but no wrong byte.
             assertTrue(lostPower || damaged || io.isDead(), () -> what + ": " + e);
         }
     }
@@ -371,7 +378,7 @@ class StoreHistoryTest {
 
     private void releaseHeld() {
         for (Held one : held) {
-            // What was readable when it was taken still is, whatever has become of its key.
+            // Blocks that were readable when the object was opened stay readable, whatever happened to the key.
             sameBytes(one.object(), one.version(), one.readable(), "held object");
             one.object().release();
         }
@@ -389,7 +396,10 @@ class StoreHistoryTest {
         }
     }
 
-    /** One volume at a time is out; what it holds is not to be had until it is back, and never what changed meanwhile. */
+    /**
+     * Takes one volume offline or online. The objects of the offline volume are not found until it is online again;
+     * then those that changed in the meantime are not found.
+     */
     private void takeOutOrBringBack() {
         if (io.isDead()) {
             return;
@@ -418,7 +428,7 @@ class StoreHistoryTest {
             return;
         }
         if (random.nextBoolean()) {
-            // With nothing under way: a kill at a moment of its own choosing comes from killAfterWrites.
+            // Nothing is in progress. Kills at random moments come from killAfterWrites.
             sync();
             io.kill();
             return;
@@ -426,7 +436,7 @@ class StoreHistoryTest {
         restart();
     }
 
-    /** Ends in order and starts again. */
+    /** Closes the store and opens it again. */
     private void restart() {
         releaseHeld();
         if (io.isDead()) {
@@ -450,12 +460,12 @@ class StoreHistoryTest {
         }
     }
 
-    /** The next start finds other sizes in the configuration. */
+    /** May change the configured sizes for the next start. */
     private void maybeResize() {
         if (random.nextInt(3) > 0) {
             return;
         }
-        // Enough for all, be it once more as much; or not any more.
+        // Sometimes space for all objects and as much again; sometimes not enough.
         roomy &= random.nextInt(3) > 0;
         List<VolumeConfig> volumes = new ArrayList<>();
         for (VolumeConfig volume : test.config().volumes()) {
@@ -466,14 +476,14 @@ class StoreHistoryTest {
         restart();
     }
 
-    /** One bit of the segments. */
+    /** Sometimes flips one bit of the segments. */
     private void maybeFlipBit() {
         if (flips && random.nextInt(4) == 0 && !io.isDead()) {
             flipBitOf("volume", SEGMENTS_AT);
         }
     }
 
-    /** Flips a bit of a byte that is in use as far as one can tell. */
+    /** Flips a bit of a byte that is probably in use. */
     private void flipBitOf(String file, long from) {
         List<VolumeConfig> volumes = test.config().volumes();
         Path path = volumes.get(random.nextInt(volumes.size())).path().resolve(file);

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The inventory: what it lists, and that it is there again, or rebuilt, whatever happened to it. */
+/** Tests the inventory: its listings, and that it is open or rebuilt after every kind of end. */
 class StoreInventoryTest {
     @TempDir
     private Path directory;
@@ -85,7 +85,7 @@ class StoreInventoryTest {
                     model.put(key, "updated" + i);
                 }
                 if (i == 1000) {
-                    // Open from here on: half of it comes from the segments, half as it happens.
+                    // The inventory is open from now on: half of it comes from the segments, half from changes.
                     Listings.whole(test.store);
                 }
             }
@@ -101,7 +101,7 @@ class StoreInventoryTest {
     }
 
     @Test
-    void tellsWhatIsKnownOfAnObject() {
+    void reportsTheStateOfAnObject() {
         try (TestStore test = open()) {
             test.put("http://host/a", "head", TestStore.body(1, 100_000));
             test.sync();
@@ -119,7 +119,7 @@ class StoreInventoryTest {
     }
 
     @Test
-    void whatIsBeingStoredIsEnteredWithoutBeingRead_asTheSegmentsTellIt() throws IOException {
+    void storedObjectsAreEnteredAsFromTheSegmentsWithoutReads() throws IOException {
         String entered;
         try (TestStore test = open()) {
             Listings.whole(test.store);
@@ -199,7 +199,7 @@ class StoreInventoryTest {
     }
 
     @Test
-    void learnsWhatWasStoredWhileThereWasNoInventory() {
+    void findsObjectsStoredWithoutAnInventory() {
         try (TestStore test = open()) {
             fill(test, 0, 50);
             assertEquals(50, Listings.whole(test.store).size());
@@ -274,7 +274,7 @@ class StoreInventoryTest {
 
     @Tag("nightly")
     @Test
-    void whatTheQueueCouldNotTakeIsLearnedFromTheSegments() {
+    void changesBeyondTheQueueAreReadFromTheSegments() {
         try (TestStore test = open()) {
             fill(test, 0, 1);
             Listings.awaiting().until(() -> Listings.whole(test.store).size() == 1);
@@ -305,7 +305,7 @@ class StoreInventoryTest {
         }
     }
 
-    /** Holds the inventory's thread up. */
+    /** Blocks the inventory's thread. */
     private record Blocking(CountDownLatch reached, CountDownLatch goOn) implements ListVisitor {
         @Override
         public boolean wants(byte[] key) {
@@ -334,7 +334,10 @@ class StoreInventoryTest {
         }
     }
 
-    /** Several times: what finds no room while the entries are rewritten depends on how the threads take turns. */
+    /**
+     * Repeated, because it depends on the scheduling of threads which changes find no space while the entries are
+     * rewritten.
+     */
     @RepeatedTest(5)
     void staysSmallWhileTheRingTurns() {
         try (TestStore test = new TestStore(config(1, 1 << 20).segmentBytes(128 << 10), new SystemFileIo())) {
@@ -373,7 +376,7 @@ class StoreInventoryTest {
     }
 
     @Test
-    void aStoreInRamAloneSaysSo() {
+    void aStoreInRamAloneIsReportedAsSuch() {
         try (TestStore test = new TestStore(StoreConfig.builder(), new SystemFileIo())) {
             ListResult result = Listings.list(test.store, null, new Listings.Collected(key -> true, 1));
             assertNotNull(result.obstacle());

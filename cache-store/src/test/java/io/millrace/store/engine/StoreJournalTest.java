@@ -23,13 +23,13 @@ import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.RepetitionInfo;
 import org.junit.jupiter.api.Test;
 
-/** What was answered is known after a restart, whatever happened; what cannot be known is said. */
+/** Tests that acknowledged facts are known after a restart, and that unknown facts are reported as unknown. */
 class StoreJournalTest {
     private static final Path FIRST = Path.of("/volume0");
     private static final Path SECOND = Path.of("/volume1");
     private static final Path JOURNAL = FIRST.resolve("journal");
 
-    /** Keeps every entry in force, or the newest ones only. */
+    /** Keeps every valid entry, or only the newest ones. */
     private static final class Facts implements Journal.Owner {
         final List<Journal.Entry> known = new CopyOnWriteArrayList<>();
         final int most;
@@ -60,7 +60,7 @@ class StoreJournalTest {
 
         @Override
         public List<Journal.Entry> inForce() {
-            // A copy first: a part of a list that others add to meanwhile is refused.
+            // Copied first, because a view of a list that other threads extend throws an exception.
             List<Journal.Entry> now = List.copyOf(known);
             return now.subList(Math.max(0, now.size() - most), now.size());
         }
@@ -71,7 +71,7 @@ class StoreJournalTest {
             return stamps;
         }
 
-        /** Why it is not durable; null when it is. */
+        /** Returns why the entry is not durable; null if it is. */
         IOException add(TestStore test, long stamp) {
             Journal.Entry entry = new Journal.Entry(stamp, ("fact " + stamp).getBytes(StandardCharsets.US_ASCII));
             known.add(entry);
@@ -95,7 +95,7 @@ class StoreJournalTest {
         }
     }
 
-    /** Runs it, and has what it failed with fail who waits. */
+    /** Runs the task. An exception fails the future. */
     private static void complete(CompletableFuture<Void> done, Runnable task) {
         try {
             task.run();
@@ -114,7 +114,7 @@ class StoreJournalTest {
     }
 
     @Test
-    void aNewStoreHasAnEmptyJournalAndEveryLaterOneWhatWasAnswered() {
+    void aNewStoreHasAnEmptyJournalAndALaterStoreTheConfirmedRecords() {
         FaultyFileIo io = new FaultyFileIo();
         try (TestStore test = new TestStore(one(), io)) {
             Facts facts = new Facts(test);
@@ -132,7 +132,7 @@ class StoreJournalTest {
     }
 
     @Test
-    void aStoreInRamAloneForgetsIt() {
+    void aStoreInRamAloneLosesIt() {
         try (TestStore test = new TestStore(StoreConfig.builder(), new FaultyFileIo())) {
             Facts facts = new Facts(test);
             assertEquals(Journal.Condition.NEW, facts.condition);
@@ -141,7 +141,7 @@ class StoreJournalTest {
     }
 
     @Test
-    void contentFromBeforeThereWereJournalsIsTold() {
+    void contentFromBeforeTheJournalsIsReported() {
         FaultyFileIo io = new FaultyFileIo();
         try (TestStore test = new TestStore(one(), io)) {
             test.put("a", "h", TestStore.body(1, 1000));
@@ -155,11 +155,11 @@ class StoreJournalTest {
     }
 
     @RepeatedTest(30)
-    void whatWasAnsweredBeforeAKillIsKnownAfterwards(RepetitionInfo repetition) {
+    void entriesAcknowledgedBeforeAKillAreKnownAfterwards(RepetitionInfo repetition) {
         Random random = new Random(repetition.getCurrentRepetition());
         FaultyFileIo io = new FaultyFileIo();
         TestStore test = new TestStore(one(), io).withoutCheck();
-        // Few in force, so that the file is rewritten again and again.
+        // Few valid entries, so that the file is rewritten again and again.
         Facts facts = new Facts(test, 3);
         io.killAfterWrites(repetition.getCurrentRepetition() * 13L, random);
         long answered = 0;
@@ -176,7 +176,7 @@ class StoreJournalTest {
                         found.stamps().containsAll(range(Math.max(1, answered - 2), answered)),
                         "seed " + repetition.getCurrentRepetition() + " answered " + answered);
             } else {
-                // After a power failure a record that was never answered may look like damage.
+                // After a power failure, an unacknowledged record may look like damage.
                 assertTrue(answered == 0 || powerLost, "seed " + repetition.getCurrentRepetition());
             }
             assertNull(found.add(next, 1000));
@@ -184,7 +184,7 @@ class StoreJournalTest {
     }
 
     @Test
-    void aFlippedBitInAnyByteIsToldOrChangesNothing() {
+    void aFlippedBitInAnyByteIsDetectedOrHarmless() {
         FaultyFileIo io = new FaultyFileIo();
         try (TestStore test = new TestStore(one(), io)) {
             addAll(test, new Facts(test), 1, 4);
@@ -206,7 +206,7 @@ class StoreJournalTest {
     }
 
     @Test
-    void aFileThatEndsWithinARecordLosesThatOneAlone() {
+    void aFileThatEndsWithinARecordLosesOnlyThatRecord() {
         FaultyFileIo io = new FaultyFileIo();
         try (TestStore test = new TestStore(one(), io)) {
             addAll(test, new Facts(test), 1, 4);
@@ -258,7 +258,7 @@ class StoreJournalTest {
     }
 
     @Test
-    void anEntryThatCannotBeWrittenIsToldAndWrittenWithTheNext() {
+    void anEntryThatCannotBeWrittenIsReportedAndWrittenWithTheNext() {
         FaultyFileIo io = new FaultyFileIo();
         try (TestStore test = new TestStore(one(), io)) {
             Facts facts = new Facts(test);
@@ -292,7 +292,7 @@ class StoreJournalTest {
     }
 
     @Test
-    void whileThePathsAreHandedOverNothingIsDurableAndWhatAnotherAddedIsKnownAfterwards() throws IOException {
+    void duringAHandOverNothingIsDurableAndAddedEntriesAreKnownAfterwards() throws IOException {
         FaultyFileIo io = new FaultyFileIo();
         try (TestStore test = new TestStore(one(), io)) {
             Facts facts = new Facts(test);

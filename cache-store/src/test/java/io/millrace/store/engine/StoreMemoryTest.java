@@ -25,7 +25,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a store does when its memory is used up. */
+/** Tests a store whose memory is exhausted. */
 class StoreMemoryTest {
     private static final int MIB = 1 << 20;
 
@@ -52,7 +52,7 @@ class StoreMemoryTest {
     }
 
     @Test
-    void fillsBeyondTheBudgetFailAndWhatWasStoredStays() {
+    void fillsBeyondTheBudgetFailAndStoredObjectsRemain() {
         try (TestStore store =
                 new TestStore(StoreConfig.builder().ramBytes(64L * MIB).ramObjectBytesMax(MIB), new SystemFileIo())) {
             assertTrue(store.put("small", "head", TestStore.body(1, 5000)));
@@ -76,7 +76,7 @@ class StoreMemoryTest {
     }
 
     @Test
-    void readsWaitForMemoryAndGoOnWhenThereIsSome() throws Exception {
+    void readsWaitForMemoryAndResume() throws Exception {
         byte[] body = TestStore.body(3, 24 * MIB);
         ConcurrentLinkedQueue<ByteBuf> slow = new ConcurrentLinkedQueue<>();
         try (TestStore store = new TestStore(onDisk(64L * MIB), new SystemFileIo())) {
@@ -92,7 +92,7 @@ class StoreMemoryTest {
                 lengths.add(length);
                 read(object, (long) i * StoredObject.READ_LENGTH_MAX, slow, length);
             }
-            // The first ones are answered; their buffers are kept, so the others find no memory.
+            // The first reads succeed and keep their buffers, so the others find no memory.
             for (int i = 0; i < 20; i++) {
                 assertEquals(StoredObject.READ_LENGTH_MAX, TestStore.await(lengths.get(i)));
             }
@@ -138,7 +138,7 @@ class StoreMemoryTest {
         }
     }
 
-    /** Keeps the content that is read; says how much it is. */
+    /** Keeps the read content and adds its length. */
     private static void read(
             StoredObject<TextHead> object,
             long position,

@@ -27,7 +27,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What outlives a store: closing, killing, losing power, handing over, and a volume that is lost and found. */
+/** Tests what is preserved after a close, a kill, a power failure, a hand-over, and the loss and return of a volume. */
 class StoreRestartTest {
     private static final Path VOLUME = Path.of("/volume0");
 
@@ -132,7 +132,7 @@ class StoreRestartTest {
     }
 
     @Test
-    void doesNotWriteOverWhatIsBeingRead() {
+    void doesNotOverwriteObjectsBeingRead() {
         try (TestStore test = open(new FaultyFileIo())) {
             byte[] body = TestStore.body(1, 400_000);
             assertTrue(test.put("read", "r", body));
@@ -152,7 +152,7 @@ class StoreRestartTest {
     }
 
     @Test
-    void aSecondOpenerIsToldWhoHasThePath(@TempDir Path directory) throws IOException {
+    void aSecondOpenerGetsTheHolderOfThePath(@TempDir Path directory) throws IOException {
         StoreConfig.Builder config =
                 StoreConfig.builder().volumes(List.of(new VolumeConfig(directory.resolve("v"), 32 << 20)));
         try (TestStore first = new TestStore(config, new SystemFileIo())) {
@@ -164,7 +164,7 @@ class StoreRestartTest {
                             .contains("pid " + ProcessHandle.current().pid()),
                     refused::toString);
             assertThrows(IOException.class, () -> StoreCheck.check(directory.resolve("v")));
-            // The refused one has not taken the first one's lock along.
+            // The refused store has not released the lock of the first one.
             assertThrows(UncheckedIOException.class, () -> new TestStore(config, new SystemFileIo()));
             assertTrue(first.put("a", "h", new byte[10]));
         }
@@ -212,7 +212,7 @@ class StoreRestartTest {
     }
 
     @Test
-    void aVolumeThatMissedRemovalsComesBackEmpty() {
+    void aVolumeThatMissedRemovalsReturnsEmpty() {
         FaultyFileIo io = new FaultyFileIo();
         StoreConfig.Builder both = StoreContractTest.volumes(2, 2).ramBytes(0);
         try (TestStore test = new TestStore(both, io)) {
@@ -234,7 +234,7 @@ class StoreRestartTest {
     }
 
     @Test
-    void findsWhatWasStoredBeforeAVolumeWasAdded() {
+    void findsObjectsStoredBeforeAVolumeWasAdded() {
         FaultyFileIo io = new FaultyFileIo();
         try (TestStore test = new TestStore(StoreContractTest.volumes(2).ramBytes(0), io)) {
             for (int i = 0; i < 40; i++) {
@@ -274,7 +274,7 @@ class StoreRestartTest {
     }
 
     @Test
-    void theDumpTellsWhatIsThere() throws IOException {
+    void theDumpListsTheRecords() throws IOException {
         FaultyFileIo io = new FaultyFileIo();
         try (TestStore test = open(io)) {
             test.put("http://example.com/", "h", TestStore.body(1, 1000));

@@ -24,11 +24,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Many threads on few keys, in volumes that go round and round. */
+/** Many threads on few keys, in volumes that wrap repeatedly. */
 class StoreStressTest {
     private static final int STEPS = 2500;
     private static final int THREADS = 4;
-    /** A body is told by its seed, which its head names. */
+    /** The seed of a body is in its head. */
     private final AtomicInteger found = new AtomicInteger();
 
     @ParameterizedTest(name = "{0} bytes of RAM")
@@ -116,7 +116,10 @@ class StoreStressTest {
         found.incrementAndGet();
     }
 
-    /** Checks what is in RAM without holding it, or holding it only when it was found; false when there is nothing. */
+    /**
+     * Checks an object in RAM without a reference, or with a reference after it was found; returns false if there is
+     * none.
+     */
     private boolean checkedInRam(TestStore test, ResidentReader<TextHead> reader, String key, boolean retained) {
         StoredObject<TextHead> object;
         reader.begin();
@@ -145,7 +148,7 @@ class StoreStressTest {
 
     @ParameterizedTest(name = "on disk: {0}")
     @ValueSource(booleans = {true, false})
-    void followersReadWhatAFillHasWritten(boolean disk) throws Exception {
+    void followersReadTheWrittenPartOfAFill(boolean disk) throws Exception {
         StoreConfig.Builder config = disk
                 ? StoreContractTest.volumes(4).ramBytes(100_000)
                 : StoreConfig.builder().ramBytes(4 << 20).ramObjectBytesMax(1 << 20);

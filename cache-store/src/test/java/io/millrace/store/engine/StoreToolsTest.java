@@ -19,7 +19,7 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The tools that look into a closed volume. */
+/** Tests the tools that read a closed volume. */
 class StoreToolsTest {
     private static final Path VOLUME = Path.of("/volume0");
     private static final Path FILE = VOLUME.resolve("volume");
@@ -72,7 +72,7 @@ class StoreToolsTest {
     @Test
     void anEntryWithoutItsRecordIsDamage() throws IOException {
         long body = io.find(FILE, Arrays.copyOf(TestStore.body(50, 3000), 100));
-        // Somewhere in the header: the record is not recognised any more.
+        // A position in the header: the record is no longer recognized.
         long header = body / 64 * 64;
         while (io.find(FILE, new byte[] {'M', 'R', 'R', 'C'}) > header) {
             header -= 64;
@@ -91,7 +91,7 @@ class StoreToolsTest {
         List<String> keys = dump(new StoreDump.Options(true, false, "http://a/", -1));
         assertTrue(keys.contains("http://a/7"), keys::toString);
         assertFalse(keys.contains("http://b/\"quoted\""), keys::toString);
-        // Stored, and removed: two records.
+        // Two records: one stored object, and its removal.
         assertEquals(2, keys.stream().filter("http://a/10"::equals).count());
         List<String> json = dump(new StoreDump.Options(false, true, "http://b/", -1));
         assertEquals(1, json.size());
@@ -119,7 +119,7 @@ class StoreToolsTest {
     }
 
     @Test
-    void countsWhatCounts() throws IOException {
+    void countsLiveObjects() throws IOException {
         String json = StoreStat.of(io, VOLUME, 0).toJson();
         assertTrue(json.contains("\"objects\":91,\"expired_objects\":0,\"blocks\":20,"), json);
         assertTrue(json.contains("\"index_usable\":true"), json);
@@ -134,7 +134,7 @@ class StoreToolsTest {
     }
 
     @Test
-    void whatIsInUseIsNotLookedInto() {
+    void volumesInUseAreNotRead() {
         try (TestStore test = open()) {
             assertThrows(LeaseHeldException.class, () -> StoreStat.of(io, VOLUME, 0));
             assertEquals("h", test.head("http://a/7"));

@@ -27,8 +27,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A store under test with calls that wait for their answers. Closing it checks that every buffer was given back and
- * that every volume is sound.
+ * A store under test, with calls that wait for their results. Closing it checks that every buffer was released and that
+ * every volume is sound.
  */
 public final class TestStore implements AutoCloseable {
     private static final long WAIT_SECONDS = 30;
@@ -53,13 +53,13 @@ public final class TestStore implements AutoCloseable {
         return config;
     }
 
-    /** The volumes are known to be damaged. */
+    /** Omits the check at the close, because the volumes are damaged. */
     TestStore withoutCheck() {
         checked = false;
         return this;
     }
 
-    /** Records may be unreadable, as after a power failure; nothing may be wrong. */
+    /** Allows unreadable records in the check, as after a power failure; wrong content still fails it. */
     TestStore toleratingDamage() {
         tolerated = CheckReport.Kind.DAMAGED;
         return this;
@@ -75,7 +75,7 @@ public final class TestStore implements AutoCloseable {
         return bytes;
     }
 
-    /** Stores an object, the body in pieces; true when the writer did not fail. */
+    /** Stores an object with its body in pieces; returns true if the writer did not fail. */
     boolean put(String key, String head, byte[] body) {
         ObjectWriter<TextHead> writer = store.create(key(key));
         writer.head(TextHead.of(head), body.length);
@@ -112,7 +112,7 @@ public final class TestStore implements AutoCloseable {
         }
     }
 
-    /** The object from wherever it is, to be released; null when absent. */
+    /** Returns the object from any tier, which the caller must release; null if it is absent. */
     StoredObject<TextHead> find(String key) {
         StoreKey storeKey = key(key);
         StoredObject<TextHead> object = store.get(storeKey);
@@ -125,7 +125,7 @@ public final class TestStore implements AutoCloseable {
         return await(answer);
     }
 
-    /** Head and body of the key's object as text; null when absent. */
+    /** Returns head and body of the key's object as text; null if it is absent. */
     String head(String key) {
         StoredObject<TextHead> object = find(key);
         if (object == null) {
@@ -138,7 +138,7 @@ public final class TestStore implements AutoCloseable {
         }
     }
 
-    /** The body of the key's object; null when absent. */
+    /** Returns the body of the key's object; null if it is absent. */
     byte[] read(String key) {
         StoredObject<TextHead> object = find(key);
         if (object == null) {
@@ -189,7 +189,7 @@ public final class TestStore implements AutoCloseable {
         }
     }
 
-    /** Removes the key; whether it was present. */
+    /** Removes the key; returns true if it was present. */
     boolean remove(String key) {
         CompletableFuture<Boolean> answer = new CompletableFuture<>();
         store.remove(key(key), Runnable::run, (present, failure) -> {
@@ -216,7 +216,7 @@ public final class TestStore implements AutoCloseable {
         }
     }
 
-    /** Bytes of buffers in use. */
+    /** Returns the number of bytes in buffers in use. */
     long buffersInUse() {
         StoreStatistics.Memory memory = store.statistics().memory();
         return memory.residentBytes() + memory.fillingBytes() + memory.readingBytes() + memory.writingBytes();
@@ -227,12 +227,12 @@ public final class TestStore implements AutoCloseable {
         assertEquals(0, store.statistics().memory().idleBytes(), "regions not given back");
     }
 
-    /** Ends the threads of a store whose file system is dead. */
+    /** Ends the threads of a store whose file system no longer works. */
     void abandon() {
         try {
             store.close();
         } catch (IOException e) {
-            // The dead do not answer.
+            // A dead process does not answer.
         }
         assertNoneInUse();
     }

@@ -9,15 +9,15 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 
-/** A head for tests: a text, an expiry, and until when it is pinned. */
+/** A head for tests: a text, an expiry, and the end of its pin. */
 record TextHead(String text, long expiresAtSeconds, long pinnedUntilSeconds) {
-    /** What the inventory is told of every head. */
+    /** Time of storing that the inventory receives for every head. */
     static final long STORED_AT = 1_800_000_000L;
 
-    /** A text of which the inventory can be told nothing. */
+    /** A text for which the inventory receives no data. */
     static final String UNSPEAKABLE = "unspeakable";
 
-    /** A text that is encoded, and never decoded. */
+    /** A text that can be encoded, but not decoded. */
     static final String UNREADABLE = "unreadable";
 
     static TextHead of(String text) {
@@ -28,13 +28,13 @@ record TextHead(String text, long expiresAtSeconds, long pinnedUntilSeconds) {
         return new TextHead(text, expiresAtSeconds, 0);
     }
 
-    /** One that expired long ago and is pinned. */
+    /** Returns a head that expired long ago and is pinned. */
     static TextHead pinned(String text, long untilSeconds) {
         return new TextHead(text, 1_000_000_000L, untilSeconds);
     }
 
     static final class Codec implements HeadCodec<TextHead> {
-        /** Heads that were decoded, by any of these. */
+        /** Number of decoded heads of all instances. */
         static final LongAdder DECODED = new LongAdder();
 
         private static final byte VERSION = 7;

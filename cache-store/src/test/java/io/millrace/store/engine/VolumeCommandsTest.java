@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Volumes that are taken out and brought back by command. */
+/** Tests volumes that are taken offline and online by command. */
 class VolumeCommandsTest {
     private static final Path FIRST = Path.of("/volume0");
     private static final Path SECOND = Path.of("/volume1");
@@ -89,7 +89,7 @@ class VolumeCommandsTest {
     }
 
     @Test
-    void aVolumeThatIsOutIsNotUsedAndComesBackWithItsContent() throws IOException {
+    void aRemovedVolumeIsNotUsedAndReturnsWithItsContent() throws IOException {
         try (TestStore test = two()) {
             fill(test);
             offline(test, FIRST);
@@ -97,7 +97,7 @@ class VolumeCommandsTest {
             assertEquals("taken offline by command: a test", volume(test, 0).lastError());
             List<Integer> left = present(test);
             assertTrue(left.size() > 5 && left.size() < OBJECTS - 5, left::toString);
-            // Nobody has it open: it may be looked at, copied, unmounted.
+            // No process has the volume open, so it can be checked, copied or unmounted.
             CheckReport report = StoreCheck.check(io, FIRST);
             assertTrue(report.isSound(), report::toString);
             for (int i = 0; i < 20; i++) {
@@ -114,7 +114,7 @@ class VolumeCommandsTest {
     }
 
     @Test
-    void whatChangedMeanwhileIsNotFoundInTheVolumeThatReturns() {
+    void keysChangedMeanwhileAreNotFoundInAReturningVolume() {
         try (TestStore test = two()) {
             fill(test);
             offline(test, FIRST);
@@ -127,7 +127,7 @@ class VolumeCommandsTest {
             online(test, FIRST);
             assertChanged(test);
         }
-        // From the segments alone, too.
+        // Also from the segments alone.
         FaultyFileIo rebuilt = io.afterReboot();
         rebuilt.flipBit(FIRST.resolve("index"), 3);
         try (TestStore test = new TestStore(StoreContractTest.volumes(2, 2).ramBytes(0), rebuilt)) {
@@ -135,10 +135,10 @@ class VolumeCommandsTest {
         }
     }
 
-    /** It was out, or another one, when the others were told. */
+    /** The volume was offline, or was another one, when the others received the change. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void aVolumeThatReturnedSinceTheOthersWereToldIsToldToo(boolean wasOut) {
+    void aVolumeThatReturnedAfterTheNotificationIsNotifiedToo(boolean wasOut) {
         try (TestStore test = two()) {
             fill(test);
             VolumeGroup volumes = ((StoreEngine<TextHead>) test.store).volumes();
@@ -160,9 +160,9 @@ class VolumeCommandsTest {
         }
     }
 
-    /** It still answers until it is closed, but what is removed meanwhile it is not told. */
+    /** The volume continues to serve until it is closed, but receives no removals. */
     @Test
-    void whatIsReadFromAVolumeWhileItLeavesIsNotKeptInRam() {
+    void objectsReadFromALeavingVolumeAreNotKeptInRam() {
         try (TestStore test = two()) {
             fill(test);
         }
@@ -187,9 +187,12 @@ class VolumeCommandsTest {
         }
     }
 
-    /** A new head takes the place of the change that was to hide an older object elsewhere, and has to see to it. */
+    /**
+     * A new head replaces the change that should have hidden an older object on another volume. The new head must hide
+     * the older object.
+     */
     @Test
-    void anOlderObjectDoesNotShowBecauseTheNewerOneGotAnotherHeadMeanwhile() throws IOException {
+    void anOlderObjectDoesNotReappearWhenTheNewerGetsAnotherHead() throws IOException {
         CountDownLatch go = new CountDownLatch(1);
         try (TestStore test = two()) {
             VolumeGroup volumes = ((StoreEngine<TextHead>) test.store).volumes();
@@ -320,7 +323,7 @@ class VolumeCommandsTest {
     }
 
     @Test
-    void moreChangesThanAreRememberedEmptyTheVolume() {
+    void moreChangesThanTheLogHoldsEmptyTheVolume() {
         try (TestStore test = two()) {
             fill(test);
             offline(test, FIRST);
@@ -333,7 +336,7 @@ class VolumeCommandsTest {
         }
     }
 
-    /** Writers of objects of several blocks on either volume, the first two of each stored already. */
+    /** Returns writers of objects with several blocks on either volume; the first two blocks of each are stored. */
     private static List<ObjectWriter<TextHead>> partsOfAll(TestStore test) {
         List<ObjectWriter<TextHead>> writers = new ArrayList<>();
         for (int i = 0; i < OBJECTS; i++) {
@@ -355,7 +358,7 @@ class VolumeCommandsTest {
     }
 
     @Test
-    void whatIsGivenUpWhileItsVolumeIsOutDoesNotComeBackWithIt() {
+    void objectsAbortedWhileTheirVolumeIsOfflineDoNotReturn() {
         try (TestStore test = two()) {
             List<ObjectWriter<TextHead>> writers = partsOfAll(test);
             offline(test, FIRST);
@@ -369,7 +372,7 @@ class VolumeCommandsTest {
     }
 
     @Test
-    void whatIsGivenUpAfterItsVolumeWasOutGoesThereToo() {
+    void objectsAbortedAfterTheirVolumeReturnedAreRemoved() {
         try (TestStore test = two()) {
             List<ObjectWriter<TextHead>> writers = partsOfAll(test);
             offline(test, FIRST);
@@ -383,7 +386,7 @@ class VolumeCommandsTest {
     }
 
     @Test
-    void whatIsGivenUpDuringAHandOverIsGoneAfterIt() throws IOException {
+    void objectsAbortedDuringAHandOverAreMissingAfterIt() throws IOException {
         try (TestStore test = two()) {
             List<ObjectWriter<TextHead>> writers = partsOfAll(test);
             test.store.suspendWrites();

@@ -27,14 +27,14 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Storage paths that cannot be used: the store starts without them and says why. */
+/** Tests unusable storage paths: the store starts without them and reports the reason. */
 class VolumeErrorsTest {
     private static final Path VOLUME = Path.of("/volume0");
 
     @TempDir
     Path directory;
 
-    /** What the store says of its first volume; the second is fine. */
+    /** Returns the store's message about its first volume; the second volume works. */
     private static String errorAt(Path path, Path fine) {
         StoreConfig.Builder config = StoreConfig.builder()
                 .diskAdmission(DiskAdmission.ALWAYS)

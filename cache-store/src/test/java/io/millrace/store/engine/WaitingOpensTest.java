@@ -17,7 +17,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Two volumes whose indexes are rebuilt, one after the other as the test wants it. */
+/** Tests two volumes whose indexes are rebuilt one after the other, in the order that the test sets. */
 class WaitingOpensTest {
     private final CountDownLatch first = new CountDownLatch(1);
     private final CountDownLatch second = new CountDownLatch(1);
@@ -36,7 +36,7 @@ class WaitingOpensTest {
         }
     }
 
-    /** A store with keys "k0" to "k19", to be rebuilt behind the gates. */
+    /** Returns a store with keys "k0" to "k19", whose rebuild waits for the gates. */
     private TestStore reopened() {
         try (TestStore test = new TestStore(config(), io)) {
             for (int i = 0; i < 20; i++) {

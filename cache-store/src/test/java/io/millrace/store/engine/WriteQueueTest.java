@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
-/** What waits for a volume counts with all that it keeps until then. */
+/** Tests that a task which waits for a volume is counted with all memory that it keeps. */
 class WriteQueueTest {
     private static final Path VOLUME = Path.of("/volume0");
     private static final String HEAD = "h".repeat(10_000);

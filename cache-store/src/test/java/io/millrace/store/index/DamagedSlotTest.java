@@ -27,7 +27,7 @@ class DamagedSlotTest {
         words.set(word, words.get(word) ^ 1L << bit);
     }
 
-    /** Flips each bit of a slot in turn, but for the hits. */
+    /** Flips each bit of a slot in turn, except for the bits of the hit counter. */
     private void assertEachFlipIsSeen(int slot, long low) {
         for (int word = 0; word < SLOT_WORDS; word++) {
             for (int bit = 0; bit < Long.SIZE; bit++) {
@@ -82,7 +82,7 @@ class DamagedSlotTest {
     }
 
     @Test
-    void damageThatIsWrittenOverIsRemembered() {
+    void overwrittenDamageMarksTheTable() {
         put(3);
         flip(3 * SLOT_WORDS, 5);
         Probing.clear(table, 3);
@@ -90,21 +90,21 @@ class DamagedSlotTest {
     }
 
     @Test
-    void anIndexThatGrewRemembersTheDamageOfTheOldTable() throws Exception {
+    void aGrownIndexKeepsTheDamageOfTheOldTable() throws Exception {
         MappedIndex index = new MappedIndex(new HeapTables(0, false), "heap", table, false);
         put(3);
         flip(3 * SLOT_WORDS, 5);
         assertTrue(index.isDoubtful(HIGH, 3));
         index.beginGrowth(SHIFT + 1);
         while (index.step()) {
-            // Until the new table is in place.
+            // Waits until the new table is in use.
         }
         assertEquals(2 << SHIFT, index.capacity());
         assertTrue(index.isDoubtful(HIGH, 3));
     }
 
     @Test
-    void aRemovalThatMeetsDamageIsRemembered() {
+    void aRemovalThatFindsDamageMarksTheTable() {
         MappedIndex index = new MappedIndex(new HeapTables(0, false), "heap", table, false);
         put(3);
         flip(3 * SLOT_WORDS + 1, 1);

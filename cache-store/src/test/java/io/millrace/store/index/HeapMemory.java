@@ -2,7 +2,7 @@ package io.millrace.store.index;
 
 import java.util.concurrent.atomic.AtomicLongArray;
 
-/** Words on the heap, where a model checker sees every access. */
+/** Words on the heap, whose accesses a model checker can observe. */
 class HeapMemory extends TableMemory {
     private final AtomicLongArray words;
 
@@ -12,7 +12,7 @@ class HeapMemory extends TableMemory {
 
     /** Called before each access. */
     void accessed() {
-        // Nobody counts.
+        // Accesses are not counted.
     }
 
     @Override
@@ -61,6 +61,6 @@ class HeapMemory extends TableMemory {
 
     @Override
     void force() {
-        // There is no device.
+        // There is no device to sync.
     }
 }

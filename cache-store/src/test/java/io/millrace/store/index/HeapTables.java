@@ -3,10 +3,10 @@ package io.millrace.store.index;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** Tables on the heap, made in as many steps as their file would take. */
+/** Tables on the heap, which grow in as many steps as tables in a file. */
 public final class HeapTables implements TableSource {
     private final int auxiliaryBytes;
-    /** Bytes written into tables in the making. */
+    /** Number of bytes written to tables that are being created. */
     long bytes;
 
     boolean fails;
@@ -18,19 +18,19 @@ public final class HeapTables implements TableSource {
         this.counting = counting;
     }
 
-    /** An empty, complete index for tests of other packages. */
+    /** Returns an empty, complete index for tests of other packages. */
     public static MappedIndex small(int auxiliaryBytes) {
         return index(new HeapTables(auxiliaryBytes, false), 3);
     }
 
-    /** An empty, complete index. */
+    /** Returns an empty, complete index. */
     static MappedIndex index(HeapTables tables, int shift) {
         MappedIndex index = rebuilding(tables, shift);
         index.finishRebuild();
         return index;
     }
 
-    /** An empty index that is being rebuilt. */
+    /** Returns an empty index that is being rebuilt. */
     static MappedIndex rebuilding(HeapTables tables, int shift) {
         return new MappedIndex(tables, "heap", tables.table(shift), true);
     }
@@ -45,7 +45,10 @@ public final class HeapTables implements TableSource {
         return counting ? new CountingMemory(words) : new HeapMemory(words);
     }
 
-    /** Accesses so far to the words of all tables, when they are counted; one thread makes them all. */
+    /**
+     * Returns the number of accesses to the words of all tables so far, if they are counted. One thread makes all of
+     * them.
+     */
     long accesses() {
         return accesses;
     }

@@ -11,14 +11,14 @@ import org.junit.jupiter.api.Test;
 
 class IndexEvictionTest {
     private static final int SHIFT = 7;
-    /** So many of the slots as are filled before an entry goes: 13/16. */
+    /** Number of filled slots from which on an entry is evicted: 13/16 of all. */
     private static final int FULL = 104;
     /** No expiry soon. */
     private static final int FRESH = -1;
 
     private final HeapTables tables = new HeapTables(0, true);
 
-    /** All hashes of one test have one home, so that they are all in each other's way. */
+    /** All hashes of a test have the same home slot, so that they collide. */
     private static long low(int n) {
         return (long) n << SHIFT;
     }
@@ -55,7 +55,7 @@ class IndexEvictionTest {
     }
 
     @Test
-    void whatWasHitStays() throws IOException {
+    void hitEntriesStay() throws IOException {
         MappedIndex index = full();
         index.segmentAges(Location::segment);
         for (int n = 0; n < 16; n++) {
@@ -67,7 +67,7 @@ class IndexEvictionTest {
     }
 
     @Test
-    void whatExpiredGoesFirst() throws IOException {
+    void expiredEntriesAreEvictedFirst() throws IOException {
         MappedIndex index = full();
         index.put(9, low(9), location(509), 1000, 3);
         // A block has no expiry.
@@ -80,7 +80,7 @@ class IndexEvictionTest {
     }
 
     @Test
-    void whatHasNoRecordAnyMoreGoesBeforeAllElse() throws IOException {
+    void entriesWithoutARecordAreEvictedBeforeAllOthers() throws IOException {
         MappedIndex index = full();
         index.segmentAges(location -> location == location(510) ? -1 : 5);
         index.put(9, low(9), location(509), 1000);
@@ -102,7 +102,7 @@ class IndexEvictionTest {
         assertTrue(index.putOlder(40, low(40), location(1), FRESH, false, false));
         index.put(999, low(999), location(1000), FRESH);
         assertEquals(1, index.evictions());
-        // What it evicted may have older records, so none comes in any more.
+        // Evicted keys may have older records, so no further record is accepted.
         assertEquals(Location.NONE, index.find(40, low(40)));
         index.remove(5, low(5));
         assertFalse(index.putOlder(40, low(40), location(1), FRESH, false, false));
@@ -118,7 +118,7 @@ class IndexEvictionTest {
     }
 
     @Test
-    void aRebuildWithoutRoomLeavesOutWhatIsOlder() throws IOException {
+    void aRebuildWithoutSpaceOmitsOlderObjects() throws IOException {
         MappedIndex index = HeapTables.rebuilding(tables, SHIFT);
         index.shiftMax(SHIFT);
         int entered = 0;

@@ -24,7 +24,7 @@ class IndexGrowthTest {
     private static final Path DIRECTORY = Path.of("/v");
     private static final Path NEW_FILE = DIRECTORY.resolve("index.new");
     private static final UUID VOLUME = new UUID(1, 2);
-    /** So much that copying it takes several steps of a put. */
+    /** So many bytes that copying them takes several steps of a put. */
     private static final int AUXILIARY = 200_000;
 
     private static MappedIndex create(FaultyFileIo io) throws IOException {
@@ -196,7 +196,7 @@ class IndexGrowthTest {
             assertTrue(index.putOlder(n, n * 7919L, location(n % 1000), 0, false, n % 2 == 0));
         }
         assertTrue(index.finishRebuildStep());
-        // Tombstones are kept no more.
+        // Tombstones are no longer kept.
         index.putTombstone(1, 7919, location(2));
         for (boolean more = true; more; ) {
             more = index.step();
@@ -238,7 +238,7 @@ class IndexGrowthTest {
         for (int n = 1; n <= 100_000; n++) {
             index.put(-n, n * 31L, location(n % 1000), 0);
             known.set(n);
-            // Others come and go.
+            // Other entries are added and removed.
             index.put(n, n * 31L, location(1), 0);
             index.remove(n - 100, (n - 100) * 31L);
             if (n % 16 == 0) {

@@ -12,13 +12,17 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * One writer that puts, removes, reclaims and grows, and readers: what they find is as if all happened one after the
- * other. On the heap twin, as no tool sees accesses to mapped memory. {@code -Dlincheck.scale=10} looks ten times longer.
+ * Model check: one writer that puts, removes, reclaims and grows, and readers. Results are as if all operations had
+ * happened one after the other. It uses the implementation on the heap, since no tool observes accesses to mapped
+ * memory. {@code -Dlincheck.scale=10} searches ten times longer.
  */
 @Tag("lincheck")
 class IndexLincheckTest {
     private static final int SCALE = Integer.getInteger("lincheck.scale", 1);
-    /** They wait for each other by spinning: a thread without a core of its own keeps the others from running at once. */
+    /**
+     * The threads wait for each other by spinning. A thread without its own core would prevent the others from running
+     * concurrently.
+     */
     private static final int THREADS =
             Math.max(2, Math.min(3, Runtime.getRuntime().availableProcessors()));
 
@@ -47,7 +51,7 @@ class IndexLincheckTest {
                 .check(Concurrent.class);
     }
 
-    /** The index; three keys in each other's way, each in a segment of its own. */
+    /** The index with three colliding keys, each in its own segment. */
     @Param(name = "key", gen = IntGen.class, conf = "1:3")
     @Param(name = "value", gen = IntGen.class, conf = "1:2")
     public static class Concurrent {
@@ -55,7 +59,7 @@ class IndexLincheckTest {
         private final int[] tags = new int[4];
         private int shift = 3;
 
-        /** A table of eight slots that is about to get company. */
+        /** Creates a table of eight slots that is about to grow. */
         public Concurrent() {
             index = HeapTables.small(0);
             index.slotsAtOnce(2, 2);
@@ -88,7 +92,7 @@ class IndexLincheckTest {
         public void reclaim(@Param(name = "key") int key) {
             index.removeSegment(key, tags[key]++);
             while (index.step()) {
-                // It goes on.
+                // All steps are made at once.
             }
         }
 
@@ -118,7 +122,7 @@ class IndexLincheckTest {
         }
     }
 
-    /** What it is to look like. */
+    /** The sequential model. */
     public static class Plain {
         private final Map<Integer, Integer> entries = new HashMap<>();
 
@@ -139,11 +143,11 @@ class IndexLincheckTest {
         }
 
         public void grow() {
-            // Nobody is to notice.
+            // The model does not show this.
         }
 
         public void step() {
-            // Nobody is to notice.
+            // The model does not show this.
         }
 
         public int find(int key) {
@@ -151,7 +155,7 @@ class IndexLincheckTest {
         }
 
         public void hit(int key) {
-            // Counts are allowed to get lost.
+            // Counts may be lost.
         }
     }
 }

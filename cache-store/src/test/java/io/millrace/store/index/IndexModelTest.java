@@ -15,7 +15,7 @@ import java.util.UUID;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Random histories against a map: every change, growth in steps, a disk that is full at times, and kills. */
+/** Tests random histories against a map: every change, growth in steps, a disk that is sometimes full, and kills. */
 class IndexModelTest {
     private static final Path DIRECTORY = Path.of("/v");
     private static final UUID VOLUME = new UUID(1, 2);
@@ -58,7 +58,7 @@ class IndexModelTest {
     }
 
     private long key() {
-        // Few homes, so that probe sequences run into each other.
+        // Few home slots, so that probe sequences overlap.
         return random.nextInt(keys) * 7L;
     }
 

@@ -36,12 +36,12 @@ class MappedIndexTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4})
-    void agreesWithAMapWhateverIsDone(long seed) throws IOException {
+    void agreesWithAMapAfterRandomOperations(long seed) throws IOException {
         Random random = new Random(seed);
         MappedIndex index = create(new FaultyFileIo(), 10);
         Map<Long, Long> model = new HashMap<>();
         for (int step = 0; step < 60_000; step++) {
-            // Few low hashes, so that probe sequences are long and run into each other.
+            // Few low hashes, so that probe sequences are long and overlap.
             long low = random.nextInt(step < 30_000 ? 200 : 3000) * 3L;
             long high = -low;
             switch (random.nextInt(4)) {

@@ -20,7 +20,7 @@ import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The map of one volume, by itself. */
+/** Tests the map of one volume. */
 class InventoryTest {
     private static final UUID VOLUME = new UUID(1, 2);
 
@@ -39,7 +39,7 @@ class InventoryTest {
     }
 
     @Test
-    void anEntryComesBackAsItWasPut() throws IOException {
+    void anEntryIsReadUnchanged() throws IOException {
         Inventory inventory = open();
         assertTrue(inventory.put(3, 4, entry(77, 10)));
         assertEquals(77, inventory.location(3, 4));
@@ -69,7 +69,7 @@ class InventoryTest {
     }
 
     @Test
-    void whatIsPutAgainUnderAHashCountsOnce() throws IOException {
+    void anEntryPutTwiceCountsOnce() throws IOException {
         Inventory inventory = open();
         for (int i = 1; i <= 10; i++) {
             assertTrue(inventory.put(7, i % 2, entry(i, 10)));
@@ -79,7 +79,7 @@ class InventoryTest {
     }
 
     @Test
-    void whatDoesNotFitIsDroppedAndCountedAndTheFileKeepsItsSize() throws IOException {
+    void excessEntriesAreDroppedAndCountedAndTheFileKeepsItsSize() throws IOException {
         Inventory inventory = open();
         long bytes = Files.size(directory.resolve(Inventory.FILE_NAME));
         assertFalse(inventory.put(0, 0, entry(1, 1 << 20)), "too long a key");
@@ -106,7 +106,7 @@ class InventoryTest {
         assertEquals(1, second.entries());
         assertTrue(second.isUpTo(9));
         assertFalse(second.isUpTo(10));
-        // As it lies there now, so a kill would leave it.
+        // A copy of the present state, as a kill would leave it.
         Path killed = Files.createDirectory(directory.resolve("killed"));
         for (String name : List.of(Inventory.FILE_NAME, InventoryState.FILE_NAME)) {
             Files.copy(directory.resolve(name), killed.resolve(name));
@@ -132,7 +132,7 @@ class InventoryTest {
     }
 
     @Test
-    void openingEndsWhenItIsNotWantedAnyMore() {
+    void openingEndsWhenCancelled() {
         InventoryException e = assertThrows(
                 InventoryException.class,
                 () -> Inventory.open(io, directory, VOLUME, Inventory.ENTRIES_MIN, () -> false));
@@ -157,7 +157,7 @@ class InventoryTest {
             if (damaged.length > 0) {
                 damaged[random.nextInt(damaged.length)] = (byte) random.nextInt();
             }
-            // Null or some entry, but never an exception.
+            // Returns null or some entry, but never throws an exception.
             Inventory.decode(damaged);
             Inventory.key(damaged);
             Inventory.location(damaged);

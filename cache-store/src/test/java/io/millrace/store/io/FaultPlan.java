@@ -7,7 +7,10 @@ import java.util.Random;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Which reads and writes of a {@link FaultyFileIo} fail, and which one is the last. Confined to who holds its lock. */
+/**
+ * The plan of a {@link FaultyFileIo}: which reads and writes fail, and which write is the last one. Guarded by the
+ * caller's lock.
+ */
 final class FaultPlan {
     private static final String FULL = "No space left on device";
 
@@ -66,7 +69,7 @@ final class FaultPlan {
         beforeWrite = action;
     }
 
-    /** What is to run before this write; null when nothing is. */
+    /** Returns the action to run before this write; null for none. */
     @Nullable
     Runnable takeBeforeWrite(Path path) {
         if (heldUnder == null || !path.startsWith(heldUnder)) {
@@ -81,7 +84,7 @@ final class FaultPlan {
         beforeRead = action;
     }
 
-    /** What is to run before this read; null when nothing is. */
+    /** Returns the action to run before this read; null for none. */
     @Nullable
     Runnable beforeRead(Path path) {
         return readUnder != null && path.startsWith(readUnder) ? beforeRead : null;
@@ -105,14 +108,14 @@ final class FaultPlan {
         }
     }
 
-    /** Fails when a bad sector is among those read. */
+    /** Fails if a bad sector is among those read. */
     void checkSectors(Path path, long position, int count) throws IOException {
         if (path.equals(badFile) && position < badTo && position + count > badFrom) {
             throw new IOException(path + ": Input/output error");
         }
     }
 
-    /** Counts a write; whether it is one that fails. */
+    /** Counts a write; returns true if it must fail. */
     boolean isToFail(Path path) {
         if (countedUnder == null || !path.startsWith(countedUnder)) {
             return false;
@@ -121,7 +124,7 @@ final class FaultPlan {
         return writesToFail.contains(writesCounted);
     }
 
-    /** Counts a write; whether the process dies in the middle of it. */
+    /** Counts a write; returns true if the process dies during it. */
     boolean isToKill() {
         if (writesUntilKill == 0) {
             return true;
@@ -130,7 +133,7 @@ final class FaultPlan {
         return false;
     }
 
-    /** A first part of what was to be written. */
+    /** Returns a first part of the bytes. */
     ByteBuffer torn(ByteBuffer source) {
         return source.limit(source.position() + tearing.nextInt(source.remaining() + 1));
     }

@@ -17,8 +17,8 @@ import java.util.UUID;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A file system in memory that fails on demand, can be killed in the middle of a write, and knows what a power failure
- * would leave: what was forced, and of the rest some sectors.
+ * A file system in memory that fails on demand and can be killed during a write. It records what a power failure would
+ * leave: all forced bytes, and some sectors of the rest.
  *
  * <p>Thread-safe: one lock for all.
  */
@@ -32,7 +32,7 @@ public final class FaultyFileIo implements FileIo {
     private boolean dead;
     private Map<Path, MemoryContent> image = Map.of();
 
-    /** An empty file system of a machine just booted. */
+    /** Creates an empty file system of a machine that has just booted. */
     public FaultyFileIo() {
         this(UUID.randomUUID().toString(), Map.of());
     }
@@ -42,7 +42,7 @@ public final class FaultyFileIo implements FileIo {
         content.forEach((path, file) -> files.put(path, file.copy()));
     }
 
-    /** After this many more writes the process dies in the middle of one: nothing works from then on. */
+    /** After this many further writes the process dies during one of them. All later calls fail. */
     public void killAfterWrites(long writes, Random random) {
         lock.lock();
         try {
@@ -52,7 +52,7 @@ public final class FaultyFileIo implements FileIo {
         }
     }
 
-    /** The process dies now. */
+    /** Kills the process now. */
     public void kill() {
         lock.lock();
         try {
@@ -70,7 +70,7 @@ public final class FaultyFileIo implements FileIo {
         }
     }
 
-    /** Whether the process died. */
+    /** Returns true if the process has died. */
     public boolean isDead() {
         lock.lock();
         try {
@@ -80,13 +80,13 @@ public final class FaultyFileIo implements FileIo {
         }
     }
 
-    /** What the next process finds: the page cache outlived the one that died. */
+    /** Returns the files for the next process: the page cache outlives the dead process. */
     public FaultyFileIo afterKill() {
         kill();
         return new FaultyFileIo(bootId, image);
     }
 
-    /** What another process would find if this one died now; it goes on. */
+    /** Returns the files that another process would find if this one died now; this one continues. */
     public FaultyFileIo copy() {
         lock.lock();
         try {
@@ -96,7 +96,7 @@ public final class FaultyFileIo implements FileIo {
         }
     }
 
-    /** What is found after the machine lost power at the moment when the process died. */
+    /** Returns the files after the machine lost power at the moment when the process died. */
     public FaultyFileIo afterPowerLoss(Random random) {
         kill();
         FaultyFileIo next = new FaultyFileIo(UUID.randomUUID().toString(), image);
@@ -104,13 +104,13 @@ public final class FaultyFileIo implements FileIo {
         return next;
     }
 
-    /** What is found after a clean reboot: everything. */
+    /** Returns all files, as after a clean reboot. */
     public FaultyFileIo afterReboot() {
         kill();
         return new FaultyFileIo(UUID.randomUUID().toString(), image);
     }
 
-    /** From now on writes under the path fail as on a full disk. */
+    /** From now on, writes under the path fail as on a full disk. */
     public void failWrites(boolean fail, Path under) {
         lock.lock();
         try {
@@ -121,9 +121,10 @@ public final class FaultyFileIo implements FileIo {
     }
 
     /**
-     * Of the writes to come those with these numbers fail, the next one being 1; of each a part is written.
+     * Makes the following writes with these numbers fail; the next write has number 1. A part of each failed write is
+     * written.
      *
-     * @param under only writes there are counted
+     * @param under only writes under this path are counted
      */
     public void failWritesNumbered(Path under, Random random, Integer... numbers) {
         lock.lock();
@@ -134,7 +135,7 @@ public final class FaultyFileIo implements FileIo {
         }
     }
 
-    /** Has the next write under the path wait for that to run first, on the thread that writes. */
+    /** Runs an action before the next write under the path, on the writing thread. */
     public void beforeNextWrite(Path under, Runnable action) {
         lock.lock();
         try {
@@ -144,7 +145,7 @@ public final class FaultyFileIo implements FileIo {
         }
     }
 
-    /** Has every read under the path wait for that to run first, on the thread that reads. */
+    /** Runs an action before every read under the path, on the reading thread. */
     public void beforeReads(Path under, Runnable action) {
         lock.lock();
         try {
@@ -154,7 +155,7 @@ public final class FaultyFileIo implements FileIo {
         }
     }
 
-    /** Runs what is to run before the read. Without the lock. */
+    /** Runs the action before the read, without the lock. */
     void runBeforeRead(Path path) {
         Runnable action;
         lock.lock();
@@ -168,7 +169,7 @@ public final class FaultyFileIo implements FileIo {
         }
     }
 
-    /** Runs what is to run before the write. Without the lock. */
+    /** Runs the action before the write, without the lock. */
     void runBeforeWrite(Path path) {
         Runnable action;
         lock.lock();
@@ -182,7 +183,7 @@ public final class FaultyFileIo implements FileIo {
         }
     }
 
-    /** Writes since {@link #failWritesNumbered}. */
+    /** Returns the number of writes since {@link #failWritesNumbered}. */
     public long writesCounted() {
         lock.lock();
         try {
@@ -192,7 +193,7 @@ public final class FaultyFileIo implements FileIo {
         }
     }
 
-    /** From now on reads under the path fail. */
+    /** From now on, reads under the path fail. */
     public void failReads(boolean fail, Path under) {
         lock.lock();
         try {
@@ -202,7 +203,7 @@ public final class FaultyFileIo implements FileIo {
         }
     }
 
-    /** From now on reads of a part of a file fail, as of bad sectors; of an empty part, none. */
+    /** From now on, reads of a part of a file fail, as for bad sectors; for an empty part no reads fail. */
     public void failReads(Path path, long from, long to) {
         lock.lock();
         try {
@@ -212,7 +213,7 @@ public final class FaultyFileIo implements FileIo {
         }
     }
 
-    /** From now on nothing under the path can be written, as on a file system that was remounted. */
+    /** From now on, writes under the path fail, as on a file system that was remounted read-only. */
     public void readOnly(boolean on, Path under) {
         lock.lock();
         try {
@@ -232,12 +233,12 @@ public final class FaultyFileIo implements FileIo {
         }
     }
 
-    /** Where in a file the bytes first lie, -1 when they do not. */
+    /** Returns the first position of the bytes in a file; -1 if there is none. */
     public long find(Path path, byte[] wanted) {
         return find(path, wanted, 0);
     }
 
-    /** Where in a file the bytes first lie from a place on, -1 when they do not. */
+    /** Returns the first position of the bytes in a file at or after a position; -1 if there is none. */
     public long find(Path path, byte[] wanted, long from) {
         lock.lock();
         try {
@@ -253,12 +254,12 @@ public final class FaultyFileIo implements FileIo {
         }
     }
 
-    /** A block device of this content. */
+    /** Creates a block device with this content. */
     public void device(Path path, byte[] bytes) {
         put(path, bytes, true);
     }
 
-    /** Puts a file there, in place of whatever is. */
+    /** Puts a file at the path, in place of any existing one. */
     public void replace(Path path, byte[] bytes) {
         put(path, bytes, false);
     }
@@ -272,7 +273,7 @@ public final class FaultyFileIo implements FileIo {
         }
     }
 
-    /** What a file holds. */
+    /** Returns the content of a file. */
     public byte[] content(Path path) {
         lock.lock();
         try {
@@ -292,7 +293,7 @@ public final class FaultyFileIo implements FileIo {
         }
     }
 
-    /** Cuts a file off. */
+    /** Truncates a file. */
     public void truncate(Path path, long length) {
         lock.lock();
         try {
@@ -302,7 +303,7 @@ public final class FaultyFileIo implements FileIo {
         }
     }
 
-    /** From now on every access to what is mapped of the file fails, as after it was cut off. */
+    /** From now on, every access to mappings of the file fails, as after a truncation. */
     public void unmap(Path path) {
         lock.lock();
         try {
@@ -353,7 +354,7 @@ public final class FaultyFileIo implements FileIo {
 
     @Override
     public void createDirectories(Path directory) {
-        // Directories are where files are.
+        // Directories exist implicitly, where their files are.
     }
 
     @Override
@@ -486,7 +487,7 @@ public final class FaultyFileIo implements FileIo {
         return bootId;
     }
 
-    /** Fails when the process is dead. */
+    /** Throws an exception if the process is dead. */
     void checkAlive() throws IOException {
         if (dead) {
             throw new IOException("the process is dead");

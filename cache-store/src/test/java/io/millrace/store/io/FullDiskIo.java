@@ -6,7 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
 
-/** The machine's file system, but one file's blocks cannot be had. */
+/** The file system of the machine, with one file for which there is no space. */
 public final class FullDiskIo implements FileIo {
     private final SystemFileIo io = new SystemFileIo();
     private final String fileName;

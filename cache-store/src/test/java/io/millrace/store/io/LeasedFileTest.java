@@ -11,12 +11,12 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The lease of a file itself, also over processes. */
+/** Tests the lease of a file, also between processes. */
 class LeasedFileTest {
     @TempDir
     Path directory;
 
-    /** Another process: says whether it gets the lease. */
+    /** Another process, which prints whether it obtains the lease. */
     static final class Other {
         private Other() {}
 
@@ -45,14 +45,14 @@ class LeasedFileTest {
     }
 
     @Test
-    void closingAnEarlierOneDoesNotDropTheLock() throws Exception {
+    void closingAnEarlierHandleKeepsTheLock() throws Exception {
         FileIo io = new SystemFileIo();
         Path file = directory.resolve("file");
         LeasedFile first = io.openLeased(file);
         assertEquals("held", other(file));
         first.lease().close();
         assertEquals("free", other(file));
-        // As a store that takes its volumes back while reads of before are under way.
+        // Like a store that takes back its volumes while earlier reads are in progress.
         LeasedFile second = io.openLeased(file);
         first.file().close();
         assertEquals("held", other(file));

@@ -10,19 +10,22 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.Random;
 
-/** What one file of a {@link FaultyFileIo} holds, and what of it is on the device. Confined to who holds its lock. */
+/**
+ * The content of one file of a {@link FaultyFileIo}, and the part of it that is on the device. Guarded by the caller's
+ * lock.
+ */
 final class MemoryContent {
     private static final int SECTOR = 512;
 
     byte[] bytes = {};
-    /** Whether it is a device, which has the length that it has. */
+    /** True for a device, whose length cannot change. */
     boolean fixed;
 
     private byte[] durable = {};
     private final BitSet unforced = new BitSet();
     private final List<Mapped> mapped = new ArrayList<>();
 
-    /** A part of the file that was mapped. */
+    /** A mapped part of the file. */
     static final class Mapped {
         final ByteBuffer buffer;
         private final long position;
@@ -33,7 +36,7 @@ final class MemoryContent {
         }
     }
 
-    /** A file of these bytes, all of them durable. */
+    /** Returns a file with these bytes, all of them durable. */
     static MemoryContent of(byte[] bytes, boolean fixed) {
         MemoryContent content = new MemoryContent();
         content.bytes = bytes.clone();
@@ -42,9 +45,9 @@ final class MemoryContent {
         return content;
     }
 
-    /** What was stored into mappings is what reading finds. */
+    /** Copies bytes written to mappings into the content, so that reads find them. */
     void pull() {
-        // The header, mapped last, first: what it says is then true of the rest.
+        // In reverse order: the header, which is mapped last, is copied first. Its statements then hold for the rest.
         for (int i = mapped.size() - 1; i >= 0; i--) {
             Mapped region = mapped.get(i);
             if (region.buffer.limit() == 0) {
@@ -67,7 +70,7 @@ final class MemoryContent {
 
     void resize(int length) {
         bytes = Arrays.copyOf(bytes, length);
-        // A file's length is metadata; a journaling file system keeps it.
+        // A file's length is metadata, which a journaling file system keeps.
         durable = Arrays.copyOf(durable, length);
     }
 
@@ -110,7 +113,7 @@ final class MemoryContent {
         return region;
     }
 
-    /** Makes what was stored into a mapping durable. */
+    /** Makes the bytes of a mapping durable. */
     void force(Mapped region) throws IOException {
         if (region.buffer.limit() == 0) {
             throw new IOException("cut off");
@@ -118,13 +121,13 @@ final class MemoryContent {
         region.buffer.get(0, durable, (int) region.position, region.buffer.capacity());
     }
 
-    /** From now on every access to what is mapped fails. */
+    /** From now on, every access to mappings fails. */
     void unmap() {
         pull();
         mapped.forEach(region -> region.buffer.limit(0));
     }
 
-    /** What a power failure leaves. */
+    /** Removes the bytes that a power failure would lose. */
     void losePower(Random random) {
         byte[] left = durable.clone();
         for (int sector = unforced.nextSetBit(0); sector >= 0; sector = unforced.nextSetBit(sector + 1)) {

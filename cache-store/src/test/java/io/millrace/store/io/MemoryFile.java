@@ -91,7 +91,7 @@ final class MemoryFile implements StoreFile {
                 throw new IOException(path + ": Input/output error");
             }
             if (faults.isToKill()) {
-                // A part of it made it into the page cache.
+                // A part of the bytes is in the page cache.
                 put(faults.torn(source), position);
                 io.kill();
                 throw new IOException("killed while writing");

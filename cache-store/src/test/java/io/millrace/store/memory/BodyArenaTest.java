@@ -18,12 +18,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Blocks of an arena never overlap, nothing of a region is lost, and all of it goes back. */
+/** Tests that blocks of an arena never overlap, that no part of a region is lost, and that all regions are released. */
 class BodyArenaTest {
     private static final int REGION = 64 << 10;
     private static final long SEED = Long.getLong("store.seed", System.nanoTime());
 
-    /** Each access would be recorded where leaks are looked for. */
+    /** Without leak detection, which would record each access. */
     private static final UnpooledByteBufAllocator ALLOCATOR = new UnpooledByteBufAllocator(true, true);
 
     private static final int THREADS = 4;
@@ -61,7 +61,7 @@ class BodyArenaTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 300, 5_000, 40_000, 100_000})
-    void keepsWhatIsWrittenUntilItIsGivenBack(int typical) {
+    void keepsWrittenBytesUntilTheirRelease(int typical) {
         System.out.println("store.seed=" + SEED);
         Random random = new Random(SEED);
         List<Body> live = new ArrayList<>();
@@ -116,7 +116,7 @@ class BodyArenaTest {
             all.add(body(length, (byte) i));
         }
         assertEquals(1, unreleased());
-        // Each second one, then those between: three neighbours become one.
+        // First every second one, then those between: three neighbours are merged.
         for (int i = 0; i < count; i += 2) {
             free(all.get(i));
         }
@@ -129,7 +129,7 @@ class BodyArenaTest {
     }
 
     @Test
-    void whatIsOfTheSameLengthTakesThePlaceOfWhatWent() {
+    void aBlockOfTheSameLengthReusesAReleasedOne() {
         List<Body> all = new ArrayList<>();
         int count = 2 * (REGION / BodyArena.bytesFor(5_120));
         for (int i = 0; i < count; i++) {
@@ -146,7 +146,7 @@ class BodyArenaTest {
     }
 
     @Test
-    void whatIsLongerThanARegionHasOneOfItsOwnThatGoesWithIt() {
+    void aBodyLongerThanARegionHasItsOwnRegion() {
         Body large = body(10 * REGION, (byte) 7);
         assertTrue(arena.regionBytes() >= 10 * REGION);
         free(large);
@@ -167,7 +167,7 @@ class BodyArenaTest {
     }
 
     @Test
-    void whatIsGivenBackTwiceIsAFault() {
+    void aSecondReleaseIsAFault() {
         Body one = body(100, (byte) 1);
         Body other = body(100, (byte) 2);
         free(one);
@@ -199,7 +199,7 @@ class BodyArenaTest {
     }
 
     @Test
-    void whatIsGivenBackTwiceIsAFaultThoughItIsOneWithItsNeighbour() {
+    void aSecondReleaseOfAMergedBlockIsAFault() {
         Body before = body(100, (byte) 1);
         Body one = body(100, (byte) 2);
         Body after = body(100, (byte) 3);

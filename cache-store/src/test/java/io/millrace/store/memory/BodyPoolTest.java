@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** How long the regions of a pool are: short enough to become empty, long enough that few are to be searched. */
+/** Tests the length of a pool's regions: short enough to become empty, and long enough that few must be searched. */
 class BodyPoolTest {
     private static final long MIB = 1 << 20;
 

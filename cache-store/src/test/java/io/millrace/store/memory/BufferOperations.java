@@ -14,24 +14,29 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 
-/** What can be done with a buffer; what of it, the random numbers say, and the answer is the same for buffers of the same content. */
+/**
+ * Operations on a buffer. A sequence of random numbers determines the operations. Their results are equal for buffers
+ * of equal content.
+ */
 final class BufferOperations {
-    /** One of them. */
+    /** One operation. */
     interface Operation {
         Object on(ByteBuf buffer, Random random) throws IOException;
     }
 
-    /** More than that is moved seldom. */
+    /** Longer ranges are rarely moved. */
     private static final int LENGTH_USUALLY_MAX = 40;
 
     private final FileChannel file;
 
-    /** @param file to write to and read from */
+    /**
+     * @param file target and source of channel operations
+     */
     BufferOperations(FileChannel file) {
         this.file = file;
     }
 
-    /** All of them. */
+    /** Returns all operations. */
     List<Operation> all() {
         return List.of(
                 BufferOperations::get,
@@ -59,14 +64,14 @@ final class BufferOperations {
                 BufferOperations::capacity);
     }
 
-    /** Where to begin, mostly within the buffer. */
+    /** Returns a start, mostly within the buffer. */
     private static int index(ByteBuf buffer, Random random) {
         return random.nextInt(20) == 0
                 ? random.nextInt(buffer.capacity() + 20) - 10
                 : random.nextInt(Math.max(1, buffer.capacity()));
     }
 
-    /** How much, mostly what there is from there on. */
+    /** Returns a length, mostly the number of bytes from there on. */
     private static int length(ByteBuf buffer, int index, Random random) {
         int most = random.nextInt(8) == 0 ? buffer.capacity() : LENGTH_USUALLY_MAX;
         int length = 1 + random.nextInt(most + 1);

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Whatever is done with them, buffers of a pool answer and contain what plain ones do. */
+/** Tests that buffers of a pool return the same results, and have the same content, as plain buffers. */
 class CountedBufferOperationsTest {
     private static final long SEED = Long.getLong("store.seed", System.nanoTime());
     private static final int OPERATIONS = 10_000;
@@ -33,7 +33,7 @@ class CountedBufferOperationsTest {
 
     @ParameterizedTest
     @EnumSource(Region.class)
-    void answerAndContainWhatPlainOnesDo(Region region, @TempDir Path folder) throws IOException {
+    void behaveLikePlainBuffers(Region region, @TempDir Path folder) throws IOException {
         System.out.println("store.seed=" + SEED);
         Random random = new Random(SEED);
         BodyPool pool = new BodyPool(null, 0, region::of);
@@ -83,7 +83,7 @@ class CountedBufferOperationsTest {
         Object expected = outcome(operation, other, seed);
         Object actual = outcome(operation, one, seed);
         if (expected instanceof RuntimeException) {
-            // Without Unsafe an array is written to up to its end.
+            // Without Unsafe an array is written up to its end.
             other.setBytes(0, content);
             assertInstanceOf(expected.getClass(), actual, what);
         } else {
@@ -104,7 +104,7 @@ class CountedBufferOperationsTest {
         } catch (IndexOutOfBoundsException e) {
             return new IndexOutOfBoundsException();
         } catch (IllegalArgumentException e) {
-            // What a plain one's array or view says of such an index.
+            // The exception of a plain buffer's array or view for such an index.
             return buffer.isDirect() ? e : new IndexOutOfBoundsException();
         } catch (RuntimeException e) {
             return e;
@@ -113,7 +113,7 @@ class CountedBufferOperationsTest {
         }
     }
 
-    /** They grow by different steps, and what nobody has written to is undefined. */
+    /** Both grow by different steps, and unwritten bytes are undefined. */
     private static void level(ByteBuf one, ByteBuf other, int before) {
         int capacity = Math.max(one.capacity(), other.capacity());
         int written = Math.min(capacity, Math.max(before, one.writerIndex()));

@@ -14,7 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** References to a buffer that the budget counts. */
+/** Tests references to a buffer whose bytes the budget counts. */
 class CountedBufferReferencesTest {
     private final MemoryBudget budget = new MemoryBudget(64 << 20);
     private final BodyPool pool = new BodyPool(null, 64 << 20);
@@ -40,7 +40,7 @@ class CountedBufferReferencesTest {
     }
 
     @Test
-    void isNoLongerToBeUsedWhenItIsGone() {
+    void isUnusableAfterTheLastRelease() {
         ByteBuf buffer = allocator.directBuffer(100).writeInt(42);
         assertThrows(IllegalReferenceCountException.class, () -> buffer.release(2));
         assertTrue(buffer.release());

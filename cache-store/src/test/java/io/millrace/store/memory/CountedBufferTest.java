@@ -28,12 +28,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Buffers that lie side by side in one region know nothing of each other, and what they take is counted. */
+/** Tests that neighbouring buffers in one region do not affect each other, and that their bytes are counted. */
 class CountedBufferTest {
     private static final int BUDGET_BYTES = 64 << 20;
     private static final UnpooledByteBufAllocator ALLOCATOR = new UnpooledByteBufAllocator(true, true);
 
-    /** What regions are, with Netty's use of Unsafe and without. */
+    /** The kind of regions: with Netty's use of Unsafe, and without. */
     enum Region {
         WITH_ADDRESS,
         WITHOUT_ADDRESS;
@@ -137,14 +137,14 @@ class CountedBufferTest {
     }
 
     @Test
-    void whatWasReleasedHasNoAddress() {
+    void releasedBuffersHaveNoAddress() {
         ByteBuf buffer = allocator(Region.WITH_ADDRESS).directBuffer(100);
         buffer.release();
         assertThrows(IllegalReferenceCountException.class, buffer::memoryAddress);
     }
 
     @Test
-    void whoForgetsABufferIsToldOf() {
+    void leakedBuffersAreReported() {
         Queue<String> told = new ConcurrentLinkedQueue<>();
         CountedBuffer.LEAKS.setLeakListener((kind, records) -> told.add(records));
         try {
@@ -152,7 +152,7 @@ class CountedBufferTest {
             assertEquals(100, forgotten(allocator));
             await().atMost(Duration.ofMinutes(1)).until(() -> {
                 System.gc();
-                // Each allocation looks for those that are gone.
+                // Each allocation checks for leaked buffers.
                 allocator.directBuffer(100).release();
                 return told.stream().anyMatch(records -> records.contains("forgotten"));
             });
@@ -166,7 +166,7 @@ class CountedBufferTest {
     }
 
     @Test
-    void whoGetsNoMemoryIsNotCounted_andABufferThatCannotGrowStaysAsItWas() {
+    void failedAllocationsAreNotCounted_andABufferThatCannotGrowIsUnchanged() {
         AtomicBoolean none = new AtomicBoolean();
         BodyPool pool = new BodyPool(null, BUDGET_BYTES, bytes -> {
             if (none.get()) {
@@ -195,7 +195,7 @@ class CountedBufferTest {
     }
 
     @Test
-    void whatIsCountedIsWhatTheRegionsAreCutInto() {
+    void countedBytesAreThoseOfTheRegions() {
         BodyPool pool = new BodyPool(null, 0, Region.WITH_ADDRESS::of);
         CountingAllocator allocator = new CountingAllocator(pool, budget, Part.FILLING);
         List<ByteBuf> buffers = new ArrayList<>();
@@ -211,7 +211,7 @@ class CountedBufferTest {
     }
 
     @Test
-    void anEntryWeighsWhatIsCountedForIt() {
+    void anEntryHasTheCountedWeight() {
         RamTier<RamEntry> tier = new RamTier<>(BUDGET_BYTES, budget, Runnable::run);
         ByteBuf body = allocator(Region.WITH_ADDRESS).directBuffer(1_000).writeZero(1_000);
         RamEntry entry = new RamEntry(new byte[] {1}, 1, body, 0) {};

@@ -13,7 +13,7 @@ class IdleShareTest {
     private static final int MIB = 1 << 20;
 
     @Test
-    void growsByWhatIsOverButNoFasterThanBuffersAreReplaced() {
+    void growsByTheExcessButNoFasterThanBuffersAreReplaced() {
         IdleShare share = new IdleShare(1000);
         assertEquals(0, share.next(1000, 500));
         assertEquals(40, share.next(1040, 500));
@@ -41,7 +41,7 @@ class IdleShareTest {
         assertEquals(0, share.next(0, 1000));
     }
 
-    /** Bodies of the lengths of web objects, most of them small, come and go in a small tier. */
+    /** Bodies with the lengths of web objects, most of them small, are stored and evicted in a small tier. */
     @Test
     void chunksStayWithinTheBudgetHoweverSmallThePiecesAre() {
         MemoryBudget budget = new MemoryBudget(64 * MIB);
@@ -61,7 +61,7 @@ class IdleShareTest {
             entry.releaseEntry();
             put += length;
             if (number % 400 == 0) {
-                // Some are asked for again, so that what goes lies between what stays.
+                // Some are requested again, so that evicted bodies lie between kept ones.
                 for (int i = 0; i < 200; i++) {
                     int again = random.nextInt(number + 1);
                     RamEntry hit = tier.get(

@@ -67,7 +67,7 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void anEntryThatWasEvictedCountsUntilItsReaderLetsGo() {
+    void anEvictedEntryCountsUntilItsReaderReleasesIt() {
         RamEntry entry = put(1, filling, 5000);
         assertEquals(5000, budget.bytes(Part.RESIDENT));
         assertEquals(0, budget.bytes(Part.FILLING));
@@ -99,7 +99,7 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void theRamTierGivesWayToWhatIsInFlight() {
+    void theRamTierShrinksForMemoryInFlight() {
         for (int i = 0; i < 64; i++) {
             put(i, filling, MIB).releaseEntry();
         }
@@ -149,7 +149,7 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void thoseWhoAskAtTheSameTimeStayWithinTheLimitTogether() throws InterruptedException {
+    void concurrentReservationsStayWithinTheLimit() throws InterruptedException {
         int threads = 8;
         long limit = budget.partBytesMax();
         AtomicLong most = new AtomicLong();
@@ -178,7 +178,9 @@ class MemoryBudgetTest {
         assertEquals(refused.get(), budget.refusedFills());
     }
 
-    /** Takes more than its part of the limit, looks, and gives it back; again and again, all at the same time. */
+    /**
+     * Repeatedly reserves more than its part of the limit, checks it, and releases it, concurrently with the others.
+     */
     private void fill(
             CyclicBarrier together, Random random, AtomicLong most, AtomicInteger given, AtomicInteger refused)
             throws Exception {
@@ -193,14 +195,14 @@ class MemoryBudgetTest {
                 }
                 most.accumulateAndGet(budget.bytes(Part.FILLING), Math::max);
             }
-            // All hold what they have: more than there is was asked for.
+            // All hold their reservations. Together they requested more than the limit.
             together.await(30, TimeUnit.SECONDS);
             held.forEach(ByteBuf::release);
         }
     }
 
     @Test
-    void whoWaitsIsCalledBackByTheNextRelease() {
+    void waitersAreCalledByTheNextRelease() {
         int[] calls = {0};
         budget.onRoom(() -> calls[0]++);
         ByteBuf first = reading.directBuffer(10);
@@ -253,7 +255,7 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void hitsAfterGivingWayFindWhatIsLeft() {
+    void hitsAfterShrinkingFindTheRemainingObjects() {
         for (int i = 0; i < 60; i++) {
             put(i, filling, MIB).releaseEntry();
         }

@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** What the tier keeps is as good as what Caffeine keeps when it hears of every hit at once. */
+/** Compares the hit ratio of the tier with that of Caffeine, which receives every hit at once. */
 class RamAdmissionTest {
     private static final int KEYS = 20_000;
     private static final int REQUESTS = 300_000;
@@ -17,10 +17,10 @@ class RamAdmissionTest {
     private static final double SKEW = 0.9;
     private static final double HALF_A_POINT = 0.005;
 
-    /** Without leak detection, whose stack traces would take most of the time: other tests look for leaks. */
+    /** Without leak detection, whose stack traces would take most of the time. Other tests detect leaks. */
     private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true, true);
 
-    /** Zipf over keys that drift, with one request in ten for a key that never comes again. */
+    /** Returns a Zipf trace over drifting keys. One request in ten is for a key that is never requested again. */
     private static int[] trace(Random random) {
         double[] cumulative = new double[KEYS];
         double sum = 0;

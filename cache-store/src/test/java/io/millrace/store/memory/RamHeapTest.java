@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Entries of the RAM tier and the heap: a budget of 64 MiB, of which they may have 2. */
+/** Tests the heap for entries of the RAM tier, with a budget of 64 MiB of which entries may use 2 MiB. */
 class RamHeapTest {
     private static final int MIB = 1 << 20;
     private static final int HEAD_BYTES = 600;
@@ -64,7 +64,9 @@ class RamHeapTest {
         assertTrue(tier.evictions() > 40_000, () -> "evictions=" + tier.evictions());
     }
 
-    /** What a tier may be over its limit until housekeeping comes is part of what it has, not of what it could have. */
+    /**
+     * The overshoot that a tier may have until housekeeping runs is part of its current content, not of its capacity.
+     */
     @Test
     void entriesKeepWithinTheirHeapThoughTheTierCouldBeMuchLarger_andHousekeepingIsLate() {
         long ramBytes = 4096L * MIB;
@@ -98,7 +100,7 @@ class RamHeapTest {
         assertTrue(budget.totalBytes() <= budget.bytesMax());
     }
 
-    /** Hits do not evict; housekeeping does when it hears of them. */
+    /** Hits do not evict. Housekeeping evicts after it has received the hits. */
     @Test
     void headsThatComeLaterKeepWithinTheHeapToo() {
         for (int number = 0; number < 4000; number++) {

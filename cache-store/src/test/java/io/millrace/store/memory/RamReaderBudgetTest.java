@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A reader that takes long, such as one whose thread has no processor, and the budget of 64 MiB. */
+/** Tests a slow reader, such as one whose thread has no processor, and the budget of 64 MiB. */
 class RamReaderBudgetTest {
     private static final int MIB = 1 << 20;
     private static final int LENGTH = MIB / 4;
@@ -45,7 +45,7 @@ class RamReaderBudgetTest {
         assertTrue(tier.remove(hash(number), key(number)));
     }
 
-    /** Puts in as many as there is room for, from the disk. */
+    /** Fills RAM with objects from the disk. */
     private void fillRam() {
         for (int number = 0; number < 64 * MIB / LENGTH; number++) {
             put(number, reading, LENGTH);
@@ -66,9 +66,9 @@ class RamReaderBudgetTest {
         assertEquals(0, source.metric().usedDirectMemory());
     }
 
-    /** What was evicted for one and cannot be let go yet is not evicted once more for each that asks meanwhile. */
+    /** Memory that was evicted for one reservation and cannot be released yet is not evicted again for later ones. */
     @Test
-    void thoseWhoAskWhileSomebodyReadsEvictNoMoreThanOneWould() {
+    void concurrentReservationsDuringAReadEvictOnce() {
         fillRam();
         long before = tier.bytes();
         reader.begin();
@@ -98,9 +98,9 @@ class RamReaderBudgetTest {
         reader.end();
     }
 
-    /** That waits for the next look at it, which is up to half a second away. */
+    /** The release waits for the next check, for at most half a second. */
     @Test
-    void whatNobodyReadsAnyMoreIsThereForWhoAsks() {
+    void memoryIsAvailableAfterTheLastReaderEnds() {
         int most = (int) budget.partBytesMax();
         put(1, most);
         reader.begin();
@@ -111,9 +111,9 @@ class RamReaderBudgetTest {
         assertEquals(0, budget.bytes(Part.FILLING));
     }
 
-    /** What it takes up is a part's that has a limit: who stores is told no. */
+    /** The memory counts for a part with a limit, so an insertion is refused. */
     @Test
-    void whatIsReplacedWhileSomebodyReadsStaysWithinThePartThatItIsOf() {
+    void entriesReplacedDuringAReadStayWithinTheirPartOfTheLimit() {
         put(1, LENGTH);
         reader.begin();
         int stored = 0;

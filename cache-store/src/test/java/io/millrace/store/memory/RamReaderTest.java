@@ -64,7 +64,7 @@ class RamReaderTest {
     }
 
     @Test
-    void whatIsFoundStaysReadableUntilTheReaderEnds() {
+    void foundEntriesStayReadableUntilTheReaderEnds() {
         Entry entry = put("a", 1);
         reader.begin();
         assertSame(entry, find("a"));
@@ -77,7 +77,7 @@ class RamReaderTest {
     }
 
     @Test
-    void whatIsReplacedStaysReadableBesideWhatIsNew() {
+    void replacedEntriesStayReadableBesideTheirSuccessors() {
         Entry old = put("a", 1);
         reader.begin();
         assertSame(old, find("a"));
@@ -89,7 +89,7 @@ class RamReaderTest {
     }
 
     @Test
-    void whatIsRetainedOutlivesTheReadersEnd() {
+    void retainedEntriesOutliveTheReader() {
         put("a", 1);
         reader.begin();
         Entry entry = find("a");
@@ -109,7 +109,7 @@ class RamReaderTest {
     }
 
     @Test
-    void whatWaitedGoesWithTheNextThatIsTakenOut() {
+    void waitingEntriesAreReleasedWithTheNextRemoval() {
         put("a", 1);
         put("b", 1);
         reader.begin();
@@ -120,9 +120,9 @@ class RamReaderTest {
         assertEquals(0, usedBytes());
     }
 
-    /** The section that began later did not see it: it need not wait for that one. */
+    /** The later section did not see the entry, so the entry need not wait for it. */
     @Test
-    void whatWaitsForOneSectionDoesNotWaitForTheNext() {
+    void entriesThatWaitForOneSectionDoNotWaitForTheNext() {
         put("a", 1);
         reader.begin();
         tier.remove("a".hashCode(), bytes("a"));
@@ -134,7 +134,7 @@ class RamReaderTest {
     }
 
     @Test
-    void whatWaitsForOneReaderWaitsAlsoWhenAnotherCloses() {
+    void entriesThatWaitForOneReaderWaitAlsoWhenAnotherCloses() {
         try (RamTier<Entry>.Reader other = tier.reader()) {
             assertNotNull(other);
             Entry entry = put("a", 1);
@@ -167,9 +167,11 @@ class RamReaderTest {
         reader.end();
     }
 
-    /** Two threads read while another replaces and removes: nobody reads a buffer that went back, or two bodies in one. */
+    /**
+     * Two threads read while another one replaces and removes. No reader sees a released buffer, or two bodies in one.
+     */
     @Test
-    void readersNeverSeeWhatWasLetGo() throws Exception {
+    void readersNeverSeeReleasedMemory() throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(2);
         AtomicBoolean over = new AtomicBoolean();
         try {

@@ -41,7 +41,7 @@ class RamTierTest {
         return key.getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** Some keys share a hash. */
+    /** Some keys have the same hash. */
     private static long hash(String key) {
         return (key.hashCode() % 1000) * 0x9E37_79B9_7F4A_7C15L;
     }
@@ -62,9 +62,9 @@ class RamTierTest {
         assertEquals(0, allocator.metric().usedDirectMemory());
     }
 
-    /** A thread that has asked it lives on; what the tier's policy runs on may be a whole store. */
+    /** The thread that has used the tier lives on. The executor of the tier's policy may reference a whole store. */
     @Test
-    void tierThatNobodyHasAnyMoreIsNotKeptByTheThreadsThatAskedIt() {
+    void unreferencedTierIsNotKeptByThreadsThatUsedIt() {
         WeakReference<Executor> store = askTierOfItsOwn();
         for (int i = 0; i < 1000 && store.get() != null; i++) {
             System.gc();
@@ -159,7 +159,7 @@ class RamTierTest {
     }
 
     @Test
-    void housekeepingEvictsFromALargeTier_andWhoPutsInOnlyWhenItFallsBehind() {
+    void housekeepingEvictsFromALargeTier_andWritersOnlyWhenItFallsBehind() {
         int bytesMax = 128 << 20;
         int overdraft = 128 << 10;
         List<Runnable> tasks = new ArrayList<>();
@@ -197,7 +197,7 @@ class RamTierTest {
     }
 
     @Test
-    void keepsWhatIsAskedForOften() {
+    void keepsFrequentlyRequestedObjects() {
         for (int i = 0; i < 20; i++) {
             put("hot" + i, 1000);
         }
@@ -235,7 +235,7 @@ class RamTierTest {
         woken.forEach(Runnable::run);
         woken.clear();
         for (int thread = 0; thread < 32; thread++) {
-            // Too few for any thread alone.
+            // Too few for a batch of one thread.
             Thread asking = new Thread(() -> ask(large, "a", 32));
             assertEquals(0, woken.size(), "before thread " + thread);
             asking.start();

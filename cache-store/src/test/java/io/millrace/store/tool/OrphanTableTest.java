@@ -33,7 +33,7 @@ class OrphanTableTest {
             int key = random.nextInt(KEYS);
             long sequence = 1L + random.nextInt(1 << 30);
             long location = random.nextInt(4) == 0 ? 0 : i;
-            // Some share a half of their hash, many a slot to begin at.
+            // Some keys share half of their hash, and many share a home slot.
             table.note(key % 7, key / 7 * 512L, sequence, location);
             if (sequence >= newest.getOrDefault(key, 0L)) {
                 newest.put(key, sequence);

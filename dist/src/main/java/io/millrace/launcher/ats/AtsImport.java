@@ -104,7 +104,7 @@ public final class AtsImport {
             return counts;
         }
 
-        /** Whether every line was mapped. */
+        /** Returns true if every line was mapped. */
         public boolean isWhole() {
             return lines.stream().noneMatch(line -> line.outcome() == Outcome.NOT_MAPPED);
         }
@@ -143,7 +143,7 @@ public final class AtsImport {
         if (!input.problems().isEmpty()) {
             return new Result(null, lines(input), List.copyOf(input.problems()), List.of(), files);
         }
-        input.draft().tell();
+        input.draft().recordKeys();
         List<ImportedLine> lines = lines(input);
         String text = text(input, lines);
         List<String> warnings = new ArrayList<>(input.warnings());

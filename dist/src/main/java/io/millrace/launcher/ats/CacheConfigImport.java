@@ -26,7 +26,7 @@ final class CacheConfigImport {
             "Traffic Server matches the rule against the target URLs of remap rules, and no target matches";
 
     private final Input input;
-    /** Whether the directory is of a version before 10. */
+    /** True if the directory is of a version before 10. */
     private final boolean old;
 
     private final CacheRuleHosts hosts;

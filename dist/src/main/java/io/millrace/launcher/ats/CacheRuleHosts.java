@@ -65,7 +65,9 @@ final class CacheRuleHosts {
         return lines;
     }
 
-    /** Whether a rule for every host would also match hosts of other rules, to which the line does not apply. */
+    /**
+     * Returns true if a rule for every host would also match hosts of other rules, to which the line does not apply.
+     */
     private boolean isWider(DraftNode line, RemapRule rule) {
         return rule.fromHost().isEmpty()
                 && rules.stream()
@@ -73,7 +75,7 @@ final class CacheRuleHosts {
                                 && (!isFor(line, other) || prefix(text(line, "prefix"), other) == null));
     }
 
-    /** Whether the line only prevents storing, so that it does no harm for more hosts. */
+    /** Returns true if the line only prevents storing, so that it does no harm for more hosts. */
     static boolean isNeverCached(DraftNode line) {
         return text(line, "action").equals("never_cache");
     }

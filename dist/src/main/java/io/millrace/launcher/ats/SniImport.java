@@ -55,7 +55,7 @@ final class SniImport {
             return hosts == null ? host.equals(name) : host.matches(hosts);
         }
 
-        /** Whether the name stands for all hosts below a domain, with any number of labels. */
+        /** Returns true if the name stands for all hosts below a domain, with any number of labels. */
         boolean isWildcard() {
             return hosts != null && name.startsWith("*.") && name.indexOf('*', 1) < 0;
         }
@@ -64,7 +64,7 @@ final class SniImport {
             return name.substring(2);
         }
 
-        /** Whether the settings apply to a host, or to every host that a wildcard matches. */
+        /** Returns true if the settings apply to a host, or to every host that a wildcard matches. */
         boolean holds(String hostOrWildcard) {
             boolean wildcard = hostOrWildcard.startsWith("*");
             return !somePorts && (!wildcard || hosts != null) && isOf(hostOrWildcard.replace("*", "a"));
@@ -73,7 +73,7 @@ final class SniImport {
 
     private final Input input;
     private final Certificates certificates;
-    /** Whether the directory is of a version before 10, in which a name may contain a star anywhere. */
+    /** True if the directory is of a version before 10, in which a name may contain a star anywhere. */
     private final boolean old;
 
     private static final String CLIENT_SNI = "client_sni_policy";
@@ -106,7 +106,7 @@ final class SniImport {
         yaml.items(oldName ? "" : "sni").forEach(this::policy);
         rules.forEach(this::originTls);
         rules.forEach(this::originSni);
-        tellUnusedOriginTls();
+        reportUnusedOriginTls();
         boolean secure = input.draft().elements("listen").stream().anyMatch(listener -> listener.find("tls") != null);
         clientTls(rules, secure);
         if (secure) {
@@ -254,7 +254,7 @@ final class SniImport {
         }
     }
 
-    private void tellUnusedOriginTls() {
+    private void reportUnusedOriginTls() {
         for (Policy policy : policies) {
             String sni = policy.origin.remove(CLIENT_SNI);
             if (sni != null && OriginTlsImport.sniWord(sni) == null) {
@@ -408,7 +408,7 @@ final class SniImport {
         }
     }
 
-    /** Whether a policy denies any client. */
+    /** Returns true if a policy denies any client. */
     private boolean isGuard(Policy policy) {
         return closed.contains(policy.entry) || (policy.allowed != null && !policy.allowed.covers(AddressSet.ALL));
     }
@@ -499,7 +499,7 @@ final class SniImport {
         return held;
     }
 
-    /** Whether a regular expression may match a host of a policy. */
+    /** Returns true if a regular expression may match a host of a policy. */
     private static boolean mayBe(String expression, Policy policy) {
         if (policy.hosts != null) {
             return true;

@@ -104,7 +104,7 @@ public final class RunningConfig {
         return running;
     }
 
-    /** Whether a configuration is in force. */
+    /** Returns true if a configuration is in force. */
     public boolean hasBegun() {
         return current != null;
     }
@@ -341,7 +341,10 @@ public final class RunningConfig {
         return change.apply() == ConfigKey.Apply.RELAUNCH;
     }
 
-    /** Whether a pending change of a launcher setting is reverted to the value that this launcher was started with. */
+    /**
+     * Returns true if a pending change of a launcher setting is reverted to the value that this launcher was started
+     * with.
+     */
     private boolean isAtLaunch(ConfigChange change) {
         return String.valueOf(change.after()).equals(String.valueOf(atLaunch.get(change.key())));
     }
@@ -382,9 +385,9 @@ public final class RunningConfig {
     }
 
     /**
-     * Whether the worker rejects a setting that has not changed here. Then its configuration is not the one in force:
-     * an earlier launcher started it, and its successor did not become ready. Such a worker would never get the other
-     * settings.
+     * Returns true if the worker rejects a setting that has not changed here. Then its configuration is not the one in
+     * force: an earlier launcher started it, and its successor did not become ready. Such a worker would never get the
+     * other settings.
      */
     private static boolean hadAnother(List<SettingChange> answers, List<ConfigChange> changes) {
         return answers.stream()

@@ -40,12 +40,12 @@ final class SettingTexts {
         return Map.copyOf(texts);
     }
 
-    /** Whether only a new launcher can change the setting. */
+    /** Returns true if only a new launcher can change the setting. */
     static boolean isOfLauncher(ConfigKey<?> key) {
         return key.apply() == ConfigKey.Apply.RELAUNCH && !isOfElement(key);
     }
 
-    /** Whether the key belongs to the elements of a list. */
+    /** Returns true if the key belongs to the elements of a list. */
     static boolean isOfElement(ConfigKey<?> key) {
         return key.path().indexOf('[') >= 0;
     }

@@ -127,7 +127,7 @@ public final class DemoOrigin implements AutoCloseable {
     }
 
     /**
-     * Whether the client's copy is current. RFC 9110 section 13.1: If-None-Match takes precedence over
+     * Returns true if the client's copy is current. RFC 9110 section 13.1: If-None-Match takes precedence over
      * If-Modified-Since.
      */
     private boolean isUnchanged(Headers request, DemoPage page) {

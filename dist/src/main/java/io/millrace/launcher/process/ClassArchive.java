@@ -109,7 +109,7 @@ final class ClassArchive {
         return file;
     }
 
-    /** Whether a usable archive exists. */
+    /** Returns true if a usable archive exists. */
     boolean exists() {
         try {
             return Files.exists(file)
@@ -188,8 +188,8 @@ final class ClassArchive {
     }
 
     /**
-     * Whether the JVM of {@code process} has the archive in its options but has not mapped it. The JVM does not report
-     * that itself.
+     * Returns true if the JVM of {@code process} has the archive in its options but has not mapped it. The JVM does not
+     * report that itself.
      *
      * @param process directory of the process in {@code /proc}; the result is false if it cannot be read
      */

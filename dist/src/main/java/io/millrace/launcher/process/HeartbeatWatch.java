@@ -28,7 +28,7 @@ public final class HeartbeatWatch {
         lastBeatNanos = nowNanos;
     }
 
-    /** Whether the heartbeat timeout has expired. Must be called several times within the timeout. */
+    /** Returns true if the heartbeat timeout has expired. Must be called several times within the timeout. */
     public boolean isOverdue(long nowNanos) {
         if (nowNanos - lastCheckNanos > timeoutNanos / 2) {
             lastBeatNanos = nowNanos;

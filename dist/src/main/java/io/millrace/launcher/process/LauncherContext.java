@@ -48,7 +48,9 @@ public record LauncherContext(StateDirectory state, String workerClass) {
         return new WorkerCommand(home(), config, state, workerClass);
     }
 
-    /** Whether the launcher binds the sockets. If not, workers do, and connections are refused during a restart. */
+    /**
+     * Returns true if the launcher binds the sockets. If not, workers do, and connections are refused during a restart.
+     */
     public static boolean bindsSockets(ProxyConfig config) {
         return ControlTransport.available() == ControlTransport.EPOLL
                 && config.worker().transport() != WorkerConfig.Transport.NIO;

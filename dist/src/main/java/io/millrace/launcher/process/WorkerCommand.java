@@ -29,14 +29,15 @@ import org.slf4j.LoggerFactory;
 public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirectory state, String mainClass)
         implements WorkerStarter {
     private static final Path SHELL = Path.of("/bin/sh");
-    private static final File NOTHING = new File("/dev/null");
+    private static final File DEV_NULL = new File("/dev/null");
 
     private static final Logger LOG = LoggerFactory.getLogger(WorkerCommand.class);
 
     /**
-     * Added OOM score of the worker, of 1000 at most (proc(5)): equal to an additional fifth of the machine's memory.
+     * Increase of the worker's {@code oom_score_adj} (proc(5)), of at most 1000. It weighs as much as a fifth of the
+     * machine's memory.
      */
-    private static final int OOM_SCORE_MORE = 200;
+    private static final int OOM_SCORE_INCREASE = 200;
 
     private static final int OOM_SCORE_MAX = 1000;
 
@@ -45,7 +46,7 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
     /** Direct memory in addition to the RAM tier: network buffers, the store's queues, unused space in pools. */
     private static final long DIRECT_BESIDES_RAM_TIER = 512 * MIB;
 
-    /** Direct memory that the worker's pool reserves for failed allocations. */
+    /** Direct memory that the worker's pool keeps for the time after a failed allocation. */
     private static final long DIRECT_IN_RESERVE = 16 * MIB;
 
     /**
@@ -68,19 +69,19 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
             "java.base/sun.nio.ch");
 
     /** First JDK release with which Netty uses Unsafe only if a JVM option permits it. */
-    private static final int FEATURE_ASKING_FOR_UNSAFE = 24;
+    private static final int FEATURE_RESTRICTING_UNSAFE = 24;
 
     private static final Pattern RELEASE_VERSION = Pattern.compile("JAVA_VERSION=\"(\\d+)[^\"]*\"");
 
     @Override
     public Process start(long generation) throws IOException {
         ProcessBuilder builder = new ProcessBuilder(withUmask(line(generation), ownUmask()));
-        builder.redirectInput(Redirect.from(NOTHING));
+        builder.redirectInput(Redirect.from(DEV_NULL));
         builder.redirectOutput(Redirect.INHERIT);
         builder.redirectError(Redirect.INHERIT);
         tellMalloc(builder.environment());
         Process worker = builder.start();
-        preferForOutOfMemory(worker.pid());
+        raiseOomScore(worker.pid());
         return worker;
     }
 
@@ -115,8 +116,8 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
     }
 
     /**
-     * Returns a command that sets the umask in a shell, which then executes the worker: a JVM cannot set its umask.
-     * Without the shell if the umask is already right.
+     * Returns a command that sets the umask in a shell, which then executes the worker: a JVM cannot set its umask. If
+     * the umask is already right, returns {@code worker}.
      */
     List<String> withUmask(List<String> worker, int own) {
         int umask = config.values().get(FileKeys.MODE).umask();
@@ -148,12 +149,12 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
      * Raises the OOM score of the worker. When memory is exhausted, the kernel should kill the worker, which uses the
      * memory, and not the launcher, which restarts it.
      */
-    private static void preferForOutOfMemory(long pid) {
+    private static void raiseOomScore(long pid) {
         try {
             int own = Integer.parseInt(
                     Files.readString(Path.of("/proc/self/oom_score_adj")).strip());
             Path score = Path.of("/proc", Long.toString(pid), "oom_score_adj");
-            Files.writeString(score, Integer.toString(Math.min(OOM_SCORE_MAX, own + OOM_SCORE_MORE)));
+            Files.writeString(score, Integer.toString(Math.min(OOM_SCORE_MAX, own + OOM_SCORE_INCREASE)));
         } catch (IOException | NumberFormatException e) {
             LOG.debug("the OOM score of the worker cannot be raised: {}", e.getMessage());
         }
@@ -184,8 +185,7 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
     /**
      * Starts a JVM at the lowest priority that records the archive for later workers.
      *
-     * @return null if the archive exists or cannot be recorded: recording needs jars, which an unpacked build does not
-     *     have
+     * @return null if the archive exists, or cannot be recorded because the classes are not in jars
      */
     @Nullable
     Process rehearse(Path directory) throws IOException {
@@ -198,7 +198,7 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
         List<String> line = new ArrayList<>(List.of("nice", "-n", "19"));
         line.addAll(rehearsal(archive, fixed, directory));
         Process process = new ProcessBuilder(line)
-                .redirectInput(Redirect.from(NOTHING))
+                .redirectInput(Redirect.from(DEV_NULL))
                 .redirectOutput(Redirect.DISCARD)
                 .redirectError(Redirect.DISCARD)
                 .start();
@@ -229,7 +229,7 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
         archive.sweep();
         ProcessBuilder builder = new ProcessBuilder(rehearsal(archive, fixed, directory));
         tellMalloc(builder.environment());
-        Process process = builder.redirectInput(Redirect.from(NOTHING))
+        Process process = builder.redirectInput(Redirect.from(DEV_NULL))
                 .redirectOutput(Redirect.DISCARD)
                 .redirectError(messages.toFile())
                 .start();
@@ -240,7 +240,7 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
         }
     }
 
-    /** Whether an archive exists that workers can use. */
+    /** Returns true if an archive exists that workers can use. */
     public boolean hasArchive() {
         ClassArchive archive = archiveOrNull();
         return archive != null && archive.exists();
@@ -257,7 +257,7 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
     /** JVM options that do not depend on the configuration. */
     private List<String> fixedOptions(int feature) throws IOException {
         List<String> options = new ArrayList<>();
-        if (feature >= FEATURE_ASKING_FOR_UNSAFE) {
+        if (feature >= FEATURE_RESTRICTING_UNSAFE) {
             options.add("--sun-misc-unsafe-memory-access=allow");
             options.add("--enable-native-access=ALL-UNNAMED");
             options.add("-Dio.netty.noUnsafe=false");
@@ -280,7 +280,7 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
         }
         Path lib = home.resolve("lib");
         ClassArchive packaged = archive(lib, fixed);
-        // The archive of an installed package exists, and belongs to root.
+        // An installed package contains an archive, but this user may not write to lib: other archives go to the state.
         return packaged.exists() || Files.isWritable(lib) ? packaged : archive(state.state(), fixed);
     }
 
@@ -291,8 +291,8 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
     }
 
     /**
-     * Whether all classes are in jars. A JVM does not archive classes from directories, and reports that only after the
-     * recording.
+     * Returns true if all classes are in jars. A JVM does not archive classes from directories, and reports that only
+     * after the recording.
      */
     private static boolean isPacked() {
         for (String entry : classPath().split(File.pathSeparator, -1)) {
@@ -311,7 +311,7 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
     private List<String> derivedOptions() {
         long heap = config.worker().heapBytes();
         long ramTier = config.cache().ramBytes();
-        // One third more, since the pool's chunks are never completely full, and the pool's reserve.
+        // The pool's chunks are never completely full: one third is added. The pool also has a reserve.
         long inFlight = config.limits().memoryInFlightBytes() / 3 * 4 + DIRECT_IN_RESERVE;
         long direct = ramTier + ramTier / 4 + Math.max(DIRECT_BESIDES_RAM_TIER, inFlight);
         return List.of(
@@ -325,7 +325,7 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
         return configured == null ? Path.of(System.getProperty("java.home")) : configured;
     }
 
-    /** Feature release of the JDK in {@code javaHome}: from its release file, or that of this JVM. */
+    /** Returns the feature release of the JDK in {@code javaHome}; that of this JVM if its release file has none. */
     static int feature(Path javaHome) {
         Matcher matcher = RELEASE_VERSION.matcher(release(javaHome));
         return matcher.find()
@@ -333,7 +333,7 @@ public record WorkerCommand(@Nullable Path home, ProxyConfig config, StateDirect
                 : Runtime.version().feature();
     }
 
-    /** Content of the release file of the JDK in {@code javaHome}. */
+    /** Returns the content of the release file of the JDK in {@code javaHome}. */
     private static String release(Path javaHome) {
         try {
             return Files.readString(javaHome.resolve("release"));

@@ -101,7 +101,7 @@ public final class WorkerProcess {
         control = channel;
     }
 
-    /** Whether the worker has opened its control connection. */
+    /** Returns true if the worker has opened its control connection. */
     public boolean hasConnected() {
         return control != null;
     }
@@ -117,14 +117,14 @@ public final class WorkerProcess {
     }
 
     /**
-     * Whether the worker can decode a configuration of this launcher. An adopted worker may use another protocol
-     * version.
+     * Returns true if the worker can decode a configuration of this launcher. An adopted worker may use another
+     * protocol version.
      */
     public boolean isOfThisVersion() {
         return protocolVersion == ControlMessage.PROTOCOL_VERSION;
     }
 
-    /** Whether the worker was started with a warm-up before standby. */
+    /** Returns true if the worker was started with a warm-up before standby. */
     public boolean warms() {
         return warms;
     }
@@ -134,7 +134,7 @@ public final class WorkerProcess {
         assigned = true;
     }
 
-    /** Whether the assignment was sent to the worker. */
+    /** Returns true if the assignment was sent to the worker. */
     public boolean isAssigned() {
         return assigned;
     }
@@ -155,7 +155,7 @@ public final class WorkerProcess {
         warmUp = null;
     }
 
-    /** Whether the worker has reported standby: it is ready and waits for {@code Serve}. */
+    /** Returns true if the worker has reported standby: it is ready and waits for {@code Serve}. */
     public boolean standsBy() {
         return standsBy;
     }
@@ -169,7 +169,7 @@ public final class WorkerProcess {
         }
     }
 
-    /** Whether {@code Serve} was sent to the worker. */
+    /** Returns true if {@code Serve} was sent to the worker. */
     public boolean isToldToServe() {
         return toldToServe;
     }
@@ -223,7 +223,7 @@ public final class WorkerProcess {
         acceptsNoMore = true;
     }
 
-    /** Whether the worker has reported that it no longer accepts connections. */
+    /** Returns true if the worker has reported that it no longer accepts connections. */
     public boolean acceptsNoMore() {
         return acceptsNoMore;
     }
@@ -249,7 +249,7 @@ public final class WorkerProcess {
         startsOtherwise = true;
     }
 
-    /** Whether a repeated start may succeed: a possible cause of the failure was removed. */
+    /** Returns true if a repeated start may succeed: a possible cause of the failure was removed. */
     public boolean isWorthAnotherStart() {
         return startsOtherwise;
     }

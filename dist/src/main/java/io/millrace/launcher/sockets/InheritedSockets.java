@@ -73,7 +73,7 @@ public final class InheritedSockets {
         return new InheritedSockets(sockets);
     }
 
-    /** Whether no socket was passed on. */
+    /** Returns true if no socket was passed on. */
     public boolean isEmpty() {
         return sockets.isEmpty();
     }

@@ -44,7 +44,7 @@ public final class Adoption {
         /** The result if there was no worker. */
         public static final Left NOTHING = new Left(Found.GONE, Map.of());
 
-        /** Whether the worker serves and keeps its sockets. */
+        /** Returns true if the worker serves and keeps its sockets. */
         public boolean servesOnItsOwn() {
             return found == Found.SERVING && sockets.isEmpty();
         }

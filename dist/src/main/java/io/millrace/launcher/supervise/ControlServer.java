@@ -39,7 +39,8 @@ public final class ControlServer {
     /** The callbacks of the supervisor. Called on the event loop. */
     interface Peers {
         /**
-         * Whether the process {@code pid} may use the control socket; -1 if the transport does not report process ids.
+         * Returns true if the process {@code pid} may use the control socket; -1 if the transport does not report
+         * process ids.
          */
         boolean isExpected(long pid);
 

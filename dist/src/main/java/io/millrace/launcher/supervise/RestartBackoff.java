@@ -4,9 +4,9 @@ import io.millrace.launcher.process.WorkerProcess;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The delay before the next start of a worker. A worker that was ready for some time is replaced at once. After other
- * deaths the delay doubles, up to a maximum. Restarts never end, because the launcher must keep the listening sockets
- * for the next working configuration.
+ * The delay before the next start of a worker. A worker that was ready for some time is replaced at once. After each
+ * other exit the delay doubles, up to a maximum. Restarts never end, because the launcher must keep the listening
+ * sockets for the next working configuration.
  *
  * <p>Not thread-safe. The caller supplies the time, in nanoseconds of one monotonic clock.
  */
@@ -14,7 +14,7 @@ final class RestartBackoff {
     private static final long FIRST_DELAY_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final long LONGEST_DELAY_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** Time in the state READY after which a death is not attributed to the start. */
+    /** Time in the state READY after which an exit is not attributed to the start. */
     private static final long HEALTHY_LIFE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private final long firstDelayNanos;
@@ -39,18 +39,19 @@ final class RestartBackoff {
     }
 
     /**
-     * Whether {@code worker}, which died at {@code nowNanos}, was ready long enough to rule out its start as the cause.
+     * Returns true if {@code worker}, which exited at {@code nowNanos}, was ready for so long that its start is not the
+     * cause.
      */
     static boolean livedInHealth(WorkerProcess worker, long nowNanos) {
         return worker.ready() != null && nowNanos - worker.readyNanos() >= HEALTHY_LIFE_NANOS;
     }
 
-    /** Returns the delay before a successor of {@code worker}, which died at {@code nowNanos}. */
+    /** Returns the delay before a successor of {@code worker}, which exited at {@code nowNanos}. */
     long after(WorkerProcess worker, long nowNanos) {
         return worker.ready() == null ? afterFailedStart() : afterDeath(worker.readyNanos(), nowNanos);
     }
 
-    /** Returns the delay before a successor of a worker that died before it was ready. */
+    /** Returns the delay before a successor of a worker that exited before it was ready. */
     long afterFailedStart() {
         long delayNanos = nextDelayNanos;
         nextDelayNanos = Math.min(longestDelayNanos, nextDelayNanos * 2);
@@ -58,7 +59,7 @@ final class RestartBackoff {
     }
 
     /**
-     * Returns the delay before a successor of a worker that was READY at {@code readyNanos} and died at
+     * Returns the delay before a successor of a worker that was READY at {@code readyNanos} and exited at
      * {@code nowNanos}.
      */
     long afterDeath(long readyNanos, long nowNanos) {

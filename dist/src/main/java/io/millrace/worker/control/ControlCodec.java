@@ -120,11 +120,11 @@ public final class ControlCodec extends MessageToMessageCodec<ByteBuf, ControlMe
         } else if (message instanceof ControlMessage.Standby) {
             out.writeByte(STANDBY);
         } else {
-            writeOfHandOver(message, out);
+            writeHandOver(message, out);
         }
     }
 
-    private static void writeOfHandOver(ControlMessage message, ByteBuf out) {
+    private static void writeHandOver(ControlMessage message, ByteBuf out) {
         if (message instanceof ControlMessage.Serve serve) {
             out.writeByte(SERVE).writeBoolean(serve.overlapping());
         } else if (message instanceof ControlMessage.WarmingUp warming) {

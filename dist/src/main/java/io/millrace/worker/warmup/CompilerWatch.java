@@ -67,7 +67,7 @@ final class CompilerWatch {
     }
 
     /**
-     * Whether the compilers have become idle. False if the JVM does not report compilation times.
+     * Returns true if the compilers have become idle. False if the JVM does not report compilation times.
      *
      * @param requests number of requests answered so far
      * @param enough number of requests in a window that count as enough load

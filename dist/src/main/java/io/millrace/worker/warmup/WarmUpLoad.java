@@ -99,7 +99,7 @@ final class WarmUpLoad implements AutoCloseable {
         return unexpected;
     }
 
-    /** Whether the load was stopped or its time is over. */
+    /** Returns true if the load was stopped or its time is over. */
     boolean isOver() {
         return stopped || System.nanoTime() - deadlineNanos >= 0;
     }

@@ -16,12 +16,12 @@ import java.net.UnknownHostException;
 import java.util.List;
 import java.util.Map;
 
-/** Some clients, and who of them is let in by what was imported. */
+/** Some clients, and the subset of them that the imported configuration admits. */
 abstract class AtsClientsFixture extends AtsFixture {
     static final List<String> ADDRESSES =
             List.of("10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4", "10.0.0.9", "127.0.0.1", "2001:db8::1", "::1");
 
-    /** All of them, as {@link #letIn} names them. */
+    /** All clients, as {@link #letIn} names them. */
     static final String EVERYBODY = String.join(" ", ADDRESSES);
 
     private static final IpAddress LOCAL = ip("10.9.9.9");
@@ -34,7 +34,7 @@ abstract class AtsClientsFixture extends AtsFixture {
         }
     }
 
-    /** What was imported, which passes the check. */
+    /** Returns the imported configuration, which must pass the check. */
     ProxyConfig checked() {
         String yaml = samples.result().yaml();
         assertNotNull(yaml, () -> String.join("\n", samples.result().problems()));
@@ -43,7 +43,7 @@ abstract class AtsClientsFixture extends AtsFixture {
         return result.config();
     }
 
-    /** The same, ready to be asked. */
+    /** Returns the access rules of the imported configuration. */
     AccessRules rules() {
         return AccessRules.of(checked());
     }
@@ -54,7 +54,7 @@ abstract class AtsClientsFixture extends AtsFixture {
         return rules.denial(rule, request, ip(address), LOCAL) == null;
     }
 
-    /** Those of some addresses that one rule lets in. */
+    /** Returns the clients that one rule admits. */
     String letIn(int rule, String method) {
         AccessRules rules = rules();
         return String.join(

@@ -10,15 +10,15 @@ import java.util.Map;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
 
-/** Filters of remap.config and lines of ip_allow by chance, and what Traffic Server makes of them, written as its code does it. */
+/** Random filters of remap.config and lines of ip_allow, evaluated as Traffic Server's code does. */
 final class AtsFilterModel {
     private static final List<String> METHODS = List.of("GET", "HEAD", "POST", "DELETE", "PURGE");
     private static final int RULES = 12;
 
-    /** A filter as it is at a rule. */
+    /** A filter of a rule. */
     private record Filter(boolean allow, boolean set, List<String> sources, List<String> methods) {
         boolean isOfMethod(String method) {
-            // Methods that it does not know are never met.
+            // Unknown methods never match.
             return methods.isEmpty() || methods.contains(method);
         }
 
@@ -121,7 +121,7 @@ final class AtsFilterModel {
         return filter;
     }
 
-    /** A range that is named again says nothing, whichever way it is meant. */
+    /** A repeated range has no effect, whatever its action. */
     private static List<String> once(List<String> sources) {
         List<String> once = new ArrayList<>();
         List<String> bare = new ArrayList<>();
@@ -186,7 +186,7 @@ final class AtsFilterModel {
         return String.join(" ", words);
     }
 
-    /** Whether Traffic Server lets a request in. */
+    /** Returns true if Traffic Server admits the request. */
     boolean passes(int index, String address, String method) {
         Rule rule = rules.get(index);
         Boolean decided = firstDecides ? first(rule, address, method) : all(rule, address, method);
@@ -196,7 +196,7 @@ final class AtsFilterModel {
         return !rule.general || lines.isEmpty() || line(address, method);
     }
 
-    /** Every filter has its say, and no later one opens what one has closed; ip_allow is asked besides. */
+    /** Every filter is evaluated, and no later filter admits what an earlier one denied. ip_allow is evaluated too. */
     private static @Nullable Boolean all(Rule rule, String address, String method) {
         boolean open = true;
         for (Filter filter : rule.filters) {
@@ -206,7 +206,10 @@ final class AtsFilterModel {
         return open ? null : false;
     }
 
-    /** The first for the client decides, and then nothing else is asked; one that only adds decides about its methods alone. */
+    /**
+     * The first filter for the client decides, and later ones are not evaluated. A filter that only adds methods
+     * decides for these methods only.
+     */
     private static @Nullable Boolean first(Rule rule, String address, String method) {
         for (Filter filter : rule.filters) {
             if (filter.isOfClient(address) && (filter.isOfMethod(method) || filter.set)) {

@@ -5,10 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.millrace.launcher.ats.source.Outcome;
 import org.junit.jupiter.api.Test;
 
-/** The filters that are written for rules, and for whom the forward proxy is opened; who is let in says {@link AtsFiltersTest}. */
+/**
+ * Tests the filters that are written for rules, and the clients of the forward proxy. {@link AtsFiltersTest} tests
+ * which clients are admitted.
+ */
 final class AtsFilterTextTest extends AtsFixture {
     @Test
-    void ruleWhoseFilterAllowsDoesNotOpenWhatIpAllowDenies() {
+    void ruleWithAnAllowFilterDoesNotOverrideIpAllow() {
         samples.file(
                 "ip_allow.config",
                 "src_ip=127.0.0.1 action=ip_allow",
@@ -26,7 +29,7 @@ final class AtsFilterTextTest extends AtsFixture {
     }
 
     @Test
-    void ruleForInternalRequestsAloneLetsNobodyInNorAWiderRuleAfterIt() {
+    void ruleForInternalRequestsOnlyAdmitsNobodyNorDoesAWiderRuleAfterIt() {
         samples.file(
                 "remap.config",
                 "map http://a.example/x/ http://b.example/x/ @action=allow @internal",
@@ -52,7 +55,7 @@ final class AtsFilterTextTest extends AtsFixture {
     }
 
     @Test
-    void methodsThatNobodyKnowsAreRefusedByARuleWhereIpAllowListsThoseThatPass() {
+    void unknownMethodsAreRefusedByARuleWhenIpAllowListsTheAllowedMethods() {
         samples.file("ip_allow.config", "src_ip=0.0.0.0-255.255.255.255 action=ip_allow method=GET|HEAD");
         samples.file("remap.config", "map http://a.example/ http://b.example/ @action=allow @src_ip=10.0.0.0/8");
         assertHas(
@@ -61,7 +64,7 @@ final class AtsFilterTextTest extends AtsFixture {
     }
 
     @Test
-    void ruleThatIsTakenOutWithItsFiltersSaysSo() {
+    void ruleRemovedWithItsFiltersIsReported() {
         samples.file(
                 "remap.config",
                 "regex_map http://(?=a)(.*)/x/ http://b.example/ @action=allow @src_ip=10.0.0.0/8",
@@ -85,7 +88,7 @@ final class AtsFilterTextTest extends AtsFixture {
     }
 
     @Test
-    void nobodyIsForwardedUnaskedWhereNoFileSaysWho() {
+    void noClientIsForwardedWithoutALineThatNamesClients() {
         samples.file("records.config", "CONFIG proxy.config.url_remap.remap_required INT 0");
         samples.file("ip_allow.config", "src_ip=0.0.0.0-255.255.255.255 action=ip_deny method=PURGE");
         assertHas("enabled: true");
@@ -94,7 +97,7 @@ final class AtsFilterTextTest extends AtsFixture {
     }
 
     @Test
-    void nobodyIsForwardedUnaskedWhereSeveralRangesAreEverybody() {
+    void noClientIsForwardedIfSeveralRangesAreAllAddresses() {
         samples.file("records.config", "CONFIG proxy.config.url_remap.remap_required INT 0");
         samples.file(
                 "ip_allow.config",

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Who is let in by imported filters is who Traffic Server lets in: for addresses and methods by the dozen, by its way to decide. */
+/** Tests that imported filters admit the same clients as Traffic Server, for many addresses and methods. */
 final class AtsFiltersTest extends AtsClientsFixture {
     private static final List<String> METHODS = List.of("GET", "HEAD", "POST", "DELETE", "PURGE", "MKCOL");
 
@@ -32,7 +32,7 @@ final class AtsFiltersTest extends AtsClientsFixture {
     }
 
     @Test
-    void whatAFilterByNameDeniesInVersion10IsDeniedToThoseThatTheRulesOwnAllows() {
+    void version10DeniesByNamedFilterBeforeTheRulesOwnAllow() {
         samples.file("records.yaml", "records: {}");
         samples.file(
                 "remap.config",
@@ -55,7 +55,7 @@ final class AtsFiltersTest extends AtsClientsFixture {
         assertEquals("", letIn(0, "GET"));
         assertEquals("", letIn(1, "GET"));
         assertEquals("10.0.0.1 10.0.0.3 10.0.0.4", letIn(2, "GET"));
-        // A range that was named already says nothing.
+        // A repeated range has no effect.
         assertEquals("10.0.0.2 10.0.0.3 10.0.0.4 10.0.0.9 127.0.0.1 2001:db8::1 ::1", letIn(3, "GET"));
         assertEquals("10.0.0.1", letIn(4, "GET"));
         assertTrue(samples.line("remap.config", 1).note().contains("are all that there are"));
@@ -68,7 +68,7 @@ final class AtsFiltersTest extends AtsClientsFixture {
     }
 
     @Test
-    void ipAllowHoldsInIncludedFilesWhateverTheFileThatNamesThemSays() {
+    void ipAllowAppliesToIncludedFilesIndependentlyOfTheIncludingFile() {
         samples.file("ip_allow.config", "src_ip=10.0.0.1 action=ip_allow");
         samples.file(
                 "remap.config",
@@ -92,7 +92,7 @@ final class AtsFiltersTest extends AtsClientsFixture {
     }
 
     @Test
-    void ruleAfterWhichAFilterSaysMoreKeepsWhatItWas() {
+    void ruleBeforeAFilterChangeKeepsItsFilter() {
         samples.file(
                 "remap.config",
                 ".definefilter Ro @action=deny @method=POST",
@@ -113,7 +113,7 @@ final class AtsFiltersTest extends AtsClientsFixture {
     }
 
     @Test
-    void whatLooksLikeACommentOrStandsInQuotesIsReadAsTrafficServerDoes() {
+    void commentsAndQuotesAreReadAsTrafficServerDoes() {
         samples.file(
                 "remap.config",
                 "map http://a.example/ http://o.example/ @action=allow # @src_ip=10.0.0.1",
@@ -144,7 +144,7 @@ final class AtsFiltersTest extends AtsClientsFixture {
     }
 
     @Test
-    void ruleWhoseOriginCannotBeSaidKeepsOthersOutOfWhatItsFilterDenied() {
+    void ruleWithAnInvalidOriginStillDeniesByItsFilter() {
         samples.file(
                 "remap.config",
                 "map http://a.example/secret/ https://[::g]/ @action=allow @src_ip=10.0.0.1",
@@ -172,7 +172,7 @@ final class AtsFiltersTest extends AtsClientsFixture {
     }
 
     @Test
-    void nobodyIsForwardedWhereAPluginForAllKeepsClientsOut() {
+    void noClientIsForwardedIfAGlobalPluginDeniesClients() {
         samples.file("records.config", "CONFIG proxy.config.url_remap.remap_required INT 0");
         samples.file("ip_allow.config", "src_ip=10.0.0.0/8 action=ip_allow");
         assertHas("forward_proxy:\n  enabled: true\n");
@@ -258,7 +258,7 @@ final class AtsFiltersTest extends AtsClientsFixture {
     }
 
     @Test
-    void listThatSaysNothingLetsNobodyInAndOneThatIsNotThereIsNamed() {
+    void emptyListAdmitsNobodyAndAMissingListIsReported() {
         samples.file(
                 "remap.config",
                 "map http://a.example/ http://o.example/",
@@ -275,7 +275,7 @@ final class AtsFiltersTest extends AtsClientsFixture {
     }
 
     @Test
-    void nothingIsForwardedWhereIpAllowLetsNoConnectionGo() {
+    void nothingIsForwardedWhenIpAllowDeniesAllConnections() {
         samples.file("records.yaml", "records: {url_remap: {remap_required: 0}}");
         samples.file(
                 "ip_allow.yaml",
@@ -303,7 +303,7 @@ final class AtsFiltersTest extends AtsClientsFixture {
     }
 
     @Test
-    void whoeverIsFilteredIsNotWhoeverAnyoneSaysThatHeIs() {
+    void proxyHeadersOfUntrustedSendersAreNotAccepted() {
         samples.file("records.config", "CONFIG proxy.config.http.server_ports STRING 8080:pp");
         assertLacks("proxy_protocol");
         assertTrue(samples.line("records.config", 1).note().contains("PROXY headers from any address"));
@@ -332,7 +332,7 @@ final class AtsFiltersTest extends AtsClientsFixture {
     }
 
     @Test
-    void filtersOfYamlSayWhatThoseOfLinesSay() {
+    void filtersOfYamlAndOfLinesAgree() {
         samples.file("records.yaml", "records: {}");
         samples.file(
                 "remap.yaml",
@@ -374,13 +374,13 @@ final class AtsFiltersTest extends AtsClientsFixture {
 
     @ParameterizedTest
     @MethodSource("seeds")
-    void everyRequestIsLetInThatTrafficServerLetsInAndNoOther(long seed) {
+    void admitsTheSameRequestsAsTrafficServer(long seed) {
         compare(new AtsFilterModel(new Random(seed), false), seed);
     }
 
     @ParameterizedTest
     @MethodSource("seeds")
-    void theSameWhereTheFirstFilterForAClientDecides(long seed) {
+    void theSameWhenTheFirstFilterForAClientApplies(long seed) {
         compare(new AtsFilterModel(new Random(seed), true), seed);
     }
 

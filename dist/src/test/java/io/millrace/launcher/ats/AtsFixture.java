@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A directory of Traffic Server that a test writes, and what can be said of what came of it. */
+/** A directory of Traffic Server that a test writes, and assertions about its import. */
 abstract class AtsFixture {
     @TempDir
     Path directory;

@@ -14,7 +14,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Sample directories in {@code src/test/resources/ats}; {@code -Dmillrace.golden.write=true} writes what is expected of them again. */
+/**
+ * Tests the sample directories in {@code src/test/resources/ats}. With {@code -Dmillrace.golden.write=true} the
+ * expected files are rewritten.
+ */
 final class AtsGoldenTest {
     private static final Path SAMPLES = Path.of("src/test/resources/ats");
     private static final Path EXPECTED = Path.of("src/test/resources/ats-expected");
@@ -37,14 +40,14 @@ final class AtsGoldenTest {
         return AtsImport.read(SAMPLES.resolve(sample), Path.of("/opt/ats"));
     }
 
-    /** Places on this machine stand for those of an installation. */
+    /** Replaces paths of this machine by those of an installation. */
     private static String anywhere(String text, String sample) {
         return text.replace(SAMPLES.resolve(sample).toAbsolutePath().toString(), "/etc/trafficserver");
     }
 
     @ParameterizedTest
     @MethodSource("samples")
-    void samplesBecomeWhatIsExpected(String sample) throws IOException {
+    void samplesAreImportedAsExpected(String sample) throws IOException {
         AtsImport.Result result = read(sample);
         String yaml = anywhere(String.valueOf(result.yaml()), sample);
         String report = anywhere(String.join("\n", ImportReport.table(result)) + "\n", sample);
@@ -84,7 +87,7 @@ final class AtsGoldenTest {
                 result.counts().values().stream().mapToInt(Integer::intValue).sum());
     }
 
-    /** The lines that say something: neither blank nor a comment, nor the opening of a section. */
+    /** Returns the significant lines: neither blank lines nor comments nor the beginning of a section. */
     private static List<String> saying(Path path) throws IOException {
         List<String> saying = new ArrayList<>();
         boolean comment = false;

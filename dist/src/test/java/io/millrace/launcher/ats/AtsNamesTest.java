@@ -8,9 +8,12 @@ import java.io.IOException;
 import java.nio.file.Files;
 import org.junit.jupiter.api.Test;
 
-/** Who may connect by a name, which sni.yaml says, may ask the rules for that name, and nobody else. */
+/**
+ * Tests that a client whose connection is admitted for a name by sni.yaml may request the rules of that name, and no
+ * other client.
+ */
 final class AtsNamesTest extends AtsClientsFixture {
-    /** An address for TLS, and what sni.yaml says. */
+    /** Writes an address with TLS, and the file sni.yaml. */
     private void tls(String... sni) throws IOException {
         Files.writeString(directory.resolve("site.pem"), "");
         samples.file("ssl_multicert.config", "ssl_cert_name=site.pem");
@@ -19,7 +22,7 @@ final class AtsNamesTest extends AtsClientsFixture {
     }
 
     @Test
-    void whoMayConnectByANameMayAskItsRules() throws IOException {
+    void clientsAdmittedForANameMayRequestItsRules() throws IOException {
         tls(
                 "sni:",
                 "  - fqdn: open.x.example",
@@ -72,7 +75,7 @@ final class AtsNamesTest extends AtsClientsFixture {
     }
 
     @Test
-    void whatIsSaidOfANameForSomePortsLeavesItsOthersToTheNextLine() throws IOException {
+    void aLineForSomePortsLeavesTheOtherPortsToTheNextLine() throws IOException {
         tls(
                 "sni:",
                 "  - fqdn: a.example",
@@ -107,7 +110,7 @@ final class AtsNamesTest extends AtsClientsFixture {
         assertEquals("10.0.0.1", letIn(0, "GET"));
         assertEquals("10.0.0.2", letIn(1, "GET"));
         assertHas("regex_map: 'https://secret.*\\.x\\.example/'");
-        // Later versions know it at the beginning alone, and find no host of those names.
+        // Later versions accept it only at the beginning, and find no host with these names.
         samples.file("records.yaml", "records: {http: {server_ports: '8443:ssl'}}");
         assertEquals(EVERYBODY, letIn(0, "GET"));
     }
@@ -136,7 +139,7 @@ final class AtsNamesTest extends AtsClientsFixture {
     }
 
     @Test
-    void whatIsSaidOfOriginsGoesToTheRulesThatLeadThere() throws IOException {
+    void settingsOfOriginsAreWrittenToTheirRules() throws IOException {
         samples.file(
                 "sni.yaml",
                 "sni:",

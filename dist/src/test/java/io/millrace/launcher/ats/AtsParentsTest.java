@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The groups of hosts that parents and strategies become, and when another host is tried. */
+/** Tests the groups of hosts imported from parents and strategies, and their retries. */
 final class AtsParentsTest extends AtsFixture {
     @Test
     void parentsBecomeAGroupThatTheRulesTowardsThemName() {
@@ -34,7 +34,7 @@ final class AtsParentsTest extends AtsFixture {
                 "secondary_mode=2|''",
                 "secondary_mode=3|''"
             })
-    void secondRingIsAskedAsTheLineSays(String mode, String ring) {
+    void secondRingIsUsedByTheSettingOfTheLine(String mode, String ring) {
         samples.file("remap.config", "map http://a.example/ http://o.example/");
         samples.file(
                 "parent.config",
@@ -82,7 +82,7 @@ final class AtsParentsTest extends AtsFixture {
                 "parent_retry=unavailable_server_retry|'response_codes: [503]'|'codes: [503]'|'tries: 4'",
                 "parent_retry=both unavailable_server_retry_responses=\"502,404\"|'response_codes: [404, 502]'|'codes: [502]'|'tries: 4'"
             })
-    void anotherParentIsTriedAfterWhatTheLineLists(String retry, String responses, String marks, String tries) {
+    void anotherParentIsTriedAfterTheResponsesInTheLine(String retry, String responses, String marks, String tries) {
         samples.file("remap.config", "map http://a.example/ http://o.example/");
         samples.file("parent.config", "dest_host=o.example parent=p1:80,p2:80 parent_is_proxy=false " + retry);
         assertHas(responses);
@@ -130,7 +130,7 @@ final class AtsParentsTest extends AtsFixture {
         assertProblem("strategies/02.yaml:1:1", "YAML");
     }
 
-    /** Requests that no rule maps, from the addresses of ip_allow. */
+    /** Writes settings that forward requests which no rule maps, from the addresses of ip_allow. */
     private void forwarding(String... parents) {
         samples.file("records.yaml", "records: {url_remap: {remap_required: 0}}");
         samples.file("ip_allow.yaml", "ip_allow:", "  - {apply: in, ip_addrs: 10.0.0.0/8, action: set_allow}");
@@ -204,7 +204,7 @@ final class AtsParentsTest extends AtsFixture {
     }
 
     @Test
-    void parentsOfARecordAreForWhatNoLineIsFor() {
+    void parentsOfARecordApplyToRequestsWithoutALine() {
         samples.file(
                 "records.config",
                 "CONFIG proxy.config.url_remap.remap_required INT 0",
@@ -234,7 +234,7 @@ final class AtsParentsTest extends AtsFixture {
     }
 
     @Test
-    void fileOfParentsHasTheNameThatTheRecordSays() {
+    void fileOfParentsHasTheNameInTheRecord() {
         samples.file("records.yaml", "records: {http: {parent_proxy: {file: other.config}}}");
         samples.file("remap.config", "map http://a.example/ http://o.example/");
         samples.file("other.config", "dest_host=o.example parent=p1:80");

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Where the product listens for clients, and with which certificate. */
+/** Tests the imported listening addresses and their certificates. */
 final class AtsPortsTest extends AtsFixture {
     @ParameterizedTest
     @CsvSource(

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What records become, and what is written where no record says anything. */
+/** Tests the import of records, and the keys that are written without a record. */
 final class AtsRecordsTest extends AtsFixture {
     @ParameterizedTest
     @CsvSource(
@@ -82,7 +82,7 @@ final class AtsRecordsTest extends AtsFixture {
     }
 
     @Test
-    void whatTrafficServerDoesWithoutAnySettingIsWrittenWhereMillraceDiffers() {
+    void defaultsOfTrafficServerAreWrittenWhereMillraceDiffers() {
         samples.file("remap.config", "map / http://origin.example/");
         for (String text : List.of(
                 "required_headers: lifetime",
@@ -158,7 +158,7 @@ final class AtsRecordsTest extends AtsFixture {
     }
 
     @Test
-    void whatOriginsSayOfNoCacheIsIgnoredOnlyWhereNoStoreIsToo() {
+    void noCacheOfOriginsIsIgnoredOnlyTogetherWithNoStore() {
         samples.file("records.config", "CONFIG proxy.config.http.cache.ignore_server_no_cache INT 1");
         samples.file(
                 "cache.config", "dest_domain=o action=ignore-server-no-cache", "dest_domain=o action=ignore-no-cache");
@@ -178,7 +178,7 @@ final class AtsRecordsTest extends AtsFixture {
     }
 
     @Test
-    void whatIsSaidOfCertificatesOfOriginsMattersWhereOneIsAskedByHttps() {
+    void certificateSettingsOfOriginsNeedAnHttpsOrigin() {
         samples.file(
                 "records.config",
                 "CONFIG proxy.config.ssl.client.verify.server.policy STRING PERMISSIVE",
@@ -213,7 +213,7 @@ final class AtsRecordsTest extends AtsFixture {
         assertOutcome(Outcome.NOT_MAPPED, "socks.config", 1, "through SOCKS");
     }
 
-    /** Traffic Server looks up rules for CONNECT as well. */
+    /** Traffic Server also applies rules to CONNECT. */
     @Test
     void tunnelsGoByNoRule() {
         samples.file("records.config", "CONFIG proxy.config.http.connect_ports STRING 443 563");
@@ -221,7 +221,7 @@ final class AtsRecordsTest extends AtsFixture {
         assertOutcome(Outcome.NOT_MAPPED, "records.config", 1, "CONNECT does not use rules of remap");
     }
 
-    /** Version 11 takes CDN-Cache-Control into account, 10.2 nothing, and others do not know the record. */
+    /** Version 11 evaluates CDN-Cache-Control, version 10.2 no targeted field, and others do not have the record. */
     @Test
     void targetedFieldsOfTheVersionThatTheDirectoryShows() {
         samples.file("records.yaml", "records: {http: {server_ports: 8080}}");
@@ -236,7 +236,7 @@ final class AtsRecordsTest extends AtsFixture {
 
     @ParameterizedTest
     @CsvSource({"100%", "1G"})
-    void volumeThatIsAllOfTheCacheIsWhatEverythingShares(String size) {
+    void volumeOfTheWholeCacheIsShared(String size) {
         samples.file(
                 "storage.yaml",
                 "cache:",
@@ -265,7 +265,7 @@ final class AtsRecordsTest extends AtsFixture {
         assertOutcome(Outcome.NOT_MAPPED, "storage.yaml", 5, "set volumes[].share");
     }
 
-    /** As in Traffic Server's manual: YAML takes {@code ::/0} for a plain scalar. */
+    /** As in Traffic Server's manual: YAML reads {@code ::/0} as a plain scalar. */
     @Test
     void addressesThatBeginWithAColonNeedNoQuotes() {
         samples.file(

@@ -9,7 +9,7 @@ import java.nio.file.Files;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What rules of remap.config become, with their volumes and their lines of cache.config, and in which order. */
+/** Tests the import of rules of remap.config, with their volumes, their lines of cache.config, and their order. */
 final class AtsRulesTest extends AtsFixture {
     @Test
     void ofDeepLinksTheRuleIsPlainWhereTheRecordIsOff() {
@@ -22,7 +22,7 @@ final class AtsRulesTest extends AtsFixture {
     }
 
     @Test
-    void whatTheValidatorRefusesIsTakenOutAndNamed() {
+    void refusedSettingsAreRemovedAndNamed() {
         samples.file(
                 "remap.config",
                 "regex_map http://(?=a)b.example/ http://o.example/",

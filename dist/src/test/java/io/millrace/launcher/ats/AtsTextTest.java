@@ -20,9 +20,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Whatever stands in the files: it is read, or named by its place, and what is written is YAML that passes the check. */
+/**
+ * Tests that each part of random files is imported or reported with its place, and that the output is YAML that passes
+ * the check.
+ */
 final class AtsTextTest extends AtsFixture {
-    /** What lines by chance are made of. */
+    /** Words of random lines. */
     private static final String[] WORDS = {
         "map",
         "redirect",
@@ -154,7 +157,7 @@ final class AtsTextTest extends AtsFixture {
 
     @ParameterizedTest
     @MethodSource("seeds")
-    void whateverIsReadTheOutputPassesTheCheckAndNoLineIsLost(long seed) throws IOException {
+    void theOutputPassesTheCheckAndNoLineIsLost(long seed) throws IOException {
         Random random = new Random(seed);
         for (String file : FILES) {
             StringBuilder text = new StringBuilder();
@@ -168,7 +171,7 @@ final class AtsTextTest extends AtsFixture {
         }
         AtsImport.Result result = samples.result();
         assertTrue(result.yaml() != null || !result.problems().isEmpty(), "seed " + seed);
-        // Each line that Traffic Server would refuse is taken away until the rest can be read.
+        // Lines that Traffic Server refuses are removed until the rest can be read.
         for (int round = 0; round < 200 && result.yaml() == null; round++) {
             for (String problem : result.problems()) {
                 takeAway(problem);
@@ -179,7 +182,7 @@ final class AtsTextTest extends AtsFixture {
         assertTrue(ConfigLoader.parse(yaml, "millrace.yaml", Map.of()).isOk(), "seed " + seed + "\n" + yaml);
     }
 
-    /** Blanks the line that a problem names. */
+    /** Blanks the line named in a problem. */
     private void takeAway(String problem) throws IOException {
         String[] parts = problem.substring(directory.toString().length() + 1).split(":", 3);
         Path file = directory.resolve(parts[0]);

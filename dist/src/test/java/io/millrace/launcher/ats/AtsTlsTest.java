@@ -16,7 +16,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** TLS settings for clients: ssl.* records, ssl_multicert.config, and sni.yaml with certificates whose names are known. */
+/**
+ * Tests TLS settings for clients: ssl.* records, ssl_multicert.config, and sni.yaml with certificates whose names are
+ * known.
+ */
 final class AtsTlsTest extends AtsClientsFixture {
     /** Names of site.pem: www.x.example, x.example, admin.x.example; of wild.pem: *.y.example, deep.a.y.example, y.example. */
     private static final String[] TWO = {
@@ -105,7 +108,7 @@ final class AtsTlsTest extends AtsClientsFixture {
     }
 
     @Test
-    void addressForClientsWithCertificatesAloneAsksForThem() throws IOException {
+    void addressForClientsWithCertificatesOnlyRequestsThem() throws IOException {
         certificates(TWO);
         ports("ssl.client.certification_level INT 2", "ssl.CA.cert.filename STRING ca.pem");
         assertEquals(
@@ -213,7 +216,7 @@ final class AtsTlsTest extends AtsClientsFixture {
         checked();
     }
 
-    /** The elements of {@code tls.certificates}, as file, names and settings. */
+    /** Returns the elements of {@code tls.certificates}, as file, names and settings. */
     private List<String> elements() {
         TlsConfig tls = checked().tls();
         return tls.certificates().stream()

@@ -16,9 +16,9 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** A proxy with samples of Traffic Server's own manual, imported, does with requests what the manual says of each. */
+/** Tests that a proxy with imported samples of Traffic Server's manual behaves as the manual states. */
 final class DocumentedSamplesTest extends ImportedProxyFixture {
-    /** The hosts that samples lead to; their names are this machine's, and each has the origin's port. */
+    /** The target hosts of the samples; their names resolve to this machine, and each has the origin's port. */
     private static final List<String> HOSTS = List.of(
             "server.hoster.com",
             "marketing.y.com",
@@ -39,7 +39,7 @@ final class DocumentedSamplesTest extends ImportedProxyFixture {
             "auth.internal.example.com",
             "origin.mydomain.com");
 
-    /** Writes remap.config with the origin's port behind each host that a line leads to. */
+    /** Writes remap.config with the origin's port after each target host. */
     private void remap(String... lines) {
         List<String> written = new ArrayList<>();
         for (String line : lines) {
@@ -72,7 +72,7 @@ final class DocumentedSamplesTest extends ImportedProxyFixture {
         return proxy.get(rest.substring(slash), rest.substring(0, slash));
     }
 
-    /** A request for a URL reaches the origin as one for another. */
+    /** Asserts that a request for a URL reaches the origin as a request for another URL. */
     private void assertLeads(String url, String to) throws IOException {
         assertTrue(get(url).startsWith("HTTP/1.1 "), url);
         String rest = to.substring("http://".length());
@@ -281,7 +281,7 @@ final class DocumentedSamplesTest extends ImportedProxyFixture {
                         .count());
     }
 
-    /** Stored, and for so long; with a rule for it whatever the origin says. */
+    /** Asserts the lifetime of a stored response; a rule overrides the origin's lifetime. */
     private void assertTtl(long seconds, String path, String host, boolean forced) throws IOException {
         proxy.get(path, host);
         String hit = proxy.get(path, host);

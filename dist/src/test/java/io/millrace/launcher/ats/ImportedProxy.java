@@ -19,7 +19,7 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
-/** A proxy with an imported configuration, and an origin that remembers what it was asked. */
+/** A proxy with an imported configuration, and an origin that records its requests. */
 final class ImportedProxy implements AutoCloseable {
     private final Path directory;
     private final Samples samples;
@@ -39,7 +39,7 @@ final class ImportedProxy implements AutoCloseable {
         return samples;
     }
 
-    /** What the origin was asked: method, target and Host. */
+    /** Returns the requests that the origin received: method, target and Host. */
     List<String> asked() {
         return asked;
     }
@@ -48,12 +48,15 @@ final class ImportedProxy implements AutoCloseable {
         return asked.isEmpty() ? "" : asked.get(asked.size() - 1);
     }
 
-    /** The origin's port. */
+    /** Returns the origin's port. */
     int port() {
         return origin.getAddress().getPort();
     }
 
-    /** Says whom it answers for; of {@code missing} 404, of {@code moved} a redirection within it, and of {@code fresh} a lifetime. */
+    /**
+     * Answers with the requested host; {@code missing} with 404, {@code moved} with a redirection to another path,
+     * {@code fresh} with a lifetime.
+     */
     private void answer(HttpExchange exchange) throws IOException {
         String path = exchange.getRequestURI().toString();
         String host = exchange.getRequestHeaders().getFirst("Host");
@@ -73,7 +76,7 @@ final class ImportedProxy implements AutoCloseable {
         exchange.close();
     }
 
-    /** Starts what was imported, with little memory. */
+    /** Starts a proxy with the imported configuration and little memory. */
     void start(Map<String, String> overrides) throws IOException {
         String yaml = String.valueOf(samples.result().yaml());
         Map<String, String> all = new HashMap<>(overrides);
@@ -85,7 +88,7 @@ final class ImportedProxy implements AutoCloseable {
         proxy = ProxyServer.builder().config(result.config()).start();
     }
 
-    /** The same at any port. */
+    /** Starts the proxy on any port. */
     void start() throws IOException {
         start(Map.of("listen", "[\"127.0.0.1:0\"]"));
     }
@@ -95,7 +98,7 @@ final class ImportedProxy implements AutoCloseable {
         return started == null ? List.of() : started.addresses();
     }
 
-    /** What is answered at an address until the connection ends. */
+    /** Returns all bytes received from an address until the connection ends. */
     String ask(InetSocketAddress address, String request) throws IOException {
         try (Socket socket = new Socket(address.getAddress(), address.getPort())) {
             socket.setSoTimeout(20_000);
@@ -117,7 +120,7 @@ final class ImportedProxy implements AutoCloseable {
         return ask("GET", path, host, fields);
     }
 
-    /** Ends the proxy, so that its log is whole. */
+    /** Stops the proxy, so that its log is complete. */
     void stop() {
         ProxyServer started = proxy;
         if (started != null) {

@@ -6,7 +6,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A directory of Traffic Server that a test writes, and a proxy with what comes of it, in front of an origin of its own. */
+/**
+ * A directory of Traffic Server that a test writes, and a proxy with the imported configuration in front of its own
+ * origin.
+ */
 abstract class ImportedProxyFixture {
     @TempDir
     Path directory;

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** A proxy with an imported configuration behaves as the articles say of Traffic Server with theirs. */
+/** Tests that a proxy with an imported configuration behaves as the articles about Traffic Server describe. */
 final class ImportedProxyTest extends ImportedProxyFixture {
     @Test
     void blogOf2011IsMappedCachedWithoutLifetimeAndSaysSoInVia() throws IOException {
@@ -51,7 +51,7 @@ final class ImportedProxyTest extends ImportedProxyFixture {
     }
 
     @Test
-    void withTrafficServersDefaultsWhatHasNoLifetimeIsNotStoredAndTheHostIsTheOrigins() throws IOException {
+    void withTrafficServersDefaultsResponsesWithoutALifetimeAreNotStoredAndTheHostIsTheOrigins() throws IOException {
         samples.file("remap.config", "map http://www.blog.example/ http://127.0.0.1:" + proxy.port() + "/");
         proxy.start();
         proxy.get("/a", "www.blog.example");
@@ -88,7 +88,7 @@ final class ImportedProxyTest extends ImportedProxyFixture {
         samples.file("remap.config", "map / http://127.0.0.1:" + proxy.port() + "/");
         proxy.start(Map.of());
         assertEquals(List.of(new InetSocketAddress(local, free)), proxy.addresses());
-        // Ends when the proxy closes the connection, which the request does not ask for.
+        // Ends when the proxy closes the connection, which the request does not demand.
         String answer = proxy.ask("GET /a HTTP/1.1\r\nHost: a.example\r\n\r\n");
         assertTrue(answer.endsWith("origin of /a"), answer);
         assertFalse(answer.contains("Connection: close"), answer);

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** A directory of Traffic Server that a test writes, and what came of it. */
+/** A directory of Traffic Server that a test writes, and the result of its import. */
 final class Samples {
     private final Path directory;
     private AtsImport.@Nullable Result result;
@@ -38,7 +38,7 @@ final class Samples {
         return known;
     }
 
-    /** The configuration, which there must be, without its comments. */
+    /** Returns the configuration, which must exist, without its comments. */
     String yaml() {
         String yaml = result().yaml();
         assertNotNull(yaml, () -> String.join("\n", result().problems()));
@@ -48,7 +48,7 @@ final class Samples {
                 .collect(Collectors.joining("\n", "", "\n"));
     }
 
-    /** The one line of a file that begins there. */
+    /** Returns the only line of a file with this number. */
     ImportedLine line(String file, int number) {
         List<ImportedLine> found = result().lines().stream()
                 .filter(line -> line.file().equals(file) && line.line() == number)

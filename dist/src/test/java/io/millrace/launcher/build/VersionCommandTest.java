@@ -11,7 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
-/** {@code millrace version} names the build in both forms. */
+/** Tests that {@code millrace version} prints the build in both forms. */
 final class VersionCommandTest {
     @Test
     void buildHasVersionAndCommit() throws IOException {

@@ -14,11 +14,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
-/** A configuration that runs, with a worker that does as it is told unless it is told to refuse. */
+/** A running configuration, with a worker that obeys unless a test makes it refuse. */
 final class CannedRun implements ServingWorker {
     private volatile String obstacle;
 
-    /** The file {@code millrace.yaml} in {@code directory} with {@code text}. */
+    /** Returns the running configuration of the file {@code millrace.yaml} with {@code text} in {@code directory}. */
     RunningConfig of(Path directory, String text) throws IOException, LaunchException {
         Path file = Files.writeString(directory.resolve("millrace.yaml"), text);
         ConfigReader reader =

@@ -13,7 +13,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Answers a change when it may, with what it was told to. */
+/** Answers each change with the configured answer, when the test permits it. */
 final class CannedWorker implements ServingWorker {
     final ConcurrentLinkedQueue<ConfigSource> reloaded = new ConcurrentLinkedQueue<>();
     final ConcurrentLinkedQueue<ConfigSource> rolled = new ConcurrentLinkedQueue<>();
@@ -25,7 +25,7 @@ final class CannedWorker implements ServingWorker {
     volatile String obstacle;
     volatile String rollObstacle;
 
-    /** So many of the next reloads are not answered in time. */
+    /** Number of following reloads that are not answered in time. */
     final AtomicInteger late = new AtomicInteger();
 
     @Override

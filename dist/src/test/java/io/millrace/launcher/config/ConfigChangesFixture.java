@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The configuration of a launcher over a file of its own, with a worker that only says yes or no. */
+/** The configuration of a launcher with its own file, and a worker that only accepts or refuses. */
 @Timeout(60)
 abstract class ConfigChangesFixture {
     static final String FILE = """
@@ -48,7 +48,7 @@ abstract class ConfigChangesFixture {
         launch(Map.of());
     }
 
-    /** A launcher, or the next one over the same state directory. */
+    /** Starts a launcher, or the next one on the same state directory. */
     void launch(Map<String, String> set) throws LaunchException {
         running = launched("state", set, worker);
         changes = new ConfigChanges(running);

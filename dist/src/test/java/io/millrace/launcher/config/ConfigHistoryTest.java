@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Which configurations are kept, how long and for whom, and what a rollback makes of them. */
+/** Tests which configurations are kept, for how long and for whom, and rollbacks to them. */
 class ConfigHistoryTest extends ConfigChangesFixture {
     @Test
     void rollsBackWithoutTouchingTheFileUntilTheNextReload() throws Exception {
@@ -39,7 +39,7 @@ class ConfigHistoryTest extends ConfigChangesFixture {
     }
 
     @Test
-    void rollsBackToWhatRanBeforeAndFurtherWithEachTime() throws Exception {
+    void rollsBackToThePreviousConfigurationAndFurtherEachTime() throws Exception {
         run(FILE);
         done(changes.set(Map.of("limits.connections", "2000"), false));
         done(changes.set(Map.of("limits.connections", "3000"), false));
@@ -54,7 +54,7 @@ class ConfigHistoryTest extends ConfigChangesFixture {
     }
 
     @Test
-    void keepsAsManyConfigurationsAsItIsToldForThisUserOnly() throws Exception {
+    void keepsTheConfiguredNumberOfConfigurationsForThisUserOnly() throws Exception {
         run(FILE + "admin: {config_history: 2}\n");
         for (int i = 1; i <= 3; i++) {
             done(changes.set(Map.of("limits.connections", Integer.toString(i)), false));
@@ -68,7 +68,7 @@ class ConfigHistoryTest extends ConfigChangesFixture {
     }
 
     @Test
-    void keepsFewerConfigurationsAsSoonAsItIsTold() throws Exception {
+    void keepsFewerConfigurationsAtOnceAfterTheSetting() throws Exception {
         run(FILE);
         for (int i = 1; i <= 3; i++) {
             done(changes.set(Map.of("limits.connections", Integer.toString(i)), false));
@@ -79,7 +79,7 @@ class ConfigHistoryTest extends ConfigChangesFixture {
     }
 
     @Test
-    void aDamagedEntryOfTheHistoryIsInNobodysWay() throws Exception {
+    void aDamagedHistoryEntryIsIgnored() throws Exception {
         run(FILE);
         Files.writeString(directory.resolve("state/config-history/1.json"), "{\"number\": 1, ");
         assertTrue(

@@ -9,9 +9,12 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** What is said of the configuration that runs: where its values come from, and how it differs from others. */
+/**
+ * Tests the report about the running configuration: the sources of its values, and its differences from other
+ * configurations.
+ */
 class ConfigInspectionTest extends ConfigChangesFixture {
-    /** PATH is what every environment has. */
+    /** Every environment has PATH. */
     @Test
     void aValueFromTheEnvironmentIsShownWithItsVariable() throws Exception {
         run(FILE + "admin: {token_file: \"/x${PATH}\"}\n");

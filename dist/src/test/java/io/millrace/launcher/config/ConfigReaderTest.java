@@ -29,7 +29,7 @@ class ConfigReaderTest {
     }
 
     @Test
-    void listensOnPort8080WhenNothingElseIsSaid() throws LaunchException {
+    void listensOnPort8080ByDefault() throws LaunchException {
         ProxyConfig config = read(options("http://127.0.0.1:9000", List.of(), null, Map.of()));
 
         assertEquals(8080, config.listeners().get(0).address().port());

@@ -12,10 +12,10 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** What a reload takes from the files, what it leaves of what was set, and what it says beforehand. */
+/** Tests the settings that a reload takes from the files, the set values that it keeps, and the plan of a reload. */
 class ConfigReloadTest extends ConfigChangesFixture {
     @Test
-    void aReloadKeepsWhatWasSetUnlessTheFileChangesTheSameKey() throws Exception {
+    void aReloadKeepsSetValuesUnlessTheFileChangesTheSameKey() throws Exception {
         run(FILE);
         done(changes.set(Map.of("limits.connections", "2000", "cache.enabled", "false"), false));
         Files.writeString(file, FILE + "via: {name: edge1}\n");
@@ -32,7 +32,7 @@ class ConfigReloadTest extends ConfigChangesFixture {
     }
 
     @Test
-    void aBrokenFileLeavesWhatWasSetAlone() throws Exception {
+    void aBrokenFileChangesNoSetting() throws Exception {
         run(FILE);
         done(changes.set(Map.of("limits.connections", "2000"), false));
         Files.writeString(file, FILE.replace("1000", "0"));
@@ -50,7 +50,7 @@ class ConfigReloadTest extends ConfigChangesFixture {
     }
 
     @Test
-    void aFileThatDoesNotGoWithWhatWasSetIsRejectedByTheNameOfBoth() throws Exception {
+    void aFileThatContradictsASettingIsRejectedWithBothNames() throws Exception {
         run(FILE);
         done(changes.set(Map.of("cache.heuristic_min_lifetime", "2h"), false));
         Files.writeString(file, FILE + "cache: {heuristic_max_lifetime: 1h}\n");
@@ -62,7 +62,7 @@ class ConfigReloadTest extends ConfigChangesFixture {
     }
 
     @Test
-    void planSaysWhatAReloadWouldCostAndDoesNothing() throws Exception {
+    void planReportsTheCostOfAReloadAndChangesNothing() throws Exception {
         run(FILE);
         Path other = Files.writeString(
                 directory.resolve("other.yaml"),

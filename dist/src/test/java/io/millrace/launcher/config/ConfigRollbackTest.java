@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a rollback says of settings over the file. */
+/** Tests the report of a rollback about settings over the file. */
 class ConfigRollbackTest {
     private static final String FILE_DIFFERS =
             "the file was not changed and differs from the running configuration (see millctl config diff); the next reload applies the file";
@@ -42,7 +42,7 @@ class ConfigRollbackTest {
     }
 
     @Test
-    void whatTheEarlierConfigurationHasIsNotCalledGone() {
+    void settingsOfTheEarlierConfigurationAreNotReportedAsRemoved() {
         assertEquals(
                 List.of(
                         FILE_DIFFERS,
@@ -52,7 +52,7 @@ class ConfigRollbackTest {
     }
 
     @Test
-    void withTheFileAllOfItIsGone() {
+    void rollbackReportsDroppedSavedValues() {
         assertEquals(
                 List.of("values from config set were dropped: cache.enabled, limits.connections"),
                 done(changes.rollback(1)).notes());

@@ -23,7 +23,10 @@ import java.util.concurrent.CompletionStage;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What {@code config set --save} writes into the file, what of the file it keeps, and when it leaves it alone. */
+/**
+ * Tests the text that {@code config set --save} writes into the file, the parts of the file that it keeps, and the
+ * files that it does not edit.
+ */
 class ConfigSaveTest extends ConfigChangesFixture {
     @Test
     void savesIntoTheFileAndKeepsTheRestOfIt() throws Exception {
@@ -41,7 +44,7 @@ class ConfigSaveTest extends ConfigChangesFixture {
         assertTrue(done(changes.reset(List.of())).settings().isEmpty(), "it is in the file, and not over it");
     }
 
-    /** Java reads attributes in the user's namespace alone; the access list is set and looked at from outside. */
+    /** Java reads only attributes in the namespace user; the access list is set and checked with other programs. */
     @Test
     void keepsTheAccessListAndTheAttributesOfTheFile() throws Exception {
         run(FILE);
@@ -53,7 +56,8 @@ class ConfigSaveTest extends ConfigChangesFixture {
         } catch (FileSystemException e) {
             abort("SKIPPED: this user can set no extended attributes on this file system: " + e.getMessage());
         }
-        // Owner r, user 12345 r, group r, mask r, others nothing: linux/posix_acl_xattr.h.
+        // The list grants r to the owner, user 12345 and the group, with mask r, and nothing to others:
+        // linux/posix_acl_xattr.h.
         String list = "0200000001000400ffffffff020004003930000004000400ffffffff10000400ffffffff20000000ffffffff";
         python("os.setxattr(sys.argv[1], 'system.posix_acl_access', bytes.fromhex('" + list + "'))");
 
@@ -98,7 +102,7 @@ class ConfigSaveTest extends ConfigChangesFixture {
     }
 
     @Test
-    void doesNotSaveIntoAFileThatIsNotWhatRuns() throws Exception {
+    void doesNotSaveIntoAFileThatDiffersFromTheRunningConfiguration() throws Exception {
         run(FILE);
         Files.writeString(file, FILE + "# more\n");
         assertNotSaved("has changed since it was loaded; reload first");
@@ -110,7 +114,7 @@ class ConfigSaveTest extends ConfigChangesFixture {
     }
 
     @Test
-    void doesNotSaveWhatTheCommandLineDecides() throws Exception {
+    void doesNotSaveSettingsOfTheCommandLine() throws Exception {
         run(FILE);
         changes.close();
         launch(Map.of("limits.connections", "7"));
@@ -190,7 +194,7 @@ class ConfigSaveTest extends ConfigChangesFixture {
     }
 
     @Test
-    void saysWhatIsWrongWithAFileThatCannotBeSaved() throws Exception {
+    void reportsTheProblemOfAFileThatCannotBeSaved() throws Exception {
         run(FILE);
         Files.delete(file);
         ReloadReport report = done(changes.set(Map.of("limits.connections", "3000"), true));

@@ -17,7 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 
-/** What {@code config set} puts over the file, how long it stays there, and what becomes of several at once. */
+/** Tests the values that {@code config set} puts over the file, their lifetime, and concurrent changes. */
 class ConfigSetTest extends ConfigChangesFixture {
     @Test
     void setsSeveralKeysAtOnceOverTheFile() throws Exception {
@@ -78,7 +78,7 @@ class ConfigSetTest extends ConfigChangesFixture {
     }
 
     @Test
-    void whatOnlyALauncherCanUseIsNotSetForAsLongAsThisOneLives() throws Exception {
+    void launcherSettingsAreNotSetWithoutSave() throws Exception {
         run(FILE);
         ReloadReport report = done(changes.set(Map.of("worker.event_loops", "3"), false));
         assertTrue(report.settings().get(0).detail().contains("add --save"), report::toString);
@@ -113,7 +113,7 @@ class ConfigSetTest extends ConfigChangesFixture {
     }
 
     @Test
-    void theNextLauncherKnowsNothingOfWhatWasSet() throws Exception {
+    void theNextLauncherHasNoneOfTheSettings() throws Exception {
         run(FILE);
         done(changes.set(Map.of("limits.connections", "2000"), false));
         changes.close();

@@ -14,7 +14,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is said of a file that was replaced, or was not. */
+/** Tests the result of a replaced and of an unchanged file. */
 class OperatorsFileTest {
     private static final String TEXT =
             "listen: ['127.0.0.1:0']\nremap: [{map: /, to: http://origin.example/}]\nlimits: {connections: 1000}\n";

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The rules of {@code run --domain}, for clients that reach the ports directly or through a port mapping. */
+/** Tests the rules of {@code run --domain}, for clients that reach the ports directly or through a port mapping. */
 class TlsSiteTest {
     private static List<String> rules(String plain, String secure) {
         String yaml = new TlsSite(List.of("www.example.com"), secure, null, true).yaml(List.of(plain), "http://o:1");

@@ -25,10 +25,13 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Which worker has a change: the one that runs takes it over, or another one takes its place and knows what this launcher expects. */
+/**
+ * Tests which worker applies a change: the running worker, or a new one that replaces it and has the settings that this
+ * launcher expects.
+ */
 class WorkerChangeTest extends ConfigChangesFixture {
     @Test
-    void rollsAWorkerForWhatOneCannotTakeOver() throws Exception {
+    void rollsAWorkerForSettingsThatNeedANewOne() throws Exception {
         run(FILE);
         ReloadReport report = done(changes.set(Map.of("cache.ram_size", "64MiB", "limits.connections", "5"), false));
 
@@ -37,7 +40,7 @@ class WorkerChangeTest extends ConfigChangesFixture {
     }
 
     @Test
-    void aPlanSaysHowLongARollTakes() throws Exception {
+    void aPlanContainsTheDurationOfARoll() throws Exception {
         run(FILE);
         Files.writeString(file, FILE.replace("1000", "2000"));
         assertEquals(List.of(), done(changes.plan(null)).notes(), "no roll");
@@ -53,7 +56,7 @@ class WorkerChangeTest extends ConfigChangesFixture {
     }
 
     @Test
-    void keepsWhatRanWhenTheNewWorkerDoesNotComeUp() throws Exception {
+    void keepsTheRunningWorkerWhenTheNewOneDoesNotStart() throws Exception {
         run(FILE);
         worker.obstacle = "the worker is starting; try again";
         ReloadReport report = done(changes.set(Map.of("cache.ram_size", "64MiB"), false));
@@ -66,7 +69,7 @@ class WorkerChangeTest extends ConfigChangesFixture {
     }
 
     @Test
-    void aRestartComesAfterTheChangeBeforeItAndTakesWhatThatMade() throws Exception {
+    void aRestartFollowsAnEarlierChangeAndUsesItsResult() throws Exception {
         run(FILE);
         worker.gate = new CompletableFuture<>();
         CompletionStage<ReloadReport> change = changes.set(Map.of("limits.connections", "2000"), false);
@@ -79,7 +82,7 @@ class WorkerChangeTest extends ConfigChangesFixture {
     }
 
     @Test
-    void aRestartThatFailsSaysWhy() throws Exception {
+    void aFailedRestartReportsTheReason() throws Exception {
         run(FILE);
         worker.obstacle = "the worker is starting; try again";
         Throwable failure = new WorkerRestart(changes, running, () -> WorkerStatus.NONE)
@@ -105,7 +108,10 @@ class WorkerChangeTest extends ConfigChangesFixture {
         assertEquals(1000, command.config().worker().heartbeatIntervalMillis(), "its patience is 10 s");
     }
 
-    /** They let nobody through to where it listens: that stays until it is restarted, and so does what they know of it. */
+    /**
+     * These settings do not give access to the admin address. It stays until the launcher is restarted, and so does the
+     * worker's knowledge of it.
+     */
     @Test
     void workersKnowWhereThisLauncherListens() throws Exception {
         Path token = Files.writeString(directory.resolve("token"), "0123456789abcdef");
@@ -139,7 +145,7 @@ class WorkerChangeTest extends ConfigChangesFixture {
     }
 
     @Test
-    void aWorkerThatDoesNotAnswerInTimeIsReplacedByOneThatHasTheChange() throws Exception {
+    void anUnresponsiveWorkerIsReplacedByOneWithTheChange() throws Exception {
         run(FILE);
         worker.late.set(1);
         ReloadReport report = done(changes.set(Map.of("limits.connections", "2000"), false));
@@ -151,7 +157,7 @@ class WorkerChangeTest extends ConfigChangesFixture {
     }
 
     @Test
-    void aWorkerThatDoesNotAnswerInTimeGoesBackWhereNoOtherComesUp() throws Exception {
+    void anUnresponsiveWorkerReturnsWhenNoOtherStarts() throws Exception {
         run(FILE);
         worker.late.set(1);
         worker.rollObstacle = "exited with status 1";
@@ -165,7 +171,7 @@ class WorkerChangeTest extends ConfigChangesFixture {
     }
 
     @Test
-    void whatIsNotKnownOfAWorkerIsNotCalledRejectedWithoutAWord() throws Exception {
+    void anUnknownResultOfAWorkerIsReported() throws Exception {
         run(FILE);
         worker.late.set(2);
         worker.rollObstacle = "exited with status 1";
@@ -189,7 +195,7 @@ class WorkerChangeTest extends ConfigChangesFixture {
                 Duration.ofSeconds(3), read(worker.rolled.remove()).worker().warmUpLimit());
     }
 
-    /** What drains does so in the time that holds when it begins, and not in that of its start. */
+    /** A drain uses the timeout that is in force when it begins, not the one at the start. */
     @Test
     void aWorkerDrainsInTheTimeThatHoldsThen() throws Exception {
         run(FILE);

@@ -11,7 +11,7 @@ class StopSignalsTest {
     private final StopSignals signals = new StopSignals(givenUp::incrementAndGet);
 
     @Test
-    void oneThatComesBeforeAnybodyHearsIsHeardThen() {
+    void aSignalBeforeTheListenerIsDeliveredToIt() {
         signals.came();
         assertEquals(0, heard.get());
         signals.hear(heard::incrementAndGet);
@@ -22,13 +22,13 @@ class StopSignalsTest {
     }
 
     @Test
-    void withoutOneNothingIsHeard() {
+    void withoutASignalNothingIsReported() {
         signals.hear(heard::incrementAndGet);
         assertEquals(0, heard.get());
     }
 
     @Test
-    void theSecondThatNobodyHearsEndsAStartThatHangs() {
+    void aSecondUnhandledSignalEndsAHangingStart() {
         signals.came();
         assertEquals(0, givenUp.get());
         signals.came();

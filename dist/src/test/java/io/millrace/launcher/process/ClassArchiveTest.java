@@ -61,7 +61,7 @@ class ClassArchiveTest {
     }
 
     @Test
-    void takesThePlaceOfThoseThatFitNoMore() throws IOException {
+    void replacesUnusableArchives() throws IOException {
         ClassArchive old = archive(List.of(), "17");
         Files.writeString(recording(old), "classes");
         old.settle(true);
@@ -113,7 +113,7 @@ class ClassArchiveTest {
     }
 
     @Test
-    void isThereNoMoreOnceAJvmHasCrashedWithIt() throws IOException {
+    void isDeletedAfterACrashOfAJvmWithIt() throws IOException {
         ClassArchive archive = archive(List.of(), "17");
         Files.writeString(recording(archive), "classes");
         archive.settle(true);
@@ -123,13 +123,13 @@ class ClassArchiveTest {
         assertFalse(archive.exists());
     }
 
-    /** As a package installs it: files of root, and a service of another user. */
+    /** As in an installed package: files of root, and a service of another user. */
     @Test
-    void isUsedNoMoreWhereItCannotBeRemovedUntilItIsRecordedAnew() throws IOException {
+    void isUnusedUntilANewRecordingWhenItCannotBeRemoved() throws IOException {
         ClassArchive archive = ClassArchive.in(packaged, directory, javaHome, List.of(), jar.toString(), "17", 17);
         Files.writeString(recording(archive), "classes");
         assertTrue(archive.settle(true));
-        // Root may remove any file, but no user a directory that is not empty.
+        // Root may remove any file, but no user may remove a directory that is not empty.
         Path name = Files.move(archive.file(), packaged.resolve("recorded"));
         Files.createDirectories(archive.file().resolve("not empty"));
         assertTrue(archive.discard("a worker crashed"));
@@ -153,7 +153,7 @@ class ClassArchiveTest {
     }
 
     @Test
-    void isRefusedByAJvmThatWasToldToUseItAndHasNotMappedIt() throws IOException {
+    void isRefusedByAJvmThatHasTheOptionButNoMapping() throws IOException {
         ClassArchive archive = archive(List.of(), "17");
         String option = archive.useOptions().get(0);
         String mapped = "7f00-7f01 r--p 0000 fd:00 1 " + archive.file() + "\n";
@@ -173,7 +173,7 @@ class ClassArchiveTest {
     }
 
     @Test
-    void aRecordingThatFailsOrComesSecondLeavesNothingBehind() throws IOException {
+    void aFailedOrSecondRecordingLeavesNoFiles() throws IOException {
         ClassArchive archive = archive(List.of(), "25");
         Path recording = recording(archive);
         Files.writeString(recording, "half");
@@ -195,7 +195,7 @@ class ClassArchiveTest {
     }
 
     @Test
-    void whatRecordingsOfDeadLaunchersLeftBehindGoes() throws IOException {
+    void filesOfInterruptedRecordingsAreDeleted() throws IOException {
         ClassArchive archive = archive(List.of(), "17");
         Path own = Files.writeString(recording(archive), "half");
         String name = own.getFileName().toString();

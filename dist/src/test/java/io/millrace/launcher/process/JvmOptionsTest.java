@@ -50,7 +50,7 @@ class JvmOptionsTest {
     }
 
     @Test
-    void namesFileAndLineOfWhatIsNoOption() throws IOException {
+    void namesFileAndLineOfAnInvalidOption() throws IOException {
         Files.writeString(conf.resolve("jvm.options"), "-Da=1\nXmx1g\n");
 
         IOException refused = assertThrows(IOException.class, () -> JvmOptions.read(conf, 17));

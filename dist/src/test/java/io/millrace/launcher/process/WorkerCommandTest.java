@@ -29,7 +29,7 @@ class WorkerCommandTest {
     }
 
     @Test
-    void theHeapGrowsWithWhatIsToBeInRam() throws IOException {
+    void theHeapGrowsWithTheRamTier() throws IOException {
         assertTrue(line(config().set("cache.ram_size", "8GiB")).contains("-Xmx1536m"));
     }
 
@@ -61,7 +61,7 @@ class WorkerCommandTest {
     }
 
     @Test
-    void mallocIsToldUnlessTheOperatorSaysOtherwise() {
+    void mallocIsConfiguredUnlessTheOperatorDidSo() {
         Map<String, String> environment = new HashMap<>(Map.of("MALLOC_ARENA_MAX", "1"));
         WorkerCommand.tellMalloc(environment);
         assertEquals(Map.of("MALLOC_ARENA_MAX", "1", "MALLOC_MMAP_THRESHOLD_", "524288"), environment);

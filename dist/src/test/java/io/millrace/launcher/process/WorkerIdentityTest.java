@@ -40,7 +40,7 @@ class WorkerIdentityTest {
         assertEquals(2_000_000_000, survivor.heartbeatTimeoutNanos());
     }
 
-    /** The JDK makes it of the time of the boot, which moves with the clock. */
+    /** The JDK computes the start time from the boot time, which moves with the clock. */
     @Test
     @EnabledOnOs(OS.LINUX)
     void findsTheProcessAlsoWhenTheClockWasSetMeanwhile() {
@@ -64,7 +64,7 @@ class WorkerIdentityTest {
     }
 
     @Test
-    void findsWhatALauncherOfAnEarlierVersionHasWritten() throws IOException {
+    void readsTheFileOfAnEarlierLauncher() throws IOException {
         ProcessHandle own = ProcessHandle.current();
         Files.writeString(file, own.pid() + " 7 " + own.info().startInstant().orElseThrow() + "\n");
 

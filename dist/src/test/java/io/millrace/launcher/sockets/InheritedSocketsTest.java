@@ -22,13 +22,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Sockets of this process stand in for those of a service manager. */
+/** Sockets of this process are used in place of sockets of a service manager. */
 class InheritedSocketsTest {
     private static final int LOOPS = 3;
     private static final int IPPROTO_IPV6 = 41;
     private static final int IPV6_V6ONLY = 26;
 
-    /** What Netty makes for any family, for one. */
+    /** A socket factory for one address family, instead of Netty's for both. */
     private static final class OfFamily extends Socket {
         OfFamily(SocketProtocolFamily family) {
             super(newSocketStream0(family));
@@ -49,7 +49,7 @@ class InheritedSocketsTest {
         ListeningSockets.closeAll(made);
     }
 
-    /** On a port that the first of them gets from the system. */
+    /** Returns sockets on a port that the system chooses for the first of them. */
     private Socket listening(SocketProtocolFamily family, String ip, boolean onlyIpv6) throws IOException {
         Socket socket = new OfFamily(family);
         made.add(socket);
@@ -107,7 +107,7 @@ class InheritedSocketsTest {
     }
 
     @Test
-    void whatAnEarlierWorkerHasGivenBackIsClosed() throws Exception {
+    void socketsReturnedByAnEarlierWorkerAreClosed() throws Exception {
         Socket passed = listening(SocketProtocolFamily.INET, "127.0.0.1", false);
         Socket held = listening(SocketProtocolFamily.INET6, "::1", false);
         ListenerSockets listener = new ListenerSockets("127.0.0.1:" + port, "127.0.0.1:" + port, LOOPS);

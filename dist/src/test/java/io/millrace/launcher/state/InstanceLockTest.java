@@ -43,7 +43,7 @@ class InstanceLockTest {
         }
     }
 
-    /** The lock is the kernel's; only who has it cannot be read there. */
+    /** The lock is held in the kernel; only its owner cannot be read on a full disk. */
     @Test
     @EnabledOnOs(OS.LINUX)
     void locksOnAFullDiskToo() {

@@ -76,7 +76,7 @@ class StateDirectoryTest {
         assertTrue(Files.isDirectory(state.log()));
     }
 
-    /** Whatever umask the launcher was started with. */
+    /** The result does not depend on the umask of the launcher. */
     @ParameterizedTest
     @CsvSource({"0640, rwxr-x---", "0600, rwx------", "0644, rwxr-xr-x", "0660, rwxrwx---"})
     void makesDirectoriesOfTheModeThatIsConfigured(String mode, String expected) throws Exception {

@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Storage that another process has open stops the start. */
+/** Tests that storage which another process has open prevents the start. */
 class StorageOwnersTest {
     @TempDir
     Path directory;
@@ -44,7 +44,7 @@ class StorageOwnersTest {
             LaunchException refused = assertThrows(LaunchException.class, () -> StorageOwners.checkFree(config, 1));
             String expected = cache + " is in use by another process (pid " + owner.pid() + " on host here)";
             assertTrue(refused.getMessage().startsWith(expected), refused::getMessage);
-            // The worker that this launcher takes over.
+            // This is the worker that the launcher takes over.
             assertDoesNotThrow(() -> StorageOwners.checkFree(config, owner.pid()));
         } finally {
             assertTrue(owner.destroyForcibly().waitFor(30, TimeUnit.SECONDS));

@@ -52,7 +52,7 @@ class ReloadingTest {
         return answer;
     }
 
-    /** The number of what the worker has just been sent. */
+    /** Returns the number of the reload that the worker has just received. */
     private long sent() {
         return ((ControlMessage.Reload) control.readOutbound()).request();
     }
@@ -67,7 +67,7 @@ class ReloadingTest {
     }
 
     @Test
-    void anAnswerThatComesLateIsNotTakenForTheAnswerToTheNextRequest() {
+    void aLateAnswerIsNotUsedForTheNextRequest() {
         CompletableFuture<List<SettingChange>> first = ask("one");
         long late = sent();
         passTheTimeout();
@@ -98,7 +98,7 @@ class ReloadingTest {
     }
 
     @Test
-    void whatTheWorkerRejectsItHasNotTakenOver() {
+    void rejectedSettingsAreNotApplied() {
         CompletableFuture<List<SettingChange>> answer = ask("one");
         answers(sent(), REJECTED);
 

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A roll, step by step: the processes are any, their words are canned. */
+/** Tests a roll step by step, with arbitrary processes and canned messages. */
 @Timeout(60)
 class RolloverTest {
     private static final ControlMessage READY = new ControlMessage.Ready("epoll", "none", "17");
@@ -54,7 +54,7 @@ class RolloverTest {
     private WorkerPlan plan;
     private Canned old;
 
-    /** A process that does nothing, and what the launcher has sent to it. */
+    /** An idle process, and the messages that the launcher has sent to it. */
     private final class Canned {
         final Process process;
         final EmbeddedChannel control = new EmbeddedChannel();
@@ -133,7 +133,7 @@ class RolloverTest {
         return supervisor.roll(plan, 5);
     }
 
-    /** The candidate of a roll, connected and told to warm up. */
+    /** Returns the candidate of a roll, connected and ordered to warm up. */
     private Canned warming() {
         Canned candidate = next().connect();
         ControlMessage.Assignment assignment = (ControlMessage.Assignment) candidate.told();
@@ -141,7 +141,7 @@ class RolloverTest {
         return candidate.says(new ControlMessage.WarmingUp(TimeUnit.SECONDS.toNanos(20)));
     }
 
-    /** The candidate of a roll, told to serve while the old worker answers on. */
+    /** Returns the candidate of a roll, ordered to serve while the old worker still answers. */
     private Canned opening() {
         Canned candidate = warming().says(new ControlMessage.Standby());
         assertEquals(new ControlMessage.Release(), old.told());

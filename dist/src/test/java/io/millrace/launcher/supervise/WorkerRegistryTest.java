@@ -44,7 +44,7 @@ class WorkerRegistryTest {
         public void killed(WorkerProcess worker) {}
     };
 
-    /** Runs a shell in the place of a worker. */
+    /** Runs a shell in place of a worker. */
     private final class Shell implements WorkerStarter {
         private final String command;
         private Process started;
@@ -65,7 +65,9 @@ class WorkerRegistryTest {
         }
     }
 
-    /** @param ready whether the worker becomes ready before the command goes on past reading its input */
+    /**
+     * @param ready true if the worker becomes ready before the command continues after reading its input
+     */
     private String exitOf(String command, boolean ready) throws Exception {
         WorkerRegistry workforce =
                 new WorkerRegistry(loop, new ControlPaths(directory), TimeUnit.SECONDS.toNanos(60), listener);
@@ -89,7 +91,7 @@ class WorkerRegistryTest {
     }
 
     @Test
-    void whatMakesStartsFasterIsDistrustedWhenAJvmCrashesBeforeItIsReady() throws Exception {
+    void theArchiveIsDiscardedAfterACrashDuringTheStart() throws Exception {
         assertEquals("was killed by signal 6", exitOf("kill -ABRT $$", false));
         assertEquals(1, distrusted.get());
     }

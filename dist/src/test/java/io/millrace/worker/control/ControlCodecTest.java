@@ -59,12 +59,12 @@ class ControlCodecTest {
 
     @ParameterizedTest
     @MethodSource("messages")
-    void readsBackWhatItWrote(ControlMessage message) {
+    void readsItsOwnOutput(ControlMessage message) {
         EmbeddedChannel out = channel();
         out.writeOutbound(message);
         EmbeddedChannel in = channel();
         ByteBuf frame = out.readOutbound();
-        // One byte at a time: frames arrive as the kernel likes.
+        // One byte at a time, because frames arrive in arbitrary pieces.
         while (frame.isReadable()) {
             in.writeInbound(frame.readRetainedSlice(1));
         }

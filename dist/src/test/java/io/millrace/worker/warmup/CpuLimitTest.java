@@ -27,7 +27,7 @@ class CpuLimitTest {
     }
 
     @Test
-    void countsWhatOtherThreadsUseInAPause() {
+    void countsMemoryOfOtherThreadsDuringAPause() {
         CpuLimit limit = limit(1);
         now += 100 * MILLI;
         used += 200 * MILLI;
@@ -38,7 +38,7 @@ class CpuLimitTest {
     }
 
     @Test
-    void savesNoMoreThanAMoment() {
+    void accumulatesLittleUnusedTime() {
         CpuLimit limit = limit(1);
         now += 60_000 * MILLI;
         assertEquals(0, limit.pauseNanos());

@@ -85,7 +85,7 @@ class WarmUpTest {
     }
 
     @Test
-    void saysWhatFailed() throws IOException {
+    void reportsTheFailure() throws IOException {
         Path file = Files.writeString(directory.resolve("warm-up"), "in the way");
         try (WarmUp warmUp = WarmUp.start(plan(LONG, ProxyConfig.defaults()))) {
             WarmUpReport report = warmUp.finished().join();
@@ -96,7 +96,7 @@ class WarmUpTest {
 
     @Test
     void givesBackFilesThreadsDescriptorsAndMemory() throws IOException {
-        // Classes and files that the JVM loads once stay.
+        // Classes and files that the JVM loads once remain.
         try (WarmUp first = WarmUp.start(plan(LONG, ProxyConfig.defaults()))) {
             awaitLoad(first);
         }
@@ -118,7 +118,7 @@ class WarmUpTest {
         }
     }
 
-    /** Without Netty's own pool, whose few chunks stay for whoever allocates next. */
+    /** Without Netty's own pool, whose few chunks remain for later allocations. */
     private static long directMemory() {
         return PlatformDependent.usedDirectMemory()
                 - PooledByteBufAllocator.DEFAULT.metric().usedDirectMemory();
@@ -181,7 +181,7 @@ class WarmUpTest {
                         .statusCode());
     }
 
-    /** Counters of requests, stored responses and log lines. */
+    /** Returns counters of requests, stored responses and log lines. */
     private static List<String> counted(ProxyServer proxy) {
         return proxy.metricsText()
                 .lines()

@@ -75,7 +75,7 @@ public final class AccessRules {
                 SubjectField.of(config.tls().clientSubjectField()));
     }
 
-    /** Whether there are filters. Without filters, {@link #denial} need not be called. */
+    /** Returns true if there are filters. Without filters, {@link #denial} need not be called. */
     public boolean hasFilters() {
         return filters.isAny();
     }
@@ -124,7 +124,7 @@ public final class AccessRules {
         return purges;
     }
 
-    /** Whether the address belongs to a trusted proxy, whose forwarding fields are used. */
+    /** Returns true if the address belongs to a trusted proxy, whose forwarding fields are used. */
     public boolean isTrusted(@Nullable InetAddress address) {
         if (address != null) {
             for (AddressRange range : trusted) {
@@ -137,8 +137,8 @@ public final class AccessRules {
     }
 
     /**
-     * Whether the client's request is protected by TLS as https requires (RFC 9110 s7.4). Either this connection uses
-     * TLS, or a trusted proxy reports https.
+     * Returns true if the client's request is protected by TLS as https requires (RFC 9110 s7.4). Either this
+     * connection uses TLS, or a trusted proxy reports https.
      *
      * @param client the connection of the request
      */
@@ -148,8 +148,8 @@ public final class AccessRules {
     }
 
     /**
-     * Whether the field is withheld from the origin. Forwarding fields of untrusted clients are not forwarded. Fields
-     * that this proxy writes itself are never copied.
+     * Returns true if the field is withheld from the origin. Forwarding fields of untrusted clients are not forwarded.
+     * Fields that this proxy writes itself are never copied.
      */
     public boolean isWithheld(FieldSection fields, int line, boolean fromTrusted) {
         if (subject != null && subject.isNameOf(fields, line)) {
@@ -167,9 +167,9 @@ public final class AccessRules {
     }
 
     /**
-     * Whether the field names a URL that differs from the origin request, because the rule's cache keys contain another
-     * URL. Such a field is not forwarded, even from a trusted proxy. Otherwise one client's URL would determine the
-     * response for all others.
+     * Returns true if the field names a URL that differs from the origin request, because the rule's cache keys contain
+     * another URL. Such a field is not forwarded, even from a trusted proxy. Otherwise one client's URL would determine
+     * the response for all others.
      *
      * @param otherHost whether the origin receives another host than the client's
      */
@@ -184,7 +184,10 @@ public final class AccessRules {
         }
     }
 
-    /** Whether this is the field with the subject. A response that varies by it is for the owner of one certificate. */
+    /**
+     * Returns true if this is the field with the subject. A response that varies by it is for the owner of one
+     * certificate.
+     */
     public boolean isSubject(FieldName name) {
         return subject != null && subject.isLike(name);
     }

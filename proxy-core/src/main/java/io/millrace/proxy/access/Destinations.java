@@ -31,7 +31,7 @@ public final class Destinations {
         this.ownPorts = ownPorts;
     }
 
-    /** Whether a connection to the address and port is allowed. */
+    /** Returns true if a connection to the address and port is allowed. */
     public boolean allow(IpAddress address, int port) {
         IpAddress within = embedded(address);
         return isAllowed(address)
@@ -48,7 +48,7 @@ public final class Destinations {
         return ownPorts.contains(port) && (own.contains(address) || isLoopbackOrNone(address));
     }
 
-    /** Whether the address is loopback or unspecified. All of these reach this machine. */
+    /** Returns true if the address is loopback or unspecified. All of these reach this machine. */
     static boolean isLoopbackOrNone(IpAddress address) {
         return address.isV4()
                 ? address.v4() >>> 24 == 127 || address.v4() == 0

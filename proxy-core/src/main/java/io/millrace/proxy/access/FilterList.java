@@ -82,8 +82,8 @@ final class FilterList {
         }
 
         /**
-         * Whether the set contains the address. An unknown address is in the set of a denying filter, but not of an
-         * allowing one.
+         * Returns true if the set contains the address. An unknown address is in the set of a denying filter, but not
+         * of an allowing one.
          */
         private boolean isIn(@Nullable AddressSet addresses, @Nullable IpAddress address) {
             if (addresses == null) {

@@ -27,13 +27,13 @@ public final class ForwardAccess {
     /**
      * Returns the rights of a configuration.
      *
-     * @param built the configuration of the open listeners, which later configurations do not change
+     * @param startConfig the configuration at start, which determines the listeners
      * @param own the addresses of this machine, which are read if forwarding is enabled
      */
-    public static ForwardAccess of(ProxyConfig config, ProxyConfig built, OwnAddresses own) {
+    public static ForwardAccess of(ProxyConfig config, ProxyConfig startConfig, OwnAddresses own) {
         ForwardProxyConfig forward = config.forwardProxy();
         Set<Integer> ports = new HashSet<>();
-        for (ProxyConfig each : List.of(config, built)) {
+        for (ProxyConfig each : List.of(config, startConfig)) {
             each.listeners().forEach(listener -> ports.add(listener.address().port()));
             ListenAddress admin = each.admin().listen();
             if (admin != null) {
@@ -46,17 +46,17 @@ public final class ForwardAccess {
         return new ForwardAccess(forward, new Destinations(forward, own, Set.copyOf(ports)));
     }
 
-    /** Whether forwarding is enabled. */
+    /** Returns true if forwarding is enabled. */
     public boolean isEnabled() {
         return enabled;
     }
 
-    /** Whether the client may be forwarded; false for an unknown client. */
+    /** Returns true if requests of the client may be forwarded; false for an unknown client. */
     public boolean isClient(@Nullable IpAddress client) {
         return enabled && clients.contains(client);
     }
 
-    /** Whether CONNECT to the port is allowed. */
+    /** Returns true if CONNECT to the port is allowed. */
     public boolean isConnectPort(int port) {
         return connectPorts.contains(port);
     }

@@ -13,8 +13,9 @@ final class ForwardedScheme {
     private ForwardedScheme() {}
 
     /**
-     * Whether the fields contain the scheme https and no other. The client itself may have sent members before the last
-     * one, so that any other scheme in them makes the result false. The last element of Forwarded must have a scheme.
+     * Returns true if the fields contain the scheme https and no other. The client itself may have sent members before
+     * the last one, so that any other scheme in them makes the result false. The last element of Forwarded must have a
+     * scheme.
      */
     static boolean isHttps(FieldSection fields) {
         boolean named = false;

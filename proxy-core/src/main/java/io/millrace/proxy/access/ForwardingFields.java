@@ -91,7 +91,7 @@ final class ForwardingFields {
 
     private ForwardingFields() {}
 
-    /** Whether the line is a forwarding field. */
+    /** Returns true if the line is a forwarding field. */
     static boolean contains(FieldSection fields, int line) {
         byte[] bytes = fields.bytes();
         int from = fields.nameStart(line);
@@ -105,12 +105,12 @@ final class ForwardingFields {
         return beginsWithOne(BEGINNINGS[slot], bytes, from, to);
     }
 
-    /** Whether the line contains the host that the client requested. */
+    /** Returns true if the line contains the host that the client requested. */
     static boolean tellsHost(FieldSection fields, int line) {
         return beginsWithOne(OF_HOST, fields, line);
     }
 
-    /** Whether the line contains the path or the query that the client requested. */
+    /** Returns true if the line contains the path or the query that the client requested. */
     static boolean tellsUrl(FieldSection fields, int line) {
         return beginsWithOne(OF_URL, fields, line);
     }

@@ -70,7 +70,7 @@ public final class SelfDetection implements Predicate<RuleUrl> {
         return false;
     }
 
-    /** Whether the listen address is loopback. This machine's name does not lead to such a listener. */
+    /** Returns true if the listen address is loopback. This machine's name does not lead to such a listener. */
     private static boolean isLoopback(@Nullable String ip) {
         byte[] bytes = ip == null ? null : NetUtil.createByteArrayFromIpAddressString(ip);
         IpAddress address = bytes == null ? null : IpAddress.of(bytes);

@@ -41,7 +41,7 @@ final class SubjectField {
         return c == '_' ? '-' : FieldLexer.lower(c);
     }
 
-    /** Whether a line has this name. */
+    /** Returns true if a line has this name. */
     boolean isNameOf(FieldSection fields, int line) {
         return isLike(fields.bytes(), fields.nameStart(line), fields.nameEnd(line));
     }

@@ -62,8 +62,8 @@ public record AcmeRecord(
     }
 
     /**
-     * Whether an order may begin: the renewal time has come or there is no certificate, and the pause after a failure
-     * has ended.
+     * Returns true if an order may begin: the renewal time has come or there is no certificate, and the pause after a
+     * failure has ended.
      */
     public boolean isDue(long nowSeconds) {
         return renewalSeconds <= nowSeconds && retrySeconds <= nowSeconds;

@@ -64,7 +64,7 @@ public final class CertificateRequests {
         this.look = look;
     }
 
-    /** Whether a certificate on demand is possible for the name in a handshake. */
+    /** Returns true if a certificate on demand is possible for the name in a handshake. */
     public static boolean isPossible(@Nullable AcmeConfig config, @Nullable String name) {
         return config != null
                 && config.onDemand() != null

@@ -85,7 +85,9 @@ public final class ChallengeAnswers {
         }
     }
 
-    /** Whether the text is a token in base64url (RFC 8555 section 8.3), which cannot lead out of the directory. */
+    /**
+     * Returns true if the text is a token in base64url (RFC 8555 section 8.3), which cannot lead out of the directory.
+     */
     private static boolean isToken(String text) {
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);

@@ -53,7 +53,7 @@ public final class CacheGroups {
         return hashes.length == 0 ? Invalidations.NO_GROUPS : hashes;
     }
 
-    /** Whether the response lists more groups than the limit. */
+    /** Returns true if the response lists more groups than the limit. */
     public static boolean areTooMany(FieldSection fields) {
         return fields.contains(CACHE_GROUPS) && strings(fields, CACHE_GROUPS).size() > GROUPS_MAX;
     }

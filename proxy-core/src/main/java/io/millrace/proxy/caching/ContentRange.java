@@ -62,12 +62,12 @@ public record ContentRange(long first, long last, long length) {
         return last + 1;
     }
 
-    /** Whether the part is the whole content. */
+    /** Returns true if the part is the whole content. */
     public boolean isWhole() {
         return first == 0 && end() == length;
     }
 
-    /** Whether the part contains all bytes of {@code [from, to)}. */
+    /** Returns true if the part contains all bytes of {@code [from, to)}. */
     public boolean covers(long from, long to) {
         return first <= from && to <= end();
     }

@@ -16,7 +16,7 @@ public final class CookieRule {
 
     private CookieRule() {}
 
-    /** Whether the response to the request may be stored. */
+    /** Returns true if the response to the request may be stored. */
     public static boolean allows(
             StoringRules.CookiePolicy policy, RequestHead request, ResponseHead response, CacheControl control) {
         if (policy == StoringRules.CookiePolicy.ALL) {
@@ -30,7 +30,7 @@ public final class CookieRule {
         return allows(policy, flags(fields, control));
     }
 
-    /** Whether the stored response may answer the request. With the policy {@code ALL} no field is read. */
+    /** Returns true if the stored response may answer the request. With the policy {@code ALL} no field is read. */
     public static boolean allows(StoringRules.CookiePolicy policy, RequestHead request, StoredHead stored) {
         return policy == StoringRules.CookiePolicy.ALL
                 || (!stored.hasSetCookie() && !request.fields().contains(FieldName.COOKIE))
@@ -49,7 +49,7 @@ public final class CookieRule {
         };
     }
 
-    /** Whether the response gets no heuristic lifetime, since it may be specific to one user. */
+    /** Returns true if the response gets no heuristic lifetime, since it may be specific to one user. */
     static boolean withholdsGuess(LifetimeRules.GuessedWithCookies policy, RequestHead request, FieldSection response) {
         if (policy == LifetimeRules.GuessedWithCookies.ALL) {
             return false;
@@ -62,8 +62,8 @@ public final class CookieRule {
     }
 
     /**
-     * Whether the content may be text, such as pages or data about a user: {@code text/*}, all JSON and XML types, and
-     * content without a Content-Type. Images are not text.
+     * Returns true if the content may be text, such as pages or data about a user: {@code text/*}, all JSON and XML
+     * types, and content without a Content-Type. Images are not text.
      */
     private static boolean mayBeText(FieldSection fields) {
         int line = fields.find(FieldName.CONTENT_TYPE);

@@ -127,7 +127,7 @@ public record Freshness(long lifetimeSeconds, LifetimeSource source) {
         return new Freshness(bounded, LifetimeSource.HEURISTIC);
     }
 
-    /** Whether the response may get a heuristic lifetime (RFC 9111 s4.2.2). */
+    /** Returns true if the response may get a heuristic lifetime (RFC 9111 s4.2.2). */
     private static boolean isGuessed(ResponseHead response, CacheControl control) {
         return StatusCodes.isHeuristicallyCacheable(response.status()) || control.isPublic();
     }

@@ -29,7 +29,7 @@ public final class Invalidation {
         return invalid;
     }
 
-    /** Whether the response is a non-error response to an unsafe method. */
+    /** Returns true if the response is a non-error response to an unsafe method. */
     static boolean isInvalidating(RequestHead request, ResponseHead response) {
         return !request.method().isSafe()
                 && request.target().form() != TargetUri.Form.AUTHORITY

@@ -22,7 +22,7 @@ public record KeyRules(
     /** Keys are the client's URL; only Vary selects. */
     public static final KeyRules PLAIN = new KeyRules(QueryRule.WHOLE, null, Variance.NONE, -1, false);
 
-    /** Whether keys are clients' URLs without changes. */
+    /** Returns true if keys are clients' URLs without changes. */
     public boolean isPlain() {
         return query.isWhole() && host == null && generation < 0;
     }

@@ -72,7 +72,7 @@ public record LifetimeRules(
      */
     public record NegativeCaching(boolean enabled, long lifetimeSeconds, StatusSet statuses) {
 
-        /** Whether negative caching applies to a response with that status. */
+        /** Returns true if negative caching applies to a response with that status. */
         public boolean covers(int status) {
             return enabled && statuses.contains(status);
         }
@@ -137,7 +137,7 @@ public record LifetimeRules(
                         stored.initialAgeMillis());
     }
 
-    /** Whether these rules override the lifetime of a stored response. */
+    /** Returns true if these rules override the lifetime of a stored response. */
     public boolean isForced(StoredHead stored) {
         boolean guessed = StatusCodes.isHeuristicallyCacheable(stored.status());
         return forced.holds(stored.lifetimeSource(), guessed, stored.status());

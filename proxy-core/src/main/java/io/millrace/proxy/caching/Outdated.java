@@ -50,7 +50,7 @@ public enum Outdated {
         return detail;
     }
 
-    /** Whether the response may be used once the origin has confirmed it. */
+    /** Returns true if the response may be used once the origin has confirmed it. */
     public boolean isSoft() {
         return soft;
     }

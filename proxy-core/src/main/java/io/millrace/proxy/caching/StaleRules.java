@@ -49,7 +49,7 @@ public record StaleRules(
             Bounds.notNegative(microSeconds, "microSeconds");
         }
 
-        /** Whether a response with this lifetime may still be served when stale for this long. */
+        /** Returns true if a response with this lifetime may still be served when stale for this long. */
         public boolean covers(long lifetimeSeconds, long staleSeconds) {
             long stretched = Math.min((long) (lifetimeSeconds * (stretch - 1)), stretchMaxSeconds);
             return staleSeconds < Math.max(stretched, microSeconds);
@@ -66,7 +66,7 @@ public record StaleRules(
      */
     public record NegativeRevalidating(boolean enabled, long lifetimeSeconds, StatusSet statuses) {
 
-        /** Whether a response with that status counts as a failure of the origin. */
+        /** Returns true if a response with that status counts as a failure of the origin. */
         public boolean covers(int status) {
             return enabled && statuses.contains(status);
         }
@@ -104,10 +104,10 @@ public record StaleRules(
         return holds(saidSeconds, ifErrorSeconds, forcedIfErrorSeconds);
     }
 
-    private static long holds(long said, long without, long forced) {
+    private static long holds(long explicit, long without, long forced) {
         if (forced > 0) {
             return forced;
         }
-        return said == StoredHead.UNKNOWN && without > 0 ? without : said;
+        return explicit == StoredHead.UNKNOWN && without > 0 ? without : explicit;
     }
 }

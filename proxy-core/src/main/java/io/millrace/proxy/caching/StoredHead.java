@@ -198,7 +198,7 @@ public final class StoredHead {
         return new StoredHeadBuilder().copy(this).expires(epochSeconds).build();
     }
 
-    /** Whether this is a Vary marker and no response. */
+    /** Returns true if this is a Vary marker and no response. */
     public boolean isVaryMarker() {
         return varyMarker;
     }
@@ -251,7 +251,8 @@ public final class StoredHead {
     }
 
     /**
-     * Whether the current age is below the freshness lifetime. Reuse has further conditions, such as {@code no-cache}.
+     * Returns true if the current age is below the freshness lifetime. Reuse has further conditions, such as
+     * {@code no-cache}.
      */
     public boolean isFresh(long nowMillis) {
         return lifetimeSeconds > currentAgeSeconds(nowMillis);
@@ -267,7 +268,7 @@ public final class StoredHead {
         return lastModifiedSeconds;
     }
 
-    /** Whether there is a valid Last-Modified. */
+    /** Returns true if there is a valid Last-Modified. */
     public boolean hasLastModified() {
         return lastModifiedSeconds != HttpDates.INVALID;
     }
@@ -291,7 +292,7 @@ public final class StoredHead {
         return etagEnd;
     }
 
-    /** Whether the response has a validator for conditional requests. */
+    /** Returns true if the response has a validator for conditional requests. */
     public boolean hasValidator() {
         return hasEntityTag() || hasLastModified();
     }
@@ -301,27 +302,27 @@ public final class StoredHead {
         return contentLength;
     }
 
-    /** Whether {@code must-revalidate} forbids stale serving (RFC 9111 s5.2.2.2). */
+    /** Returns true if {@code must-revalidate} forbids stale serving (RFC 9111 s5.2.2.2). */
     public boolean isMustRevalidate() {
         return (flags & MUST_REVALIDATE) != 0;
     }
 
-    /** Whether {@code proxy-revalidate} forbids stale serving (RFC 9111 s5.2.2.8). */
+    /** Returns true if {@code proxy-revalidate} forbids stale serving (RFC 9111 s5.2.2.8). */
     public boolean isProxyRevalidate() {
         return (flags & PROXY_REVALIDATE) != 0;
     }
 
-    /** Whether {@code no-cache} requires validation at every use (RFC 9111 s5.2.2.4). */
+    /** Returns true if {@code no-cache} requires validation at every use (RFC 9111 s5.2.2.4). */
     public boolean isNoCache() {
         return (flags & NO_CACHE) != 0;
     }
 
-    /** Whether the response has {@code public}. */
+    /** Returns true if the response has {@code public}. */
     public boolean isPublic() {
         return (flags & PUBLIC) != 0;
     }
 
-    /** Whether the response was received with Set-Cookie, even if the field is not stored. */
+    /** Returns true if the response was received with Set-Cookie, even if the field is not stored. */
     public boolean hasSetCookie() {
         return (flags & SET_COOKIE) != 0;
     }
@@ -387,7 +388,7 @@ public final class StoredHead {
         return varyValues;
     }
 
-    /** Whether a request has the same values of the Vary fields as the request that this response answered. */
+    /** Returns true if a request has the same values of the Vary fields as the request that this response answered. */
     public boolean selects(FieldSection requestFields) {
         return variance.matches(varyValues, requestFields);
     }
@@ -425,8 +426,8 @@ public final class StoredHead {
     }
 
     /**
-     * Whether the fields include Location, Content-Location or Set-Cookie. The result is cached, since reverse-map
-     * rules need it at every hit.
+     * Returns true if the fields include Location, Content-Location or Set-Cookie. The result is cached, since
+     * reverse-map rules need it at every hit.
      */
     public boolean hasUrlFields() {
         int known = urlFieldsFound;

@@ -253,8 +253,8 @@ final class StoredHeadBuilder {
     }
 
     /**
-     * Whether Set-Cookie is stored. Requires that the origin explicitly permits reuse without validation, or that the
-     * configuration ignores cookies for caching.
+     * Returns true if Set-Cookie is stored. Requires that the origin explicitly permits reuse without validation, or
+     * that the configuration ignores cookies for caching.
      */
     private boolean sharesCookies(CacheSettings settings) {
         boolean meant = lifetimeSource.isExplicit()

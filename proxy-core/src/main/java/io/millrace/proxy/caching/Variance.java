@@ -96,7 +96,7 @@ public final class Variance {
         return names.isEmpty() && cookies.isEmpty() && !isAny;
     }
 
-    /** Whether the response matches no later request. */
+    /** Returns true if the response matches no later request. */
     public boolean isAny() {
         return isAny;
     }
@@ -133,7 +133,7 @@ public final class Variance {
         return all;
     }
 
-    /** Whether the other variance contains all selectors of this one. */
+    /** Returns true if the other variance contains all selectors of this one. */
     public boolean isWithin(Variance other) {
         return !isAny && !other.isAny && other.names.containsAll(names) && other.cookies.containsAll(cookies);
     }
@@ -192,7 +192,7 @@ public final class Variance {
         all.writeBytes(value.toByteArray());
     }
 
-    /** Whether a request has the values that {@link #valuesOf} returned for another request. */
+    /** Returns true if a request has the values that {@link #valuesOf} returned for another request. */
     public boolean matches(byte[] values, FieldSection requestFields) {
         return !isAny && (isNone() || Arrays.equals(values, valuesOf(requestFields)));
     }

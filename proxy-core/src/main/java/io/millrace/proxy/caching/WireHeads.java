@@ -55,12 +55,12 @@ public final class WireHeads {
         return wire;
     }
 
-    /** Whether a field is never stored: the fields of RFC 9111 s3.1, and Age. */
+    /** Returns true if a field is never stored: the fields of RFC 9111 s3.1, and Age. */
     public static boolean isNeverStored(FieldSection fields, int line) {
         return isOneOf(fields, line, StoredHeadBuilder.NOT_STORED);
     }
 
-    /** Whether a field line has one of the names. */
+    /** Returns true if a field line has one of the names. */
     public static boolean isOneOf(FieldSection fields, int line, FieldName[] names) {
         for (FieldName name : names) {
             if (fields.isNamed(line, name)) {

@@ -164,7 +164,7 @@ public final class RemapChecks {
     public void warn(ProxyConfig config) {
         for (RemapRuleConfig rule : config.remap()) {
             String host = String.valueOf(rule.to().host());
-            if (rule.verb().isForward() && rule.verb().isRegex() && letsClientsChoose(host)) {
+            if (rule.verb().isForward() && rule.verb().isRegex() && endsWithClientText(host)) {
                 warn(
                         rule,
                         "to",
@@ -176,8 +176,8 @@ public final class RemapChecks {
         }
     }
 
-    /** Whether the host name ends with text from the client's URL: then clients can choose any domain. */
-    private static boolean letsClientsChoose(String host) {
+    /** Returns true if the host name ends with text from the client's URL: then clients can choose any domain. */
+    private static boolean endsWithClientText(String host) {
         return host.length() >= 2 && HostTemplate.isSubstitution(host, host.length() - 2);
     }
 

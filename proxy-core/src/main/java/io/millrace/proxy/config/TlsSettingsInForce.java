@@ -17,8 +17,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The TLS settings in force for a certificate's names on each listening address. Each setting has the configuration
- * section that sets it. Stateless.
+ * Computes the TLS settings in force for a certificate's names on each listening address, and the configuration section
+ * that sets each. Stateless.
  */
 public final class TlsSettingsInForce {
     private TlsSettingsInForce() {}
@@ -39,14 +39,14 @@ public final class TlsSettingsInForce {
      * Returns every setting in force for the names of a certificate, with its source. Settings left to the TLS library
      * are omitted.
      *
-     * @param element index in {@code tls.certificates}; an index without an element for an automatic certificate
+     * @param element index in {@code tls.certificates}; for an automatic certificate at least the number of elements
      * @param own certificate file of a single listening address; null for a certificate that addresses share
      */
     public static List<Setting> of(ProxyConfig config, int element, @Nullable Path own) {
         ConfigValues all = config.values();
         List<ConfigValues> elements = all.elements(TlsKeys.CERTIFICATES);
-        Sourced names = own == null && element < elements.size()
-                ? new Sourced(elements.get(element), ServerTlsKeys.NAME, "tls.certificates[" + element + "]")
+        SectionValues names = own == null && element < elements.size()
+                ? new SectionValues(elements.get(element), ServerTlsKeys.NAME, "tls.certificates[" + element + "]")
                 : null;
         Map<String, List<Setting>> byName = new LinkedHashMap<>();
         List<ConfigValues> listeners = all.elements(ConfigKeys.LISTEN);
@@ -58,13 +58,13 @@ public final class TlsSettingsInForce {
                 continue;
             }
             addresses++;
-            Sourced address = new Sourced(listeners.get(i), ServerTlsKeys.LISTEN, "listen[" + i + "].tls");
-            List<Sourced> sections = new ArrayList<>();
+            SectionValues address = new SectionValues(listeners.get(i), ServerTlsKeys.LISTEN, "listen[" + i + "].tls");
+            List<SectionValues> sections = new ArrayList<>();
             if (names != null) {
                 sections.add(names);
             }
             sections.add(address);
-            sections.add(new Sourced(all, ServerTlsKeys.GENERAL, "tls"));
+            sections.add(new SectionValues(all, ServerTlsKeys.GENERAL, "tls"));
             for (Setting each : inForce(sections, listener)) {
                 byName.computeIfAbsent(each.name(), name -> new ArrayList<>()).add(each);
             }
@@ -86,19 +86,19 @@ public final class TlsSettingsInForce {
     }
 
     /** The settings of one section of the configuration file. */
-    private record Sourced(ConfigValues values, ServerTlsKeys.Section keys, String source) {}
+    private record SectionValues(ConfigValues values, ServerTlsKeys.Section keys, String source) {}
 
     /** @param sections in order of precedence; the general section is last */
-    private static List<Setting> inForce(List<Sourced> sections, ListenerConfig listener) {
+    private static List<Setting> inForce(List<SectionValues> sections, ListenerConfig listener) {
         String address = listener.address().toString();
         List<Setting> settings = new ArrayList<>();
-        Sourced general = sections.get(sections.size() - 1);
-        Sourced hsts = first(sections, each -> each.values.isSet(each.keys.hstsMaxAge()));
-        Sourced authorities = first(sections, each -> each.values.isSet(each.keys.caFile()));
+        SectionValues general = sections.get(sections.size() - 1);
+        SectionValues hsts = first(sections, each -> each.values.isSet(each.keys.hstsMaxAge()));
+        SectionValues authorities = first(sections, each -> each.values.isSet(each.keys.caFile()));
         for (int i = 0; i < general.keys.all().size(); i++) {
             int key = i;
             ConfigKey<?> named = general.keys.all().get(i);
-            Sourced from =
+            SectionValues from =
                     first(sections, each -> each.values.isSet(each.keys.all().get(key)));
             if (named.path().startsWith("tls.hsts.")) {
                 // All HSTS settings come from one section; sections are not merged.
@@ -118,21 +118,23 @@ public final class TlsSettingsInForce {
                 settings.add(new Setting(name, String.valueOf(general.values.text(named)), "default", address));
             }
         }
-        settings.add(http2(sections.get(0), listener, address, sections));
+        settings.add(http2(listener, address, sections));
         return settings;
     }
 
-    private static Setting http2(Sourced most, ListenerConfig listener, String address, List<Sourced> sections) {
-        if (listener.http2() && most.keys.equals(ServerTlsKeys.NAME) && most.values.isSet(TlsKeys.NAME_HTTP2)) {
-            return new Setting("http2", String.valueOf(most.values.get(TlsKeys.NAME_HTTP2)), most.source, address);
+    /** Returns the setting of HTTP/2, which a certificate's section can only turn off. */
+    private static Setting http2(ListenerConfig listener, String address, List<SectionValues> sections) {
+        SectionValues first = sections.get(0);
+        if (listener.http2() && first.keys.equals(ServerTlsKeys.NAME) && first.values.isSet(TlsKeys.NAME_HTTP2)) {
+            return new Setting("http2", String.valueOf(first.values.get(TlsKeys.NAME_HTTP2)), first.source, address);
         }
-        Sourced own = sections.get(sections.size() - 2);
+        SectionValues own = sections.get(sections.size() - 2);
         boolean set = own.values.isSet(Http2Keys.LISTEN);
         String source = set ? own.source.substring(0, own.source.indexOf('.')) : "default";
         return new Setting("http2", String.valueOf(listener.http2()), source, address);
     }
 
-    private static @Nullable Sourced first(List<Sourced> sections, Predicate<Sourced> test) {
+    private static @Nullable SectionValues first(List<SectionValues> sections, Predicate<SectionValues> test) {
         return sections.stream().filter(test).findFirst().orElse(null);
     }
 }

@@ -97,19 +97,23 @@ final class AnswerNotes implements DnsCache, DnsCnameCache, DnsQueryLifecycleObs
         asking.computeIfPresent(name + ".", (asked, times) -> times == 1 ? null : times - 1);
     }
 
-    /** Whether a server has answered a query for the name with an error other than NXDOMAIN. Removes the note. */
+    /**
+     * Returns true if a server has answered a query for the name with an error other than NXDOMAIN. Removes the note.
+     */
     boolean takeUnserved(String name) {
         boolean found = unserved.stream().anyMatch(asked -> isFor(name, asked));
         unserved.removeIf(asked -> isOnlyFor(name, asked));
         return found;
     }
 
-    /** Whether a name led to the query {@code asked}: it is the name itself, or the name with a search domain. */
+    /**
+     * Returns true if a name led to the query {@code asked}: it is the name itself, or the name with a search domain.
+     */
     private static boolean isFor(String name, String asked) {
         return asked.startsWith(name) && (asked.length() == name.length() || asked.charAt(name.length()) == '.');
     }
 
-    /** Whether no other lookup is for exactly the name {@code asked}. */
+    /** Returns true if no other lookup is for exactly the name {@code asked}. */
     private boolean isOnlyFor(String name, String asked) {
         boolean isItself = asked.length() <= name.length() + 1;
         return isFor(name, asked) && (isItself || !asking.containsKey(asked));

@@ -102,7 +102,7 @@ public final class HostAddresses implements AutoCloseable {
         return fixed != null ? eventLoop.newSucceededFuture(fixed) : remembered(name);
     }
 
-    /** Whether SRV records are queried. */
+    /** Returns true if SRV records are queried. */
     public boolean asksForServices() {
         return settings().services();
     }
@@ -152,7 +152,7 @@ public final class HostAddresses implements AutoCloseable {
             return eventLoop.newFailedFuture(refusal);
         }
         if (record.isFresh(now)) {
-            renewSoon(name, record, now);
+            refreshBeforeExpiry(name, record, now);
             statistics.cached++;
             return eventLoop.newSucceededFuture(record.inTurn(now));
         }
@@ -164,7 +164,7 @@ public final class HostAddresses implements AutoCloseable {
     }
 
     /** Starts a query shortly before an answer expires, so that no caller has to wait. */
-    private void renewSoon(String name, HostRecord record, long now) {
+    private void refreshBeforeExpiry(String name, HostRecord record, long now) {
         boolean isTime = record.isEnding(now) && !record.isHeldOff(now);
         if (isTime && !queries.containsKey(name) && queries.size() < current.queriesMax()) {
             ask(name, new Query());

@@ -63,12 +63,12 @@ final class HostRecord {
         return nowNanos - freshUntilNanos < 0;
     }
 
-    /** Whether the entry expires soon, so that it should be refreshed. */
+    /** Returns true if the entry expires soon, so that it should be refreshed. */
     boolean isEnding(long nowNanos) {
         return nowNanos - renewedFromNanos >= 0;
     }
 
-    /** Whether the entry may be used while no name server responds. */
+    /** Returns true if the entry may be used while no name server responds. */
     boolean isUsable(long nowNanos) {
         return refusal == null && nowNanos - staleUntilNanos < 0;
     }

@@ -159,14 +159,14 @@ public final class NameLookup {
                 idle();
             }
             if (future.isSuccess()) {
-                tell(name, future.getNow(), found, notFound);
+                report(name, future.getNow(), found, notFound);
             } else {
                 notFound.notFound(future.cause(), !unserved && isRefusal(future.cause()));
             }
         });
     }
 
-    private static void tell(String name, List<DnsRecord> records, ServicesFound found, NotFound notFound) {
+    private static void report(String name, List<DnsRecord> records, ServicesFound found, NotFound notFound) {
         List<ServiceTarget> targets = new ArrayList<>();
         long ttlSeconds = Long.MAX_VALUE;
         for (DnsRecord record : records) {
@@ -211,7 +211,7 @@ public final class NameLookup {
         }
     }
 
-    /** Whether a name server gave a negative answer: no such name, or no address. */
+    /** Returns true if a name server gave a negative answer: no such name, or no address. */
     private static boolean isRefusal(Throwable failure) {
         if (!(failure instanceof UnknownHostException)) {
             return false;

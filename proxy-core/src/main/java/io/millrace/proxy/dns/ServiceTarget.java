@@ -14,7 +14,7 @@ import java.util.SplittableRandom;
  */
 public record ServiceTarget(int priority, int weight, int port, String host) {
 
-    /** Whether the record declares that the service does not exist (RFC 2782, "Target"). */
+    /** Returns true if the record declares that the service does not exist (RFC 2782, "Target"). */
     public boolean isNone() {
         return host.isEmpty();
     }

@@ -85,7 +85,7 @@ final class ClientAnswer {
                 ContentRange part = PartialContent.rangeOf(stored);
                 offset = part.first();
                 length = part.length();
-                selection = Objects.requireNonNull(Selection.ofPart(request, stored, part), "the part has it");
+                selection = Objects.requireNonNull(Selection.ofPart(request, stored, part), "the part has the range");
             } else {
                 selection = Selection.of(request, stored, length);
             }

@@ -184,7 +184,7 @@ final class DirectHits {
             }
             if (fault != null || decision == null) {
                 release();
-                exchange.onFault(fault == null ? new IllegalStateException("nothing was decided") : fault);
+                exchange.onFault(fault == null ? new IllegalStateException("no decision was made") : fault);
                 return exchange;
             }
             try {
@@ -201,8 +201,8 @@ final class DirectHits {
         }
 
         /**
-         * Whether another loop has stored the missing response while the channel was created. Without this check it
-         * would be fetched again.
+         * Returns true if another loop has stored the missing response while the channel was created. Without this
+         * check it would be fetched again.
          */
         private boolean isOvertaken(Decision missed) {
             return missed.kind() == Decision.Kind.MISS && home.store().isInRam(missed.key());

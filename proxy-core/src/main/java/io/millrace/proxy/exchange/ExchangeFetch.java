@@ -106,8 +106,8 @@ final class ExchangeFetch {
     }
 
     /**
-     * Whether the client waits for data of the origin before it sends more: for 100 (Continue), or for messages of a
-     * gRPC call.
+     * Returns true if the client waits for data of the origin before it sends more: for 100 (Continue), or for messages
+     * of a gRPC call.
      */
     private static boolean isSentAtOnce(FieldSection fields) {
         int type = fields.find(FieldName.CONTENT_TYPE);
@@ -193,7 +193,7 @@ final class ExchangeFetch {
         begin(new SharedFetch(home, plans.miss(decision, false)));
     }
 
-    /** Whether a callback is from the current fetch of this exchange. */
+    /** Returns true if a callback is from the current fetch of this exchange. */
     boolean isAt(SharedFetch from) {
         return from == fetch;
     }
@@ -229,7 +229,7 @@ final class ExchangeFetch {
 
     // Request content
 
-    /** Whether request content is still to arrive. */
+    /** Returns true if request content is still to arrive. */
     boolean isContentDue() {
         return contentLength != 0 && !requestEnded;
     }

@@ -41,8 +41,8 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
         void onPrefixEnd();
 
         /**
-         * Whether an invalidation has outdated the response meanwhile. If so, it must not replace a newer stored
-         * response.
+         * Returns true if an invalidation has outdated the response meanwhile. If so, it must not replace a newer
+         * stored response.
          */
         boolean isGone();
 
@@ -80,17 +80,17 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
         return response;
     }
 
-    /** Whether reading from the origin is enabled. */
+    /** Returns true if reading from the origin is enabled. */
     boolean isFlowing() {
         return flowing;
     }
 
-    /** Whether the content goes to blocks of the store. */
+    /** Returns true if the content goes to blocks of the store. */
     boolean isInBlocks() {
         return blockWriter != null;
     }
 
-    /** Whether a new reader would still get all content from the first byte. */
+    /** Returns true if a new reader would still get all content from the first byte. */
     boolean canJoin() {
         return blockWriter != null || (tee != null && tee.canRead(0));
     }
@@ -149,7 +149,7 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
     ResponseTee.Reader read(EventExecutor loop, ContentSink sink) {
         ResponseTee body = tee;
         if (body == null) {
-            throw new IllegalStateException("no content that can be read here");
+            throw new IllegalStateException("the content is in the store");
         }
         return body.read(loop, sink);
     }
@@ -158,7 +158,7 @@ final class FetchBody implements ResponseTee.Feed, StoredPrefix.End {
     void prepend(StoredObject<StoredHead> firstPart) {
         ResponseTee body = tee;
         if (body == null) {
-            throw new IllegalStateException("a stored part goes before what a tee brings");
+            throw new IllegalStateException("a stored part must precede the content of a tee");
         }
         prefix = new StoredPrefix(firstPart, home.loop(), body, this);
         prefix.pump();

@@ -44,7 +44,7 @@ final class FetchFollowers {
         return leader == follower;
     }
 
-    /** Whether any follower waits besides the leader. */
+    /** Returns true if any follower waits besides the leader. */
     boolean hasFollowers() {
         return waiting.size() > 1 || (waiting.size() == 1 && waiting.get(0) != leader);
     }

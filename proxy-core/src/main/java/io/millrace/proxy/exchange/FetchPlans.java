@@ -48,7 +48,7 @@ final class FetchPlans {
 
     /** Returns the plan for a request that no stored response can answer. */
     FetchPlan miss(Decision decision, boolean mayShare) {
-        if (isSentAsItIs(decision)) {
+        if (isSentUnchanged(decision)) {
             return pass(decision);
         }
         boolean shared = mayShare && mayWait(decision);
@@ -58,7 +58,7 @@ final class FetchPlans {
                 : FetchPlan.part(decision, client, shared, range);
     }
 
-    private boolean isSentAsItIs(Decision decision) {
+    private boolean isSentUnchanged(Decision decision) {
         return decision.fillConfig().rangeWrite() ? isRangeFarAhead() : RangeRequest.isMultiRange(request);
     }
 
@@ -72,11 +72,11 @@ final class FetchPlans {
      * Returns the plan for the rest of a stored part.
      *
      * @param object a stored part; its reference is taken over when there is a plan
-     * @return null when the part does not start at the first byte, or the request does not want the whole
+     * @return null if the part does not start at the first byte, or the request is for a range
      */
     @Nullable
     FetchPlan rest(Decision decision, StoredObject<StoredHead> object) {
-        if (!isRestAskedFor(object)) {
+        if (!canFetchRest(object)) {
             return null;
         }
         ContentRange part = PartialContent.rangeOf(object.head());
@@ -84,7 +84,7 @@ final class FetchPlans {
         return FetchPlan.rest(decision, client, object, rest);
     }
 
-    private boolean isRestAskedFor(StoredObject<StoredHead> object) {
+    private boolean canFetchRest(StoredObject<StoredHead> object) {
         return PartialContent.rangeOf(object.head()).first() == 0
                 && rangeToFetch() == null
                 && !RangeRequest.isMultiRange(request);
@@ -100,11 +100,11 @@ final class FetchPlans {
         boolean shared =
                 switch (decision.kind()) {
                     case MISS -> isMissShared(decision);
-                    case VALIDATE -> isSharedByRule(decision) && !isKnownUncacheable(decision);
+                    case VALIDATE -> isSharingConfigured(decision) && !isKnownUncacheable(decision);
                     case COMPLETE ->
                         stored != null
                                 && StoredParts.isPart(stored.head())
-                                && (isRestAskedFor(stored) || isMissShared(decision));
+                                && (canFetchRest(stored) || isMissShared(decision));
                     case SERVE_STALE -> decision.isValidatingAside();
                     default -> false;
                 };
@@ -116,12 +116,12 @@ final class FetchPlans {
     }
 
     private boolean isMissShared(Decision decision) {
-        return !isSentAsItIs(decision) && isSharedByRule(decision) && !isKnownUncacheable(decision);
+        return !isSentUnchanged(decision) && isSharingConfigured(decision) && !isKnownUncacheable(decision);
     }
 
     /**
-     * Whether the request wants bytes that a fetch of the whole would deliver late. Such a request is sent to the
-     * origin unchanged, since the client would have to wait for all bytes before them.
+     * Returns true if the requested range starts far behind the first byte. Such a request is sent to the origin
+     * unchanged: with a fetch of the whole representation, the client would wait for all bytes before the range.
      */
     boolean isRangeFarAhead() {
         return request.fields().contains(FieldName.RANGE)
@@ -135,11 +135,11 @@ final class FetchPlans {
     }
 
     /**
-     * Whether other exchanges may wait for a fetch. They may not if the configuration forbids it, nor while the key is
-     * known as uncacheable.
+     * Returns true if other exchanges may wait for a fetch. They may not if {@code read_while_writing} forbids it, nor
+     * while the key is known as uncacheable.
      */
     private boolean mayWait(Decision decision) {
-        if (!isSharedByRule(decision)) {
+        if (!isSharingConfigured(decision)) {
             return false;
         }
         boolean uncacheable = isKnownUncacheable(decision);
@@ -149,7 +149,7 @@ final class FetchPlans {
         return !uncacheable;
     }
 
-    private boolean isSharedByRule(Decision decision) {
+    private boolean isSharingConfigured(Decision decision) {
         FillConfig.ReadWhileWriting mode = decision.fillConfig().readWhileWriting();
         return mode != FillConfig.ReadWhileWriting.NEVER
                 && (mode != FillConfig.ReadWhileWriting.NOT_FOR_RANGES

@@ -159,8 +159,8 @@ final class FetchStoring {
     }
 
     /**
-     * Whether the received part of a response is worth keeping when the fetch breaks off. It is if a later fetch can
-     * recognize the same representation by a strong validator.
+     * Returns true if the received part of a response is worth keeping when the fetch breaks off. It is if a later
+     * fetch can recognize the same representation by a strong validator.
      */
     private boolean mayKeepPart(FetchedResponse response) {
         StoredHead head = response.selectable();
@@ -208,7 +208,10 @@ final class FetchStoring {
         return true;
     }
 
-    /** Whether the response is an origin error that a stored response can replace. The stored response is kept then. */
+    /**
+     * Returns true if the response is an origin error that a stored response can replace. The stored response is kept
+     * then.
+     */
     private boolean isMasked(int status, long nowMillis) {
         StoredHead standIn = plan.standIn();
         return standIn != null
@@ -221,16 +224,16 @@ final class FetchStoring {
     }
 
     /**
-     * Whether the response varies by a field that the client sent but the origin did not receive. Such a response
-     * belongs to another request.
+     * Returns true if the response varies by a field that the client sent but the origin did not receive. Such a
+     * response belongs to another request.
      */
     private boolean isSelectedByUnsent(Variance variance) {
         return !variance.isNone() && OriginRequests.isAnySelectorWithheld(plan, variance);
     }
 
     /**
-     * Whether later responses for the key are probably not storable either. Reasons that concern this request alone do
-     * not count: its credentials, its own no-store, or an error response.
+     * Returns true if later responses for the key are probably not storable either. Reasons that concern this request
+     * alone do not count: its credentials, its own no-store, or an error response.
      */
     private boolean isOfTheKey(NoStoreReason reason, ResponseHead head) {
         return head.status() < 400
@@ -316,7 +319,7 @@ final class FetchStoring {
         return writer;
     }
 
-    /** Whether no purge has affected the URL since {@link #begin}. */
+    /** Returns true if no purge has affected the URL since {@link #begin}. */
     boolean isCurrent() {
         PurgePoint since = began;
         return (since == null || !home.purger().isPurgedSince(keyHash, since)) && !isGone();

@@ -127,7 +127,7 @@ final class OriginTries implements OriginCall, GroupTries.Key {
         return true;
     }
 
-    /** Whether a retry is safe even if a host has already received the request. */
+    /** Returns true if a retry is safe even if a host has already received the request. */
     private boolean mayRepeat() {
         return !answerBegun && !sent && plan.request().method().isIdempotent();
     }

@@ -100,9 +100,9 @@ final class PartialBody implements ContentSource, BlockFetch.End {
                 new BackgroundFill(decision.mapped().rule().config().cache().fill(), home.loop());
     }
 
-    /** Calls {@code whoAsks} once the first bytes are available or arriving. Call before the first pull. */
-    void prepare(Ready whoAsks) {
-        ready = whoAsks;
+    /** Calls {@code callback} once the first bytes are available or arriving. Call before the first pull. */
+    void prepare(Ready callback) {
+        ready = callback;
         advance();
     }
 
@@ -135,7 +135,7 @@ final class PartialBody implements ContentSource, BlockFetch.End {
             sink.onEnd();
         } else if (object.hasRange(position, step())) {
             // The callback may pull immediately.
-            tellReady();
+            reportReady();
             if (pulled && !asking && !closed) {
                 read();
             }
@@ -159,7 +159,7 @@ final class PartialBody implements ContentSource, BlockFetch.End {
             releaseIfOver();
         } else if (content == null) {
             // The block was removed after the check: it may be claimed now.
-            onNothing();
+            onNoContent();
         } else {
             failures = 0;
             pulled = false;
@@ -209,11 +209,11 @@ final class PartialBody implements ContentSource, BlockFetch.End {
         } else if (readable) {
             advance();
         } else {
-            onNothing();
+            onNoContent();
         }
     }
 
-    private void onNothing() {
+    private void onNoContent() {
         failures++;
         if (failures > FAILURES_MAX || (writer != null && writer.isFailed())) {
             fail(ContentFailure.STORE_READ);
@@ -235,7 +235,7 @@ final class PartialBody implements ContentSource, BlockFetch.End {
         if (ready != null) {
             ownHead = answer;
         }
-        tellReady();
+        reportReady();
         if (closed) {
             return;
         }
@@ -281,11 +281,11 @@ final class PartialBody implements ContentSource, BlockFetch.End {
         }
     }
 
-    private void tellReady() {
-        Ready whoAsks = ready;
+    private void reportReady() {
+        Ready callback = ready;
         ready = null;
-        if (whoAsks != null) {
-            whoAsks.onReady();
+        if (callback != null) {
+            callback.onReady();
         }
     }
 
@@ -294,10 +294,10 @@ final class PartialBody implements ContentSource, BlockFetch.End {
         if (changed) {
             home.store().discard(object);
         }
-        Ready whoAsks = ready;
+        Ready callback = ready;
         ready = null;
-        if (whoAsks != null) {
-            whoAsks.onNotReady(changed);
+        if (callback != null) {
+            callback.onNotReady(changed);
         } else if (pulled) {
             pulled = false;
             sink.onFailure(failure);

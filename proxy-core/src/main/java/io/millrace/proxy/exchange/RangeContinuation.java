@@ -118,7 +118,7 @@ final class RangeContinuation implements ContentSource, OriginResponseHandler {
     public void onHead(ResponseHead head, ResponseFraming framing) {
         FetchPlan asked = plan;
         if (asked == null) {
-            throw new IllegalStateException("an answer to nothing");
+            throw new IllegalStateException("the response was not requested");
         }
         long nowMillis = home.clock().millis();
         if (head.status() == 206) {

@@ -65,20 +65,20 @@ final class RequestDryRun {
             RequestHead request,
             long contentLength,
             ClientConnection client) {
-        RequestDryRun foresight = new RequestDryRun(home, shared, request, contentLength, client);
-        foresight.carefully(() -> {
-            foresight.decider.decide(
-                    foresight.decision.passChallenges(),
+        RequestDryRun dryRun = new RequestDryRun(home, shared, request, contentLength, client);
+        dryRun.guarded(() -> {
+            dryRun.decider.decide(
+                    dryRun.decision.passChallenges(),
                     contentLength,
                     client,
                     shared.clock().millis());
-            foresight.goOn();
+            dryRun.advance();
         });
-        return foresight.answer;
+        return dryRun.answer;
     }
 
     /** Runs a step. An exception completes the result exceptionally, also after a disk read. */
-    private void carefully(Runnable step) {
+    private void guarded(Runnable step) {
         try {
             step.run();
         } catch (RuntimeException e) {
@@ -90,7 +90,8 @@ final class RequestDryRun {
         }
     }
 
-    private void goOn() {
+    /** Completes the result, or first opens the object on disk. */
+    private void advance() {
         if (decision.kind() == Decision.Kind.OPEN) {
             shared.store().open(decision.key(), home.loop(), this::opened);
             return;
@@ -98,16 +99,16 @@ final class RequestDryRun {
         if (found == null && decision.primaryKey() != null) {
             lookInRam(shared.store());
         }
-        answer.complete(tell());
+        answer.complete(result());
     }
 
     private void opened(@Nullable StoredObject<StoredHead> object) {
         if (object != null && !object.head().isVaryMarker()) {
             found = found(object, false);
         }
-        carefully(() -> {
+        guarded(() -> {
             decider.afterOpen(decision, object);
-            goOn();
+            advance();
         });
     }
 
@@ -132,7 +133,7 @@ final class RequestDryRun {
                 object.head(), inRam, object.length(), object.isComplete(), decision.marker() != null);
     }
 
-    private DryRunResult tell() {
+    private DryRunResult result() {
         int status = status();
         DryRunResult.Collapse collapse = collapse();
         DryRunResult.Asked asked = asked(collapse != null);
@@ -191,7 +192,7 @@ final class RequestDryRun {
             case MISS -> DryRunResult.Outcome.FETCH;
             case UNAVAILABLE -> DryRunResult.Outcome.UNAVAILABLE;
             case OPEN -> throw new IllegalStateException("not opened: " + decision.key());
-            case CHALLENGE -> throw new IllegalStateException("not passed: " + decision.keyUrl());
+            case CHALLENGE -> throw new IllegalStateException("challenge not passed: " + decision.keyUrl());
         };
     }
 
@@ -271,8 +272,8 @@ final class RequestDryRun {
         return waits ? new DryRunResult.Collapse(waitNanos) : null;
     }
 
-    /** @param already whether the request would wait for a fetch in flight, so that no host is chosen */
-    private DryRunResult.@Nullable Asked asked(boolean already) {
+    /** @param joins true if the request would wait for a fetch in flight, so that no host is chosen */
+    private DryRunResult.@Nullable Asked asked(boolean joins) {
         boolean asked =
                 switch (decision.kind()) {
                     case PASS, VALIDATE, COMPLETE, MISS -> true;
@@ -292,7 +293,7 @@ final class RequestDryRun {
         FetchPlan plan = FetchPlan.pass(decision, client, contentLength);
         try {
             OriginGroup group = shared.groups().find(name);
-            if (already) {
+            if (joins) {
                 return new DryRunResult.Asked(url, group, null, aside);
             }
             long key = OriginTries.hash(group.config(), plan);

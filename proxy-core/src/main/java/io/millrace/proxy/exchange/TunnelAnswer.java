@@ -93,7 +93,7 @@ final class TunnelAnswer implements Tunnel.Listener {
     public void onTunnelEnd(Tunnel.End how) {
         Tunnel ended = tunnel;
         if (ended == null) {
-            throw new IllegalStateException("the end of no tunnel");
+            throw new IllegalStateException("no tunnel is open");
         }
         home.counters().increment(counterOf(how));
         home.counters().add(Counter.TUNNEL_BYTES_TO_CLIENT, ended.bytesToClient());

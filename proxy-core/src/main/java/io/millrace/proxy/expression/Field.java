@@ -96,12 +96,12 @@ public final class Field<S> {
         return description;
     }
 
-    /** Whether the values are in lower case. */
+    /** Returns true if the values are in lower case. */
     public boolean foldsCase() {
         return foldsCase;
     }
 
-    /** Whether the field needs a key in brackets. */
+    /** Returns true if the field needs a key in brackets. */
     public boolean isKeyed() {
         return keyed;
     }

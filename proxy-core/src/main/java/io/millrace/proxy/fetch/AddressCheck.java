@@ -9,6 +9,6 @@ import java.net.InetAddress;
  * <p>Called on event loops; never blocks. Requests with the same check share connections.
  */
 public interface AddressCheck {
-    /** Whether a connection to the address and port is permitted. */
+    /** Returns true if a connection to the address and port is permitted. */
     boolean allows(InetAddress address, int port);
 }

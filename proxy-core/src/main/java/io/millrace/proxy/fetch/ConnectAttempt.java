@@ -60,7 +60,7 @@ final class ConnectAttempt {
     private @Nullable PooledCall call;
     private final List<Place> places = new ArrayList<>(2);
     private int tried;
-    /** Whether a resolution of a host name is in progress. */
+    /** True if a resolution of a host name is in progress. */
     private boolean resolving;
 
     private String lastProblem = "name resolution";
@@ -82,7 +82,7 @@ final class ConnectAttempt {
         return settings;
     }
 
-    /** Whether the connection begins with bytes that belong to one call only. */
+    /** Returns true if the connection begins with bytes that belong to one call only. */
     boolean hasPreface() {
         return preface != null;
     }
@@ -172,7 +172,7 @@ final class ConnectAttempt {
         pool.connected(connection, first);
     }
 
-    /** Whether an established connection uses HTTP/2. TLS must be complete. */
+    /** Returns true if an established connection uses HTTP/2. TLS must be complete. */
     boolean isHttp2(Channel of) {
         return switch (pool.http2()) {
             case OFF -> false;

@@ -44,12 +44,12 @@ final class MultiplexedConnection implements ConnectionListener {
         return pool;
     }
 
-    /** Whether one more call may start. */
+    /** Returns true if one more call may start. */
     boolean hasCapacity() {
         return !draining && !closed && !probing && wire.capacity() > 0;
     }
 
-    /** Whether the connection carries a call. */
+    /** Returns true if the connection carries a call. */
     boolean isActive() {
         return calls > 0;
     }
@@ -88,7 +88,7 @@ final class MultiplexedConnection implements ConnectionListener {
         if (calls > 0 || closed) {
             return;
         }
-        pool.becameIdle(this);
+        pool.onIdle(this);
         if (draining) {
             wire.close();
         } else if (!settings.keepAlive() || pool.client().isClosed() || !pool.keepsIdle(settings)) {

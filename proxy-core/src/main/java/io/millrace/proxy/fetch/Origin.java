@@ -77,7 +77,7 @@ public record Origin(Scheme scheme, String host, int port, boolean usesSrv) {
         return isSecure() ? "_https._tcp" : "_http._tcp";
     }
 
-    /** Whether the connection is encrypted. */
+    /** Returns true if the connection is encrypted. */
     public boolean isSecure() {
         return scheme == Scheme.HTTPS;
     }

@@ -29,7 +29,7 @@ public interface OriginCall {
     void finishRequest();
 
     /**
-     * Whether the caller should write more content now. When this changes to true,
+     * Returns true if the caller should write more content now. When this changes to true,
      * {@link OriginResponseHandler#onRequestWritable()} is called.
      */
     boolean isRequestWritable();

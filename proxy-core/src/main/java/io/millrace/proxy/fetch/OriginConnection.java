@@ -102,7 +102,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
         return settings;
     }
 
-    /** Whether the connection may carry only the request that it was made for. */
+    /** Returns true if the connection may carry only the request that it was made for. */
     boolean isForOneRequest() {
         return attempt.hasPreface();
     }
@@ -112,8 +112,8 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
     }
 
     /**
-     * Whether a call with these settings may use the connection. Its idle timeout may be shorter than the one in force
-     * when the connection became idle.
+     * Returns true if a call with these settings may use the connection. Its idle timeout may be shorter than the one
+     * in force when the connection became idle.
      */
     boolean isUsable(FetchSettings now) {
         return state == State.IDLE
@@ -398,7 +398,7 @@ final class OriginConnection extends ChannelInboundHandlerAdapter implements Poo
         if (reusable
                 && requestFinished
                 && !outputShut
-                && !decoder.hasBytesLeftOver()
+                && !decoder.hasRemainingBytes()
                 && current.request().settings().keepAlive()
                 && !current.request().isAlone()
                 && channel.isActive()) {

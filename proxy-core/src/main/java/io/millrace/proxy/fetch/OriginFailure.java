@@ -62,7 +62,7 @@ public record OriginFailure(Reason reason, String message, boolean beforeHead) {
             return text;
         }
 
-        /** Whether this proxy could not send the request, so that 503 is the best status (RFC 9110 s15.6.4). */
+        /** Returns true if this proxy could not send the request, so that 503 is the best status (RFC 9110 s15.6.4). */
         public boolean isUnavailable() {
             return this == MEMORY
                     || this == NONE_UP
@@ -72,14 +72,14 @@ public record OriginFailure(Reason reason, String message, boolean beforeHead) {
         }
 
         /**
-         * Whether the origin or the network path to it has failed. False for internal errors, and for limits that are
-         * unrelated to the state of the origin.
+         * Returns true if the origin or the network path to it has failed. False for internal errors, and for limits
+         * that are unrelated to the state of the origin.
          */
         public boolean isOrigins() {
             return this != CANCELLED && this != INTERNAL && this != MEMORY && this != TUNNEL_LIMIT;
         }
 
-        /** Whether the origin was too slow, so that 504 is a better status than 502 (RFC 9110 s15.6.5). */
+        /** Returns true if the origin was too slow, so that 504 is a better status than 502 (RFC 9110 s15.6.5). */
         public boolean isTimeout() {
             return switch (this) {
                 case CONNECT_TIMEOUT, QUEUE_TIMEOUT, FIRST_BYTE_TIMEOUT, IDLE_TIMEOUT, REQUEST_TIMEOUT -> true;

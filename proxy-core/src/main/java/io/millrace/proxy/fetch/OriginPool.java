@@ -72,7 +72,7 @@ final class OriginPool {
     private boolean http1;
 
     private boolean serving;
-    private final Runnable afterRoom = this::roomCame;
+    private final Runnable afterRoom = this::onCapacity;
     private boolean roomQueued;
 
     OriginPool(PooledOriginClient client, Key key) {
@@ -239,7 +239,7 @@ final class OriginPool {
     }
 
     /** Called when the last call on an HTTP/2 connection has ended. */
-    void becameIdle(MultiplexedConnection connection) {
+    void onIdle(MultiplexedConnection connection) {
         active--;
         idleMultiplexed++;
         statistics.connectionsActive--;
@@ -275,7 +275,7 @@ final class OriginPool {
         }
     }
 
-    private void roomCame() {
+    private void onCapacity() {
         roomQueued = false;
         afterClose();
     }
@@ -451,17 +451,20 @@ final class OriginPool {
         }
     }
 
-    /** Whether the limit permits one more connection with a call. */
+    /** Returns true if the limit permits one more connection with a call. */
     private boolean hasRoom(FetchSettings settings) {
         return connecting + active < limit(settings);
     }
 
-    /** Whether the number of connections has reached the limit; it exceeds the limit after the limit was lowered. */
+    /**
+     * Returns true if the number of connections has reached the limit; it exceeds the limit after the limit was
+     * lowered.
+     */
     private boolean isFull(FetchSettings settings) {
         return connecting + active + idle.size() + idleMultiplexed >= limit(settings);
     }
 
-    /** Whether the number of idle connections, including one that has just become idle, is within the limit. */
+    /** Returns true if the number of idle connections, including one that has just become idle, is within the limit. */
     boolean keepsIdle(FetchSettings settings) {
         return idle.size() + idleMultiplexed <= settings.idleConnectionsMax();
     }

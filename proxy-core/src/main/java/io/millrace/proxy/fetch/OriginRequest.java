@@ -126,7 +126,7 @@ public final class OriginRequest {
         return fields;
     }
 
-    /** Whether the request has content. Content of length 0 counts. */
+    /** Returns true if the request has content. Content of length 0 counts. */
     public boolean hasContent() {
         return contentLength != NO_CONTENT;
     }
@@ -152,27 +152,30 @@ public final class OriginRequest {
         return addresses;
     }
 
-    /** Whether no request is sent: the connection is handed over as soon as it is established. */
+    /** Returns true if no request is sent: the connection is handed over as soon as it is established. */
     boolean isTunnel() {
         return tunnel;
     }
 
-    /** Whether the request is CONNECT to a proxy. */
+    /** Returns true if the request is CONNECT to a proxy. */
     boolean isConnect() {
         return method == Method.CONNECT;
     }
 
-    /** Whether the connection is a tunnel, or becomes one if the origin accepts an upgrade. */
+    /** Returns true if the connection is a tunnel, or becomes one if the origin accepts an upgrade. */
     boolean mayBecomeTunnel() {
         return tunnel || upgrade != null;
     }
 
-    /** Whether the connection may carry no other request: it may leave HTTP, or it begins with a client's address. */
+    /**
+     * Returns true if the connection may carry no other request: it may leave HTTP, or it begins with a client's
+     * address.
+     */
     boolean isAlone() {
         return tunnel || upgrade != null || preface != null || isConnect();
     }
 
-    /** Whether to send {@code TE: trailers} (RFC 9110 s10.1.4), since the client accepts trailers. */
+    /** Returns true if {@code TE: trailers} is sent (RFC 9110 s10.1.4), since the client accepts trailers. */
     boolean isTrailersWanted() {
         return trailersWanted;
     }

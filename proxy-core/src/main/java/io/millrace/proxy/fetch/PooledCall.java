@@ -48,8 +48,8 @@ final class PooledCall implements OriginCall {
         void fail(OriginFailure.Reason reason, String problem);
 
         /**
-         * Whether the origin can report a request as unprocessed (REFUSED_STREAM, GOAWAY). If so, sent content is kept
-         * for a retry.
+         * Returns true if the origin can report a request as unprocessed (REFUSED_STREAM, GOAWAY). If so, sent content
+         * is kept for a retry.
          */
         default boolean mayRefuse() {
             return false;
@@ -131,8 +131,8 @@ final class PooledCall implements OriginCall {
     }
 
     /**
-     * Whether the request may be retried: its method is idempotent (RFC 9110 s9.2.2) and none of its content has been
-     * sent.
+     * Returns true if the request may be retried: its method is idempotent (RFC 9110 s9.2.2) and none of its content
+     * has been sent.
      */
     boolean isRetryable() {
         return !anyContentSent && request.method().isIdempotent();
@@ -176,7 +176,7 @@ final class PooledCall implements OriginCall {
         return paused;
     }
 
-    /** Whether the head was sent with {@code Expect: 100-continue} and none of the content was sent. */
+    /** Returns true if the head was sent with {@code Expect: 100-continue} and none of the content was sent. */
     boolean awaitsContinue() {
         return !anyContentSent && !finished && request.fields().hasToken(FieldName.EXPECT, "100-continue");
     }

@@ -49,7 +49,7 @@ final class StreamCarrier implements PooledCall.Carrier, StreamListener {
 
     private Awaited armed = Awaited.CALLER;
     private long sentBefore;
-    /** Whether the origin has sent anything since the deadline for taking content began. */
+    /** True if the origin has sent anything since the deadline for taking content began. */
     private boolean receivedSince;
 
     /** Sends the head of the call's request. */

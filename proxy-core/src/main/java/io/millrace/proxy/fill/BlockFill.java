@@ -75,7 +75,7 @@ public final class BlockFill {
         return position;
     }
 
-    /** Whether the complete part was received. */
+    /** Returns true if the complete part was received. */
     public boolean isComplete() {
         return position == end;
     }

@@ -87,7 +87,7 @@ final class ContentWindow {
     void drop() {
         Chunk chunk = oldest;
         if (chunk == null) {
-            throw new IllegalStateException("an empty window at " + start);
+            throw new IllegalStateException("empty content window at " + start);
         }
         oldest = chunk.next;
         start = chunk.end;

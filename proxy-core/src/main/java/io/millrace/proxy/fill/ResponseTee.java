@@ -268,17 +268,17 @@ public final class ResponseTee {
         return window.end();
     }
 
-    /** Whether the content is being stored, and storing has not failed. */
+    /** Returns true if the content is being stored, and storing has not failed. */
     public boolean isStoring() {
         return writer != null && !tooLarge && !writer.isFailed();
     }
 
-    /** Whether there are readers. */
+    /** Returns true if there are readers. */
     public boolean hasReaders() {
         return !readers.isEmpty();
     }
 
-    /** Whether a reader may start at this position: the byte is in the window, beyond it, or in the store. */
+    /** Returns true if a reader may start at this position: the byte is in the window, beyond it, or in the store. */
     public boolean canRead(long position) {
         return position >= window.start()
                 || (isStoring() && failure == null && hasStored(position, window.start() - position));

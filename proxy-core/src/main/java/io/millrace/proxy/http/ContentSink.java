@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
  */
 public interface ContentSink {
     /**
-     * Whether the sink queues copies and not the piece itself, which may be shared with others. Examples are the
-     * encrypted bytes of TLS and the separate pieces of a tee. Such a sink receives at most the bytes of one read at a
-     * time. Always returns the same value, on any thread, and never throws.
+     * Returns true if the sink queues copies and not the piece itself, which may be shared with others. Examples are
+     * the encrypted bytes of TLS and the separate pieces of a tee. Such a sink receives at most the bytes of one read
+     * at a time. Always returns the same value, on any thread, and never throws.
      */
     default boolean keepsCopies() {
         return false;

@@ -37,12 +37,12 @@ public final class FieldLexer {
 
     private FieldLexer() {}
 
-    /** Whether the byte is allowed in a token (RFC 9110 s5.6.2). */
+    /** Returns true if the byte is allowed in a token (RFC 9110 s5.6.2). */
     public static boolean isTokenByte(byte b) {
         return TOKEN[b & 0xff];
     }
 
-    /** Whether the range is a token: not empty, with token bytes only. */
+    /** Returns true if the range is a token: not empty, with token bytes only. */
     public static boolean isToken(byte[] bytes, int from, int to) {
         for (int i = from; i < to; i++) {
             if (!TOKEN[bytes[i] & 0xff]) {
@@ -89,7 +89,7 @@ public final class FieldLexer {
         return (b >= ' ' && b != 0x7f) || b == '\t';
     }
 
-    /** Whether all eight bytes are from 0x20 to 0x7e. */
+    /** Returns true if all eight bytes are from 0x20 to 0x7e. */
     private static boolean isTextWithoutTab(long word) {
         long belowSpace = word - ' ' * EVERY_BYTE;
         long deleted = word ^ 0x7f * EVERY_BYTE;
@@ -117,7 +117,7 @@ public final class FieldLexer {
         return end;
     }
 
-    /** Whether the byte is a space or a tab. */
+    /** Returns true if the byte is a space or a tab. */
     public static boolean isSpace(byte b) {
         return b == ' ' || b == '\t';
     }
@@ -181,7 +181,7 @@ public final class FieldLexer {
         return value;
     }
 
-    /** Whether the range equals the ASCII text. Ignores ASCII case. */
+    /** Returns true if the range equals the ASCII text. Ignores ASCII case. */
     public static boolean equalsIgnoreCase(byte[] bytes, int from, int to, CharSequence text) {
         int length = to - from;
         if (length != text.length()) {
@@ -195,7 +195,7 @@ public final class FieldLexer {
         return true;
     }
 
-    /** Whether the range equals the text byte for byte. */
+    /** Returns true if the range equals the text byte for byte. */
     public static boolean equals(byte[] bytes, int from, int to, CharSequence text) {
         int length = to - from;
         if (length != text.length()) {

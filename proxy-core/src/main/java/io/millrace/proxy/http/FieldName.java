@@ -103,8 +103,8 @@ public final class FieldName {
     }
 
     /**
-     * Whether an HTTP/1.1 head has a line with this name. The head consists of the status line and field lines, each
-     * with its CRLF.
+     * Returns true if an HTTP/1.1 head has a line with this name. The head consists of the status line and field lines,
+     * each with its CRLF.
      */
     boolean isLineOf(byte[] head) {
         int last = head.length - spelled.length - 1;
@@ -119,7 +119,7 @@ public final class FieldName {
         return false;
     }
 
-    /** Whether the name is one of the constants of this class. */
+    /** Returns true if the name is one of the constants of this class. */
     public boolean isWellKnown() {
         return id != UNKNOWN;
     }
@@ -168,7 +168,7 @@ public final class FieldName {
         return lower;
     }
 
-    /** Whether the range equals this name. Ignores ASCII case. */
+    /** Returns true if the range equals this name. Ignores ASCII case. */
     public boolean matches(byte[] bytes, int from, int to) {
         byte[] mine = spelled;
         if (to - from != mine.length) {

@@ -33,17 +33,17 @@ public final class FieldNames {
         return new FieldNames(ids, bits);
     }
 
-    /** Whether the set contains the name of the line. */
+    /** Returns true if the set contains the name of the line. */
     public boolean contains(FieldSection fields, int line) {
         return ids[fields.id(line)];
     }
 
-    /** Whether the set contains the name. */
+    /** Returns true if the set contains the name. */
     public boolean contains(FieldName name) {
         return ids[name.id()];
     }
 
-    /** Whether the section has a field with one of these names. */
+    /** Returns true if the section has a field with one of these names. */
     public boolean isAnyIn(FieldSection fields) {
         if (!fields.mayHave(bits)) {
             return false;

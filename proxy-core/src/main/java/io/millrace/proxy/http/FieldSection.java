@@ -188,24 +188,24 @@ public final class FieldSection {
         return set;
     }
 
-    /** Whether a field of these names may be present. False is certain. Allocates nothing and reads no line. */
+    /** Returns true if a field of these names may be present. False is certain. Allocates nothing and reads no line. */
     public boolean mayContainAny(long set) {
         return (present & set) != 0;
     }
 
-    /** Whether a field with this name is present. */
+    /** Returns true if a field with this name is present. */
     public boolean contains(FieldName name) {
         return find(name) >= 0;
     }
 
-    /** Whether the line has this name. */
+    /** Returns true if the line has this name. */
     public boolean isNamed(int line, FieldName name) {
         int at = line * STRIDE;
         int id = name.id();
         return lines[at + 4] == id && (id != FieldName.UNKNOWN || name.matches(bytes, lines[at], lines[at + 1]));
     }
 
-    /** Whether the name of the line is one of the constants of {@link FieldName}. */
+    /** Returns true if the name of the line is one of the constants of {@link FieldName}. */
     public boolean isWellKnown(int line) {
         return id(line) != FieldName.UNKNOWN;
     }
@@ -215,7 +215,7 @@ public final class FieldSection {
         return lines[line * STRIDE + 4];
     }
 
-    /** Whether a field with one of the names of these bits may be present. */
+    /** Returns true if a field with one of the names of these bits may be present. */
     boolean mayHave(long bits) {
         return (present & bits) != 0;
     }
@@ -256,12 +256,12 @@ public final class FieldSection {
         return all.toString();
     }
 
-    /** Whether the value of the line equals the text. Ignores ASCII case. */
+    /** Returns true if the value of the line equals the text. Ignores ASCII case. */
     public boolean valueEqualsIgnoreCase(int line, CharSequence text) {
         return FieldLexer.equalsIgnoreCase(bytes, valueStart(line), valueEnd(line), text);
     }
 
-    /** Whether a comma-separated member of the fields with this name equals the token. Ignores ASCII case. */
+    /** Returns true if a comma-separated member of the fields with this name equals the token. Ignores ASCII case. */
     public boolean hasToken(FieldName name, CharSequence token) {
         int line = find(name);
         if (line < 0) {
@@ -361,14 +361,14 @@ public final class FieldSection {
         return all.toString();
     }
 
-    /** Whether the byte is allowed in a field value: it is neither CR, LF nor NUL (RFC 9110 s5.5). */
+    /** Returns true if the byte is allowed in a field value: it is neither CR, LF nor NUL (RFC 9110 s5.5). */
     static boolean isValueByte(byte b) {
         return b != '\r' && b != '\n' && b != 0;
     }
 
     private void requireReusable() {
         if (blockStart != NOT_CONTIGUOUS) {
-            throw new IllegalStateException("an immutable field section takes no lines");
+            throw new IllegalStateException("an immutable field section cannot be changed");
         }
     }
 
@@ -481,7 +481,7 @@ public final class FieldSection {
             return this;
         }
 
-        /** Whether a line with this name was added. */
+        /** Returns true if a line with this name was added. */
         public boolean contains(FieldName name) {
             return lines.contains(name);
         }

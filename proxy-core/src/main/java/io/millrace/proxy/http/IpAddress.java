@@ -31,7 +31,7 @@ public record IpAddress(long high, long low) {
         return number;
     }
 
-    /** Whether the address is IPv4 in any notation. */
+    /** Returns true if the address is IPv4 in any notation. */
     public boolean isV4() {
         return high == 0 && low >>> 32 == MAPPED >>> 32;
     }

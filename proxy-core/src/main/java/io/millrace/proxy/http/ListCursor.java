@@ -81,7 +81,7 @@ public final class ListCursor {
         return end;
     }
 
-    /** Whether the member equals the text. Ignores ASCII case. */
+    /** Returns true if the member equals the text. Ignores ASCII case. */
     public boolean isToken(CharSequence text) {
         return FieldLexer.equalsIgnoreCase(bytes, start, end, text);
     }

@@ -48,12 +48,12 @@ public enum Method {
         return OTHER;
     }
 
-    /** Whether the method requests no change (RFC 9110 s9.2.1). */
+    /** Returns true if the method requests no change (RFC 9110 s9.2.1). */
     public boolean isSafe() {
         return safe;
     }
 
-    /** Whether repeated requests have the effect of one (RFC 9110 s9.2.2). */
+    /** Returns true if repeated requests have the effect of one (RFC 9110 s9.2.2). */
     public boolean isIdempotent() {
         return idempotent;
     }

@@ -104,7 +104,7 @@ public final class OutboundHead {
         return this;
     }
 
-    /** Whether the received or stored fields include this one. */
+    /** Returns true if the received or stored fields include this one. */
     public boolean has(FieldName name) {
         return wire == null ? fields.contains(name) : name.isLineOf(wire);
     }
@@ -140,7 +140,7 @@ public final class OutboundHead {
         return wire;
     }
 
-    /** Whether {@link #wire} has a Content-Length line. */
+    /** Returns true if {@link #wire} has a Content-Length line. */
     public boolean isLengthInWire() {
         return lengthInWire;
     }

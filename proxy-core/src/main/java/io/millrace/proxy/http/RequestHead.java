@@ -37,7 +37,7 @@ public final class RequestHead {
 
     /** Creates the head of an HTTP/1.{@code minorVersion} request with a method other than {@link Method#OTHER}. */
     public static RequestHead of(Method method, TargetUri target, int minorVersion, FieldSection fields) {
-        assert method != Method.OTHER : "a method of another name needs its name";
+        assert method != Method.OTHER : "Method.OTHER needs the name of the method";
         return new RequestHead(method, method.name(), target, minorVersion, false, fields);
     }
 
@@ -50,7 +50,7 @@ public final class RequestHead {
 
     /** Creates the head of an HTTP/2 request with a method other than {@link Method#OTHER}. */
     public static RequestHead ofHttp2(Method method, TargetUri target, FieldSection fields) {
-        assert method != Method.OTHER : "a method of another name needs its name";
+        assert method != Method.OTHER : "Method.OTHER needs the name of the method";
         return new RequestHead(method, method.name(), target, 1, true, fields);
     }
 
@@ -68,7 +68,7 @@ public final class RequestHead {
         return target;
     }
 
-    /** The minor version of HTTP/1: 0 or 1; also 1 for later major versions. */
+    /** The minor version of HTTP/1, which is 0 or 1; for HTTP/2 it is 1. */
     public int minorVersion() {
         return minorVersion;
     }
@@ -78,7 +78,7 @@ public final class RequestHead {
         return http2 ? 2 : minorVersion;
     }
 
-    /** Whether the request was received by HTTP/2. */
+    /** Returns true if the request was received over HTTP/2. */
     public boolean isHttp2() {
         return http2;
     }

@@ -59,12 +59,12 @@ public final class ResponseHead {
         return fields;
     }
 
-    /** Whether the status is 2xx (RFC 9110 s15.3). */
+    /** Returns true if the status is 2xx (RFC 9110 s15.3). */
     public boolean isSuccessful() {
         return status >= 200 && status < 300;
     }
 
-    /** Whether the status is interim, 1xx (RFC 9110 s15.2). */
+    /** Returns true if the status is interim, 1xx (RFC 9110 s15.2). */
     public boolean isInterim() {
         return status < 200;
     }

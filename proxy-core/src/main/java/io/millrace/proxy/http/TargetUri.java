@@ -88,7 +88,7 @@ public final class TargetUri implements TargetResult {
         return secure ? "https" : "http";
     }
 
-    /** Whether the scheme is https. */
+    /** Returns true if the scheme is https. */
     public boolean isSecure() {
         return secure;
     }
@@ -108,7 +108,7 @@ public final class TargetUri implements TargetResult {
         return port;
     }
 
-    /** Whether the port is the scheme's default. */
+    /** Returns true if the port is the scheme's default. */
     public boolean isDefaultPort() {
         return port == defaultPort(secure);
     }
@@ -128,7 +128,7 @@ public final class TargetUri implements TargetResult {
         return hasQuery() ? text(pathEnd + 1, queryEnd) : null;
     }
 
-    /** Whether the target has a question mark. The query may still be empty. */
+    /** Returns true if the target has a question mark. The query may still be empty. */
     public boolean hasQuery() {
         return queryEnd > pathEnd;
     }
@@ -143,7 +143,7 @@ public final class TargetUri implements TargetResult {
         return pathStart;
     }
 
-    /** Whether the path as received begins with these bytes. */
+    /** Returns true if the path as received begins with these bytes. */
     public boolean pathStartsWith(byte[] prefix) {
         int length = prefix.length;
         return pathEnd - pathStart >= length && Arrays.equals(target, pathStart, pathStart + length, prefix, 0, length);
@@ -173,7 +173,7 @@ public final class TargetUri implements TargetResult {
         out.writeBytes(target, pathStart, queryEnd - pathStart);
     }
 
-    /** Whether the text is exactly this URI's host, with or without its port. Ignores case. */
+    /** Returns true if the text is exactly this URI's host, with or without its port. Ignores case. */
     public boolean isHostAndPort(String text) {
         return text.equalsIgnoreCase(host()) || text.equalsIgnoreCase(host() + ":" + port);
     }
@@ -183,7 +183,7 @@ public final class TargetUri implements TargetResult {
         return scheme() + "://" + authority() + (form == Form.ASTERISK ? "" : pathAndQuery());
     }
 
-    /** Whether the other URI has the same scheme, host and port (RFC 6454; RFC 9111 s4.4). */
+    /** Returns true if the other URI has the same scheme, host and port (RFC 6454; RFC 9111 s4.4). */
     public boolean isSameOrigin(TargetUri other) {
         return secure == other.secure && port == other.port && Arrays.equals(host, other.host);
     }

@@ -9,7 +9,7 @@ public final class UriBytes {
 
     private UriBytes() {}
 
-    /** Whether the byte is a letter, a digit or one of {@code - . _ ~}. */
+    /** Returns true if the byte is a letter, a digit or one of {@code - . _ ~}. */
     public static boolean isUnreserved(byte b) {
         return (b >= 'a' && b <= 'z')
                 || (b >= 'A' && b <= 'Z')
@@ -57,8 +57,8 @@ public final class UriBytes {
     }
 
     /**
-     * Whether {@link #normalizePath} decodes encodings in the range: it has a percent sign, and each one begins a
-     * well-formed encoding.
+     * Returns true if {@link #normalizePath} decodes encodings in the range: it has a percent sign, and each one begins
+     * a well-formed encoding.
      */
     public static boolean hasEncodingsToNormalize(byte[] bytes, int from, int end) {
         boolean found = false;
@@ -98,7 +98,7 @@ public final class UriBytes {
     }
 
     /**
-     * Whether the percent-decoded range equals the text. A malformed encoding is compared undecoded.
+     * Returns true if the percent-decoded range equals the text. A malformed encoding is compared undecoded.
      *
      * @param text one character per byte
      * @param length number of characters of the text to compare

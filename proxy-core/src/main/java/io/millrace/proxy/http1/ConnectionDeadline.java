@@ -49,7 +49,7 @@ final class ConnectionDeadline {
         return waiting == what;
     }
 
-    /** Whether the time has expired. Starts the time if it has not started. */
+    /** Returns true if the time has expired. Starts the time if it has not started. */
     boolean isOver(long nowNanos, Http1Settings settings) {
         if (sinceNanos == UNSET) {
             sinceNanos = nowNanos;

@@ -40,7 +40,7 @@ final class ConnectionOutput {
         inRead = true;
     }
 
-    /** Whether client bytes are being processed. */
+    /** Returns true if client bytes are being processed. */
     boolean isInRead() {
         return inRead;
     }
@@ -113,7 +113,7 @@ final class ConnectionOutput {
         }
     }
 
-    /** Whether bytes are not sent yet: they wait for the flush, or the client has not accepted them. */
+    /** Returns true if bytes are not sent yet: they wait for the flush, or the client has not accepted them. */
     boolean isSending() {
         return flushQueued || head != null || SendWatch.unsent(ctx.channel()) > 0;
     }
@@ -123,12 +123,12 @@ final class ConnectionOutput {
         return watch.look(ctx.channel(), nowNanos);
     }
 
-    /** Whether the client has accepted none of the waiting bytes for longer than {@code timeoutNanos}. */
+    /** Returns true if the client has accepted none of the waiting bytes for longer than {@code timeoutNanos}. */
     boolean isStuck(long nowNanos, long timeoutNanos) {
         return watch.isStuck(ctx.channel(), nowNanos, timeoutNanos);
     }
 
-    /** Whether the client accepts fewer than this many bytes per second. */
+    /** Returns true if the client accepts fewer than this many bytes per second. */
     boolean isBelow(long bytesPerSecond, long nowNanos) {
         return watch.isBelow(ctx.channel(), bytesPerSecond, nowNanos);
     }

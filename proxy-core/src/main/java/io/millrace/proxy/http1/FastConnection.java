@@ -78,8 +78,8 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
     }
 
     /**
-     * Whether this lane has answered enough requests to justify moves. Such a connection returns as soon as it is idle,
-     * others at a tick.
+     * Returns true if this lane has answered enough requests to justify moves. Such a connection returns as soon as it
+     * is idle, others at a tick.
      */
     boolean isAtHome() {
         return requests - requestsBefore >= FastLane.REQUESTS_WORTH_A_MOVE;
@@ -94,7 +94,7 @@ final class FastConnection implements PlainSocket.Handler, ConnectionSet.Member 
         return closing;
     }
 
-    /** Whether the connection has left the lane: it was closed or promoted. */
+    /** Returns true if the connection has left the lane: it was closed or promoted. */
     boolean isGone() {
         return gone;
     }

@@ -352,7 +352,7 @@ public final class FastLane implements PlainReceiver {
         });
     }
 
-    /** Whether connections in channels may return. */
+    /** Returns true if connections in channels may return. */
     boolean takesBack() {
         return isOpen() && !connections().isDraining();
     }

@@ -59,12 +59,12 @@ final class FastStream implements ClientStream {
         out.writerIndex(start);
     }
 
-    /** Whether the connection ends with this response. */
+    /** Returns true if the connection ends with this response. */
     boolean isClose() {
         return close;
     }
 
-    /** Whether the response is complete. */
+    /** Returns true if the response is complete. */
     boolean isFinished() {
         return finished;
     }
@@ -86,7 +86,7 @@ final class FastStream implements ClientStream {
 
     @Override
     public void writeInterim(OutboundHead head) {
-        throw new IllegalStateException("an interim response in the fast lane");
+        throw new IllegalStateException("interim responses are not supported in the fast lane");
     }
 
     @Override
@@ -117,7 +117,7 @@ final class FastStream implements ClientStream {
 
     @Override
     public void abort() {
-        throw new IllegalStateException("a response broken off in the fast lane");
+        throw new IllegalStateException("a response in the fast lane cannot be aborted");
     }
 
     @Override

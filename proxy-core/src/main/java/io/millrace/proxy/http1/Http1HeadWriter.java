@@ -70,7 +70,7 @@ public final class Http1HeadWriter {
 
     private Http1HeadWriter() {}
 
-    /** Whether the response has no content, whatever its Content-Length (RFC 9110 s6.4.1). */
+    /** Returns true if the response has no content, whatever its Content-Length (RFC 9110 s6.4.1). */
     static boolean isContentForbidden(OutboundHead head) {
         return head.isContentForbidden() || head.status() == 204 || head.status() == 304;
     }

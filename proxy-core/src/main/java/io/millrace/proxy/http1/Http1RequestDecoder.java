@@ -102,7 +102,7 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
         }
     }
 
-    /** Whether all bytes were answered, so that none are left for this decoder. */
+    /** Returns true if all bytes were answered, so that none are left for this decoder. */
     private boolean answersAll(ByteBuf bytes) {
         try {
             connection.answerDirectly(bytes);
@@ -160,7 +160,7 @@ final class Http1RequestDecoder extends HttpRequestDecoder {
         out.add(LastHttpContent.EMPTY_LAST_CONTENT);
     }
 
-    /** Whether no byte has arrived since the end of the last request. */
+    /** Returns true if no byte has arrived since the end of the last request. */
     boolean isEmpty() {
         return phase == Phase.HEAD && actualReadableBytes() == 0;
     }

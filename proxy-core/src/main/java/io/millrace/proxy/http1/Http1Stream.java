@@ -59,7 +59,7 @@ final class Http1Stream implements ClientStream {
 
     // Request
 
-    /** Whether bytes after this request are held back until its exchange has ended. */
+    /** Returns true if bytes after this request are held back until its exchange has ended. */
     boolean isLeavingHttp() {
         return request.isLeavingHttp();
     }
@@ -81,7 +81,7 @@ final class Http1Stream implements ClientStream {
     }
 
     /**
-     * Whether it is the client's turn to send: the proxy reads, and the client does not wait for 100 (Continue)
+     * Returns true if it is the client's turn to send: the proxy reads, and the client does not wait for 100 (Continue)
      * (RFC 9110 s10.1.1).
      */
     boolean isContentAwaited() {
@@ -197,7 +197,7 @@ final class Http1Stream implements ClientStream {
             return;
         }
         if (headWritten) {
-            throw new IllegalStateException("a second response head");
+            throw new IllegalStateException("a second final response head");
         }
         headWritten = true;
         contentLength = head.contentLength();

@@ -38,12 +38,12 @@ final class PipelinedRequests {
         this.connection = connection;
     }
 
-    /** Whether nothing waits behind the current request. */
+    /** Returns true if nothing waits behind the current request. */
     boolean isEmpty() {
         return waiting.isEmpty();
     }
 
-    /** Whether the request being started is the last waiting one. Its end-of-content object may still wait. */
+    /** Returns true if the request being started is the last waiting one. Its end-of-content object may still wait. */
     boolean isLastWaiting() {
         return taking && waiting.size() <= 1;
     }

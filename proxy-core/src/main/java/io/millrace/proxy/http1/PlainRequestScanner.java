@@ -99,7 +99,7 @@ final class PlainRequestScanner {
         return head;
     }
 
-    /** Whether the request permits a persistent connection. */
+    /** Returns true if the request permits a persistent connection. */
     boolean isPersistent() {
         return persistent;
     }
@@ -156,7 +156,7 @@ final class PlainRequestScanner {
     }
 
     /**
-     * Whether the fields are those of a plain request. Also determines persistence, like
+     * Returns true if the fields are those of a plain request. Also determines persistence, like
      * {@link RequestReading#isPersistent}.
      */
     private boolean isPlain(int minorVersion) {

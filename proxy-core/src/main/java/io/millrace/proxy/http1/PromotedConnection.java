@@ -142,7 +142,7 @@ final class PromotedConnection {
         return true;
     }
 
-    /** Whether the connection is moving back and does not read. */
+    /** Returns true if the connection is moving back and does not read. */
     boolean isLeaving() {
         return leaving;
     }

@@ -38,8 +38,8 @@ record RequestReading(
     private static final RequestReading NONE = new RequestReading(null, BadRequest.HEADER_TIMEOUT, 0, 1, false);
 
     /**
-     * Whether another protocol may follow, since the request is for a tunnel or an upgrade (RFC 9110 s7.8, s9.3.6).
-     * Later bytes are not parsed before the response is known.
+     * Returns true if another protocol may follow, since the request is for a tunnel or an upgrade (RFC 9110 s7.8,
+     * s9.3.6). Later bytes are not parsed before the response is known.
      */
     boolean isLeavingHttp() {
         return head != null
@@ -47,12 +47,12 @@ record RequestReading(
                         || (contentLength == 0 && UpgradeFields.isIn(head.fields(), minorVersion)));
     }
 
-    /** Whether the client waits for 100 (Continue) before it sends the content (RFC 9110 s10.1.1). */
+    /** Returns true if the client waits for 100 (Continue) before it sends the content (RFC 9110 s10.1.1). */
     boolean awaitsContinue() {
         return head != null && head.fields().hasToken(FieldName.EXPECT, "100-continue");
     }
 
-    /** Whether the client accepts trailers after a chunked response (RFC 9110 s10.1.4). */
+    /** Returns true if the client accepts trailers after a chunked response (RFC 9110 s10.1.4). */
     boolean wantsTrailers() {
         return head != null && TrailerFields.areWanted(head.fields());
     }

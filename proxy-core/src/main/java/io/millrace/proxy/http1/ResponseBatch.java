@@ -95,7 +95,7 @@ final class ResponseBatch {
         send();
     }
 
-    /** Whether no answers wait. */
+    /** Returns true if no answers wait. */
     boolean isEmpty() {
         return size == 0;
     }

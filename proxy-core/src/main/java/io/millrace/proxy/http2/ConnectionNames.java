@@ -56,7 +56,7 @@ final class ConnectionNames {
     }
 
     /**
-     * Whether the connection may be used for a host.
+     * Returns true if the connection may be used for a host.
      *
      * @param host in lower case; the array is retained
      */

@@ -105,7 +105,7 @@ final class ContentSender {
         }
     }
 
-    /** Whether no content of any stream can be sent now. */
+    /** Returns true if no content of any stream can be sent now. */
     boolean isBlocked() {
         return window == 0 || !output.isWritable();
     }

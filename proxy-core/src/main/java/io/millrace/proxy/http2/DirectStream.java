@@ -75,7 +75,7 @@ final class DirectStream implements ClientStream {
         end();
     }
 
-    /** Whether the head began with a table size update. */
+    /** Returns true if the head began with a table size update. */
     boolean hadTableUpdate() {
         return tableUpdate;
     }
@@ -110,7 +110,7 @@ final class DirectStream implements ClientStream {
 
     @Override
     public void writeInterim(OutboundHead head) {
-        throw new IllegalStateException("an interim response without an exchange");
+        throw new IllegalStateException("interim responses need an exchange");
     }
 
     @Override
@@ -157,7 +157,7 @@ final class DirectStream implements ClientStream {
 
     @Override
     public void abort() {
-        throw new IllegalStateException("a response broken off without an exchange");
+        throw new IllegalStateException("a response without an exchange cannot be aborted");
     }
 
     @Override

@@ -34,7 +34,7 @@ final class FrameProcessor implements FrameReader.Receiver {
     private int initialSendWindow = Frames.WINDOW_DEFAULT;
     private boolean anySettings;
     private int settingsInFrame;
-    /** Whether the current DATA frame has had content. */
+    /** True if the current DATA frame has had content. */
     private boolean anyContent;
 
     FrameProcessor(Http2Connection connection, Http2Loop home) {
@@ -96,7 +96,7 @@ final class FrameProcessor implements FrameReader.Receiver {
             return;
         }
         if ((streamId & 1) == 0) {
-            throw protocol("a stream of an even number");
+            throw protocol("a stream with an even identifier");
         }
         hpack.decode(block, 0, length, fields);
         if (streamId <= streams.lastId()) {
@@ -106,8 +106,8 @@ final class FrameProcessor implements FrameReader.Receiver {
             }
             throw streams.wasOpened(streamId)
                     ? Http2Exception.connection(
-                            ErrorCode.STREAM_CLOSED, Http2Fault.STREAM_CLOSED, "HEADERS on a stream that is over")
-                    : protocol("a stream lower than those before");
+                            ErrorCode.STREAM_CLOSED, Http2Fault.STREAM_CLOSED, "HEADERS on a closed stream")
+                    : protocol("a stream identifier lower than a previous one");
         }
         streams.begin(streamId);
         if (connection.isLastAnnounced()) {
@@ -128,13 +128,13 @@ final class FrameProcessor implements FrameReader.Receiver {
     private void onTrailers(Http2Stream stream, RequestFields fields, boolean endStream) throws Http2Exception {
         if (stream.request().isEnded()) {
             throw Http2Exception.stream(
-                    stream.id(), ErrorCode.STREAM_CLOSED, Http2Fault.STREAM_CLOSED, "HEADERS behind a request's end");
+                    stream.id(), ErrorCode.STREAM_CLOSED, Http2Fault.STREAM_CLOSED, "HEADERS after END_STREAM");
         }
         if (stream.isTunnelAsked()) {
             throw Http2Exception.stream(
-                    stream.id(), ErrorCode.PROTOCOL_ERROR, Http2Fault.PROTOCOL, "HEADERS within a tunnel");
+                    stream.id(), ErrorCode.PROTOCOL_ERROR, Http2Fault.PROTOCOL, "HEADERS in a tunnel");
         }
-        String malformed = endStream ? fields.malformed() : "trailers that do not end their stream";
+        String malformed = endStream ? fields.malformed() : "trailers without END_STREAM";
         if (malformed != null) {
             throw Http2Exception.stream(stream.id(), ErrorCode.PROTOCOL_ERROR, Http2Fault.PROTOCOL, malformed);
         }
@@ -151,7 +151,7 @@ final class FrameProcessor implements FrameReader.Receiver {
     public void onData(int streamId, int length, boolean endStream) throws Http2Exception {
         if (length > receiveWindow) {
             throw Http2Exception.connection(
-                    ErrorCode.FLOW_CONTROL_ERROR, Http2Fault.FLOW_CONTROL, "DATA above the connection's window");
+                    ErrorCode.FLOW_CONTROL_ERROR, Http2Fault.FLOW_CONTROL, "DATA exceeds the connection's window");
         }
         receiveWindow -= length;
         if (receiveWindow < receiveWindowMax / 2) {
@@ -164,10 +164,10 @@ final class FrameProcessor implements FrameReader.Receiver {
         if (stream != null) {
             stream.request().receiving(length);
         } else if (connection.streams().isIdle(streamId)) {
-            throw protocol("DATA on a stream that has not begun");
+            throw protocol("DATA on an idle stream");
         } else if (!connection.streams().wasReset(streamId)) {
             throw Http2Exception.stream(
-                    streamId, ErrorCode.STREAM_CLOSED, Http2Fault.STREAM_CLOSED, "DATA on a stream that is over");
+                    streamId, ErrorCode.STREAM_CLOSED, Http2Fault.STREAM_CLOSED, "DATA on a closed stream");
         }
     }
 
@@ -206,7 +206,7 @@ final class FrameProcessor implements FrameReader.Receiver {
         Http2Stream stream = connection.streams().get(streamId);
         if (stream == null) {
             if (connection.streams().isIdle(streamId)) {
-                throw protocol("RST_STREAM on a stream that has not begun");
+                throw protocol("RST_STREAM on an idle stream");
             }
             guard.controlFrame(connection.settings());
             return;
@@ -233,7 +233,7 @@ final class FrameProcessor implements FrameReader.Receiver {
                     Frames.SETTING_ENABLE_CONNECT_PROTOCOL,
                     Frames.SETTING_NO_RFC7540_PRIORITIES -> {
                 if (value > 1) {
-                    throw protocol("a setting that is neither 0 nor 1");
+                    throw protocol("the value of a boolean setting is neither 0 nor 1");
                 }
             }
             case Frames.SETTING_INITIAL_WINDOW_SIZE -> initialWindow(value);
@@ -306,7 +306,7 @@ final class FrameProcessor implements FrameReader.Receiver {
             }
             connection.sender().schedule(stream);
         } else if (connection.streams().isIdle(streamId)) {
-            throw protocol("WINDOW_UPDATE on a stream that has not begun");
+            throw protocol("WINDOW_UPDATE on an idle stream");
         }
     }
 

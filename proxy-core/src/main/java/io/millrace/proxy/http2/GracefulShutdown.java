@@ -30,7 +30,7 @@ final class GracefulShutdown {
         }
     }
 
-    /** Whether the second step is due. Call once per tick. */
+    /** Returns true if the second step is due. Call once per tick. */
     boolean isSecondDue() {
         return begun && !lastAnnounced && --ticksLeft <= 0;
     }
@@ -52,7 +52,7 @@ final class GracefulShutdown {
         return true;
     }
 
-    /** Whether new requests are no longer answered. */
+    /** Returns true if new requests are no longer answered. */
     boolean isLastAnnounced() {
         return lastAnnounced;
     }

@@ -136,7 +136,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
     private boolean readPreface(ByteBuf in) throws Http2Exception {
         if (!Http2Preface.isBegun(in)) {
             throw Http2Exception.connection(
-                    ErrorCode.PROTOCOL_ERROR, Http2Fault.PROTOCOL, "no connection preface of HTTP/2");
+                    ErrorCode.PROTOCOL_ERROR, Http2Fault.PROTOCOL, "invalid connection preface");
         }
         if (in.readableBytes() < Http2Preface.length()) {
             return false;
@@ -197,7 +197,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         tableUpdateDue = true;
     }
 
-    /** Whether the next block must disable the dynamic table. Clears the flag. */
+    /** Returns true if the next block must disable the dynamic table. Clears the flag. */
     boolean takeTableUpdate() {
         boolean due = tableUpdateDue;
         tableUpdateDue = false;
@@ -208,7 +208,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         stream.giveWindow(home.parts().memory().windowBytes(settings().windowBytes()));
     }
 
-    /** Whether the connection may be used for the URL: its certificate must be valid for the host. */
+    /** Returns true if the connection may be used for the URL: its certificate must be valid for the host. */
     boolean covers(TargetUri target) {
         ConnectionNames known = names;
         return known == null
@@ -273,7 +273,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
         }
     }
 
-    /** Whether new requests are no longer answered. */
+    /** Returns true if new requests are no longer answered. */
     boolean isLastAnnounced() {
         return shutdown.isLastAnnounced();
     }
@@ -403,7 +403,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter implements Conn
             end(Http2Exception.connection(
                     ErrorCode.PROTOCOL_ERROR,
                     Http2Fault.TIMEOUT,
-                    "a preface or field block that did not come in time"));
+                    "timeout of the connection preface or of a field block"));
         }
         return late;
     }

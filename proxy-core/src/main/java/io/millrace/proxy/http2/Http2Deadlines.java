@@ -26,7 +26,7 @@ final class Http2Deadlines {
     }
 
     /**
-     * Whether a preface, frame or field block was begun but not completed in time.
+     * Returns true if a preface, frame or field block was begun but not completed in time.
      *
      * @param partial whether one has begun
      * @param inBlock whether a field block has begun, in which no other frames may be sent
@@ -49,7 +49,7 @@ final class Http2Deadlines {
         idleSinceNanos = UNSET;
     }
 
-    /** Whether the connection has been without requests for too long. */
+    /** Returns true if the connection has been without requests for too long. */
     boolean isIdleTooLong(long nowNanos, long timeoutNanos) {
         if (idleSinceNanos == UNSET) {
             idleSinceNanos = nowNanos;
@@ -59,7 +59,7 @@ final class Http2Deadlines {
     }
 
     /**
-     * Whether a closing connection has lingered long enough.
+     * Returns true if a closing connection has lingered long enough.
      *
      * @param sending whether this process still has bytes to send; the time begins after them
      * @param acknowledged whether the client has acknowledged all bytes. Otherwise the send timeout applies, because

@@ -29,9 +29,9 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
     private final ResponseContent content;
 
     private @Nullable RequestHandler handler;
-    /** Whether the client requested a tunnel. Further bytes of the client wait until the request is answered. */
+    /** True if the client requested a tunnel. Further bytes of the client wait until the request is answered. */
     private boolean tunnelAsked;
-    /** Whether a 2xx status was received without a tunnel. The client would treat the stream as a tunnel. */
+    /** True if a 2xx status was received without a tunnel. The client would treat the stream as a tunnel. */
     private boolean tunnelMissing;
 
     private @Nullable ClientTunnel tunnel;
@@ -98,7 +98,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         request.read(false);
     }
 
-    /** Whether the stream is a tunnel or may become one, so that only DATA may follow (RFC 9113 s8.5). */
+    /** Returns true if the stream is a tunnel or may become one, so that only DATA may follow (RFC 9113 s8.5). */
     boolean isTunnelAsked() {
         return tunnelAsked;
     }
@@ -107,7 +107,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         return responseEnded;
     }
 
-    /** Whether both sides of the stream have ended. */
+    /** Returns true if both sides of the stream have ended. */
     boolean isOver() {
         return gone || (request.isEnded() && endSent);
     }
@@ -164,8 +164,8 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
     }
 
     /**
-     * Whether queued content has waited longer than the timeout for this stream's window or the connection's. Call once
-     * per tick.
+     * Returns true if queued content has waited longer than the timeout for this stream's window or the connection's.
+     * Call once per tick.
      */
     boolean isStalled(long nowNanos, long timeoutNanos) {
         // A tunnel has its own idle timeout.
@@ -208,7 +208,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
             return;
         }
         if (headWritten) {
-            throw new IllegalStateException("a second response head");
+            throw new IllegalStateException("a second final response head");
         }
         headWritten = true;
         if (tunnelAsked && head.status() / 100 == 2) {
@@ -371,7 +371,7 @@ final class Http2Stream extends SendScheduler.Entry<Http2Stream> implements Clie
         return content;
     }
 
-    /** Whether content is queued that the stream's own window accepts. */
+    /** Returns true if content is queued that the stream's own window accepts. */
     @Override
     boolean isSendable() {
         return !gone && content.isSendable();

@@ -53,12 +53,12 @@ final class RequestContent {
         continued = true;
     }
 
-    /** Whether the client has ended its side of the stream. */
+    /** Returns true if the client has ended its side of the stream. */
     boolean isEnded() {
         return ended;
     }
 
-    /** Whether no content waits for the exchange. */
+    /** Returns true if no content waits for the exchange. */
     boolean isDelivered() {
         return held == null;
     }
@@ -72,14 +72,14 @@ final class RequestContent {
     void receiving(int frameBytes) throws Http2Exception {
         if (ended) {
             throw Http2Exception.stream(
-                    stream.id(), ErrorCode.STREAM_CLOSED, Http2Fault.STREAM_CLOSED, "DATA behind the end of a request");
+                    stream.id(), ErrorCode.STREAM_CLOSED, Http2Fault.STREAM_CLOSED, "DATA after END_STREAM");
         }
         if (!window.take(frameBytes)) {
             throw Http2Exception.stream(
                     stream.id(),
                     ErrorCode.FLOW_CONTROL_ERROR,
                     Http2Fault.FLOW_CONTROL,
-                    "DATA above the stream's window");
+                    "DATA exceeds the stream's window");
         }
     }
 
@@ -182,7 +182,7 @@ final class RequestContent {
                 stream.id(),
                 ErrorCode.PROTOCOL_ERROR,
                 Http2Fault.PROTOCOL,
-                "Content-Length that differs from the content");
+                "Content-Length does not match the content");
     }
 
     /** Fails the request because of invalid or missing input of the client. */

@@ -147,11 +147,11 @@ final class RequestFields implements HpackDecoder.Receiver {
             return;
         }
         if (!isValue(value, valueStart, valueLength)) {
-            malformed = "a byte in a field value that is not allowed there";
+            malformed = "an invalid byte in a field value";
         } else if (nameLength > 0 && name[nameStart] == ':') {
             addPseudo(name, nameStart, nameLength, value, valueStart, valueLength);
         } else if (!isName(name, nameStart, nameLength)) {
-            malformed = "a field name with a capital or another byte that is not allowed there";
+            malformed = "an upper-case or invalid byte in a field name";
         } else {
             addRegular(name, nameStart, nameLength, value, valueStart, valueLength);
         }
@@ -160,9 +160,9 @@ final class RequestFields implements HpackDecoder.Receiver {
     private void addPseudo(byte[] name, int nameStart, int nameLength, byte[] value, int valueStart, int valueLength) {
         int which = pseudo(name, nameStart, nameLength);
         if (which == UNKNOWN || regular || trailers) {
-            malformed = "a pseudo-field that is unknown, in a trailer section, or behind other fields";
+            malformed = "a pseudo-field is unknown, in trailers, or after a regular field";
         } else if (pseudoStart[which] >= 0) {
-            malformed = "a pseudo-field twice";
+            malformed = "a repeated pseudo-field";
         } else {
             if (pseudoLength + valueLength > pseudo.length) {
                 pseudo = Arrays.copyOf(pseudo, Math.max(2 * pseudo.length, pseudoLength + valueLength));
@@ -199,7 +199,7 @@ final class RequestFields implements HpackDecoder.Receiver {
             addCookie(value, valueStart, valueLength);
         } else if (has(AUTHORITY) && equals(HOST, name, nameStart, nameLength)) {
             if (!isAuthority(value, valueStart, valueLength)) {
-                malformed = "a Host that differs from :authority";
+                malformed = "Host differs from :authority";
             }
         } else {
             ensure(nameLength + valueLength + 4);
@@ -283,7 +283,7 @@ final class RequestFields implements HpackDecoder.Receiver {
         return length > 0;
     }
 
-    /** Whether the value contains no CR, LF or NUL and no white space at its start or end (RFC 9113 s8.2.1). */
+    /** Returns true if the value contains no CR, LF or NUL and no white space at its start or end (RFC 9113 s8.2.1). */
     private static boolean isValue(byte[] value, int start, int length) {
         for (int i = start; i < start + length; i++) {
             byte b = value[i];
@@ -306,7 +306,7 @@ final class RequestFields implements HpackDecoder.Receiver {
         return pseudoEnd[which];
     }
 
-    /** Whether the section exceeded the limit. Fields after the limit are not stored. */
+    /** Returns true if the section exceeded the limit. Fields after the limit are not stored. */
     boolean isTooLarge() {
         return tooLarge;
     }
@@ -324,7 +324,8 @@ final class RequestFields implements HpackDecoder.Receiver {
     }
 
     /**
-     * Whether the request may be answered without an exchange: GET or HEAD without content. Call after {@link #head}.
+     * Returns true if the request may be answered without an exchange: GET or HEAD without content. Call after
+     * {@link #head}.
      */
     boolean isPlain() {
         return plain;
@@ -377,7 +378,7 @@ final class RequestFields implements HpackDecoder.Receiver {
                 : RequestHead.ofHttp2(method, uri, fields);
     }
 
-    /** Whether the request opens a WebSocket (RFC 8441). Its head then equals an HTTP/1.1 handshake. */
+    /** Returns true if the request opens a WebSocket (RFC 8441). Its head then equals an HTTP/1.1 handshake. */
     boolean isExtendedConnect() {
         return extended;
     }
@@ -405,7 +406,7 @@ final class RequestFields implements HpackDecoder.Receiver {
     private @Nullable String problem() {
         boolean hasMethod = has(METHOD) && FieldLexer.isToken(pseudo, start(METHOD), end(METHOD));
         if (!hasMethod) {
-            return "no :method, or one that is no token";
+            return "missing or invalid :method";
         }
         if (has(PROTOCOL)) {
             return extendedConnectProblem();
@@ -420,7 +421,7 @@ final class RequestFields implements HpackDecoder.Receiver {
         }
         byte first = pseudo[start(PATH)];
         if (first != '/' && first != '*') {
-            return "a :path that is no path";
+            return "invalid :path";
         }
         return fieldProblem();
     }
@@ -428,13 +429,13 @@ final class RequestFields implements HpackDecoder.Receiver {
     /** Returns the fault of an extended CONNECT request (RFC 8441 s4); null for none. */
     private @Nullable String extendedConnectProblem() {
         if (!isConnect() || !has(SCHEME) || !has(AUTHORITY) || !has(PATH) || start(PATH) == end(PATH)) {
-            return "a :protocol without CONNECT, :scheme, :authority and :path";
+            return ":protocol without CONNECT, :scheme, :authority and :path";
         }
         if (pseudo[start(PATH)] != '/') {
-            return "a :path that is no path";
+            return "invalid :path";
         }
         if (fields.contains(WEBSOCKET_KEY) || fields.contains(FieldName.CONTENT_LENGTH)) {
-            return "CONNECT with a field of HTTP/1.1 handshakes, or with Content-Length";
+            return "extended CONNECT with a field of the HTTP/1.1 handshake, or with Content-Length";
         }
         extended = true;
         return fieldProblem();
@@ -446,7 +447,7 @@ final class RequestFields implements HpackDecoder.Receiver {
 
     private @Nullable String fieldProblem() {
         if (fields.mayContainAny(OF_CONNECTIONS_SET) && containsAny(OF_CONNECTIONS)) {
-            return "a field of HTTP/1.1 connections";
+            return "a connection-specific field";
         }
         int te = fields.find(FieldName.TE);
         if (te >= 0 && (!fields.valueEqualsIgnoreCase(te, "trailers") || fields.next(FieldName.TE, te) >= 0)) {
@@ -455,7 +456,7 @@ final class RequestFields implements HpackDecoder.Receiver {
         int contentLength = fields.find(FieldName.CONTENT_LENGTH);
         if (contentLength >= 0
                 && (contentLength(contentLength) < 0 || fields.next(FieldName.CONTENT_LENGTH, contentLength) >= 0)) {
-            return "Content-Length that is no number, or twice";
+            return "invalid or repeated Content-Length";
         }
         return null;
     }

@@ -133,7 +133,7 @@ final class RequestOpener {
         long contentLength = fields.contentLength();
         boolean tunnels = head.method() == Method.CONNECT || fields.isExtendedConnect();
         if (endStream && contentLength > 0) {
-            refuseMalformed(streamId, "Content-Length that differs from the content");
+            refuseMalformed(streamId, "Content-Length does not match the content");
         }
         connection.streams().put(stream);
         RequestHead owned = fields.owned(head);

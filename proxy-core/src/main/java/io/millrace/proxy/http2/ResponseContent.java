@@ -48,13 +48,13 @@ final class ResponseContent {
         return queuedBytes == 0;
     }
 
-    /** Whether content waits that the stream's window accepts. */
+    /** Returns true if content waits that the stream's window accepts. */
     boolean isSendable() {
         return queuedBytes > 0 && window > 0;
     }
 
     /**
-     * Whether more content may be added now.
+     * Returns true if more content may be added now.
      *
      * @param blocked whether the connection can send no content; then one piece is enough
      */
@@ -74,7 +74,7 @@ final class ResponseContent {
     ByteBuf take(int most) {
         ArrayDeque<ByteBuf> waiting = queue;
         if (waiting == null) {
-            throw new IllegalStateException("no content waits");
+            throw new IllegalStateException("no content is queued");
         }
         ByteBuf first = waiting.element();
         int length = Math.min(Math.min(Math.min(most, window), Frames.PAYLOAD_BYTES_MAX), first.readableBytes());
@@ -100,7 +100,7 @@ final class ResponseContent {
     }
 
     /**
-     * Whether content has waited longer than the timeout for a window of the client. Call once per tick.
+     * Returns true if content has waited longer than the timeout for a window of the client. Call once per tick.
      *
      * @param isConnectionOpen whether the connection's window accepts content
      */

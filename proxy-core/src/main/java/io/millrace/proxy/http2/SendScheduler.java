@@ -27,7 +27,7 @@ final class SendScheduler<S extends SendScheduler.Entry<S>> {
 
         abstract int id();
 
-        /** Whether the stream has content that its own window accepts. */
+        /** Returns true if the stream has content that its own window accepts. */
         abstract boolean isSendable();
     }
 
@@ -99,7 +99,7 @@ final class SendScheduler<S extends SendScheduler.Entry<S>> {
         return null;
     }
 
-    /** Whether no stream waits. */
+    /** Returns true if no stream waits. */
     boolean isEmpty() {
         for (S head : heads) {
             if (head != null) {

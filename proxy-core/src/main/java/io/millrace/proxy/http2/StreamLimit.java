@@ -40,7 +40,7 @@ final class StreamLimit {
         return inForce;
     }
 
-    /** Whether the client has acknowledged a limit. Until then it may begin any number of streams. */
+    /** Returns true if the client has acknowledged a limit. Until then it may begin any number of streams. */
     boolean isKnown() {
         return anyAcknowledged;
     }

@@ -21,8 +21,8 @@ final class StreamPriority {
     }
 
     /**
-     * Whether the client can use parts of the response. Such a response shares the connection with others of its
-     * urgency.
+     * Returns true if the client can use parts of the response. Such a response shares the connection with others of
+     * its urgency.
      */
     boolean isIncremental() {
         return incremental;

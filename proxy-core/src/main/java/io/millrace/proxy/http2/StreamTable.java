@@ -35,18 +35,18 @@ final class StreamTable {
         lastId = id;
     }
 
-    /** Whether the client cannot have begun the stream. */
+    /** Returns true if the client cannot have begun the stream. */
     boolean isIdle(int id) {
         return id > lastId || (id & 1) == 0;
     }
 
-    /** Whether the stream was opened. Knows only the last {@value #HISTORY_LENGTH} ids. */
+    /** Returns true if the stream was opened. Knows only the last {@value #HISTORY_LENGTH} ids. */
     boolean wasOpened(int id) {
         int place = (lastId - id) / 2;
         return place >= 0 && place < HISTORY_LENGTH && (opened >>> place & 1) != 0;
     }
 
-    /** Whether this server reset the stream. Knows only the last {@value #HISTORY_LENGTH} resets. */
+    /** Returns true if this server reset the stream. Knows only the last {@value #HISTORY_LENGTH} resets. */
     boolean wasReset(int id) {
         for (int reset : resets) {
             if (reset == id && id != 0) {

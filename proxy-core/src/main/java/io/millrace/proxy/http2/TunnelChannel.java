@@ -143,7 +143,7 @@ final class TunnelChannel extends AbstractChannel implements DuplexChannel, Requ
 
     @Override
     public ChannelFuture shutdownInput(ChannelPromise promise) {
-        return promise.setFailure(new UnsupportedOperationException("the client ends its own direction"));
+        return promise.setFailure(new UnsupportedOperationException("only the client ends its input"));
     }
 
     @Override
@@ -208,7 +208,7 @@ final class TunnelChannel extends AbstractChannel implements DuplexChannel, Requ
 
     @Override
     protected void doBind(SocketAddress localAddress) {
-        throw new UnsupportedOperationException("a stream has no address of its own");
+        throw new UnsupportedOperationException("a stream cannot be bound");
     }
 
     @Override
@@ -224,7 +224,7 @@ final class TunnelChannel extends AbstractChannel implements DuplexChannel, Requ
     private final class StreamUnsafe extends AbstractUnsafe {
         @Override
         public void connect(SocketAddress remote, SocketAddress local, ChannelPromise promise) {
-            promise.setFailure(new UnsupportedOperationException("a stream is connected by its client"));
+            promise.setFailure(new UnsupportedOperationException("a stream cannot be connected"));
         }
     }
 }

@@ -40,7 +40,7 @@ public final class UncacheableKeys {
         }
     }
 
-    /** Whether the table contains the key. */
+    /** Returns true if the table contains the key. */
     public boolean contains(StoreKey key, long nowMillis) {
         long value = slots.get(slot(key));
         return value != 0 && (value & ~LOW) == mark(key) && seconds(nowMillis) < (value & LOW);

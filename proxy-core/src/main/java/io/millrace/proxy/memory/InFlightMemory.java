@@ -32,10 +32,12 @@ public final class InFlightMemory {
         /** Bytes of the chunks that the pool holds, used by buffers or not. */
         long chunkBytes();
 
-        /** Whether response bodies read from the store use nearly all memory that the store may use for them. */
+        /**
+         * Returns true if response bodies read from the store use nearly all memory that the store may use for them.
+         */
         boolean isStoreTight();
 
-        /** Whether the kernel uses nearly all memory that it may use for TCP. */
+        /** Returns true if the kernel uses nearly all memory that it may use for TCP. */
         default boolean isKernelTight() {
             return false;
         }

@@ -106,12 +106,12 @@ public final class LoopMemory {
         };
     }
 
-    /** Whether a connection may be read several times before the other connections. */
+    /** Returns true if a connection may be read several times before the other connections. */
     boolean readsInARow() {
         return !iterationUsedUp && level() == MemoryLevel.PLENTY;
     }
 
-    /** Whether a new fetch may begin. If there is no memory, closes slow clients first. */
+    /** Returns true if a new fetch may begin. If there is no memory, closes slow clients first. */
     public boolean admitsFetch() {
         if (level() != MemoryLevel.FULL) {
             return true;

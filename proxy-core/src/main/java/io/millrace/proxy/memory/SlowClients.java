@@ -167,7 +167,7 @@ public final class SlowClients {
         if (count == 0 || memory.level() != MemoryLevel.FULL) {
             return;
         }
-        for (Candidate candidate : takingSomething(nowNanos)) {
+        for (Candidate candidate : slowReaders(nowNanos)) {
             if (count == 0) {
                 break;
             }
@@ -176,7 +176,7 @@ public final class SlowClients {
         }
     }
 
-    private List<Candidate> takingSomething(long nowNanos) {
+    private List<Candidate> slowReaders(long nowNanos) {
         List<Candidate> taking = new ArrayList<>();
         for (Client client : behind) {
             if (client.silentNanos(nowNanos) < SILENT_FULL_NANOS && client.behindNanos(nowNanos) >= RATE_KNOWN_NANOS) {

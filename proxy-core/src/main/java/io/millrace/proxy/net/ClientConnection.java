@@ -96,7 +96,7 @@ public final class ClientConnection {
         return localAddress;
     }
 
-    /** Whether the connection uses TLS. */
+    /** Returns true if the connection uses TLS. */
     public boolean secure() {
         return secure;
     }
@@ -122,8 +122,8 @@ public final class ClientConnection {
     }
 
     /**
-     * Whether this connection may carry requests for a host. It may not if the host requires a client certificate that
-     * the handshake has not verified.
+     * Returns true if this connection may carry requests for a host. It may not if the host requires a client
+     * certificate that the handshake has not verified.
      *
      * @param host in lower case; kept
      */
@@ -149,7 +149,7 @@ public final class ClientConnection {
         return true;
     }
 
-    /** Whether the client's side uses TLS: to this proxy, or to the sender of a trusted PROXY header. */
+    /** Returns true if the client's side uses TLS: to this proxy, or to the sender of a trusted PROXY header. */
     public boolean isSecureForClient() {
         return secure || announcedSecure;
     }

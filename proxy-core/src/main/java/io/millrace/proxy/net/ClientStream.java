@@ -41,7 +41,7 @@ public interface ClientStream {
      * of {@link #writeHead}, as the last call.
      */
     default void switchTo(OutboundHead head, ClientTunnel tunnel) {
-        throw new IllegalStateException("a tunnel on what carries HTTP only");
+        throw new IllegalStateException("this stream cannot become a tunnel");
     }
 
     /** Sends written bytes that still wait, such as a head whose content has not arrived. */
@@ -72,8 +72,8 @@ public interface ClientStream {
     void abort();
 
     /**
-     * Whether more content may be written now. When this becomes true again, {@link RequestHandler#onWritable} is
-     * called.
+     * Returns true if more content may be written now. When this becomes true again, {@link RequestHandler#onWritable}
+     * is called.
      */
     boolean isWritable();
 

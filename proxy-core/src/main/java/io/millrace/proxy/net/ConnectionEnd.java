@@ -49,9 +49,9 @@ public final class ConnectionEnd {
     }
 
     /**
-     * Whether a client that has shut down its output has reset the connection since. Netty does not report that after
-     * the end of the input, so this method queries the kernel. False where the transport cannot tell; then the next
-     * write fails.
+     * Returns true if a client that has shut down its output has reset the connection since. Netty does not report that
+     * after the end of the input, so this method queries the kernel. False where the transport cannot tell; then the
+     * next write fails.
      */
     public static boolean isReset(Channel channel) {
         try {
@@ -63,7 +63,8 @@ public final class ConnectionEnd {
     }
 
     /**
-     * Whether the client has acknowledged our FIN, and thus all bytes before it. True where the transport cannot tell.
+     * Returns true if the client has acknowledged our FIN, and thus all bytes before it. True where the transport
+     * cannot tell.
      */
     public static boolean isAcknowledged(Channel channel) {
         try {

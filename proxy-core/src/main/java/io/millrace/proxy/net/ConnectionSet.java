@@ -245,12 +245,12 @@ public final class ConnectionSet {
         closingAfterAnswers = wanted;
     }
 
-    /** Whether connections end after their current request. */
+    /** Returns true if connections end after their current request. */
     public boolean isDraining() {
         return draining || closingAfterAnswers;
     }
 
-    /** Whether the grace period for idle connections has ended. */
+    /** Returns true if the grace period for idle connections has ended. */
     public boolean endsIdle() {
         return endsIdle;
     }

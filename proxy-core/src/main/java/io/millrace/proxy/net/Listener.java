@@ -170,7 +170,7 @@ public final class Listener {
         return address;
     }
 
-    /** Whether connections to this address use TLS. */
+    /** Returns true if connections to this address use TLS. */
     public boolean secure() {
         return secure;
     }

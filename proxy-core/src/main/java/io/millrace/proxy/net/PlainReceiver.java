@@ -6,7 +6,7 @@ package io.millrace.proxy.net;
  * <p>Confined to one event loop.
  */
 public interface PlainReceiver {
-    /** Whether new connections should start without a channel. Called for each connection. */
+    /** Returns true if new connections should start without a channel. Called for each connection. */
     boolean isOpen();
 
     /** Receives a new connection. Takes ownership of the socket, which is not registered with epoll yet. */

@@ -10,7 +10,7 @@ import io.netty.buffer.ByteBuf;
  * <p>Confined to the stream's event loop. After {@link #onClientGone} no method is called.
  */
 public interface RequestHandler {
-    /** A piece of the request's content. Takes ownership. */
+    /** Receives a piece of the request's content. Takes ownership. */
     void onContent(ByteBuf content);
 
     /** The request is complete. Called for requests without content too. */
@@ -22,7 +22,7 @@ public interface RequestHandler {
     /** The stream accepts content again. */
     void onWritable();
 
-    /** The demand of other requests for the origin connection of the response. */
+    /** Returns whether other requests need the origin connection that this response occupies. */
     default SlowClients.OriginDemand originDemand() {
         return SlowClients.OriginDemand.NONE;
     }

@@ -133,7 +133,7 @@ public final class SendWatch {
         return millis == 0 ? Long.MAX_VALUE : (takenBytes(unsentBytes) - behindTakenBytes) * 1000 / millis;
     }
 
-    /** Whether the client has accepted none of the waiting bytes for longer than {@code timeoutNanos}. */
+    /** Returns true if the client has accepted none of the waiting bytes for longer than {@code timeoutNanos}. */
     public boolean isStuck(Channel channel, long nowNanos, long timeoutNanos) {
         return unsentBytes > 0
                 && nowNanos - progressNanos > timeoutNanos
@@ -141,8 +141,8 @@ public final class SendWatch {
     }
 
     /**
-     * Whether the client certainly accepts fewer than this many bytes per second. Bytes that the kernel may buffer
-     * count as accepted, so a larger kernel buffer delays the result.
+     * Returns true if the client certainly accepts fewer than this many bytes per second. Bytes that the kernel may
+     * buffer count as accepted, so a larger kernel buffer delays the result.
      */
     public boolean isBelow(Channel channel, long bytesPerSecond, long nowNanos) {
         if (bytesPerSecond == 0 || behindSinceNanos == UNSET || nowNanos - windowNanos < WINDOW_NANOS) {

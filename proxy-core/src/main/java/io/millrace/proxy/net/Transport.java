@@ -81,12 +81,12 @@ public enum Transport {
         return new EpollServerSocketChannel(descriptor);
     }
 
-    /** Whether several sockets can be bound to one address, one for each event loop. */
+    /** Returns true if several sockets can be bound to one address, one for each event loop. */
     public boolean hasReusePort() {
         return this == EPOLL;
     }
 
-    /** Whether connections can be served without channels, by {@link PlainSocket}. */
+    /** Returns true if connections can be served without channels, by {@link PlainSocket}. */
     public boolean hasPlainSockets() {
         return this == EPOLL;
     }

@@ -87,7 +87,7 @@ public final class CacheStatus {
         return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
     }
 
-    /** Whether the character is allowed in a token (RFC 9651 section 4.1.7): tchar, colon or slash. */
+    /** Returns true if the character is allowed in a token (RFC 9651 section 4.1.7): tchar, colon or slash. */
     private static boolean isTokenCharacter(int c) {
         return isAlpha(c) || (c >= '0' && c <= '9') || "!#$%&'*+-.^_`|~:/".indexOf(c) >= 0;
     }

@@ -17,7 +17,7 @@ import org.slf4j.Logger;
  * kinds is limited; further ones share one entry. Thread-safe.
  */
 public final class FaultLog {
-    /** Limit above the number of kinds in the product. Callers that exceed it put variable text into the kind. */
+    /** Limit of kinds. The product has fewer; only a caller that puts variable text into the kind exceeds it. */
     static final int MAX_KINDS = 256;
 
     static final String OTHER_KIND = "other faults";
@@ -58,7 +58,7 @@ public final class FaultLog {
      * @param cause the exception, or null
      */
     public void report(String kind, @Nullable String detail, @Nullable Throwable cause) {
-        tell(kind, () -> detail, cause);
+        write(kind, () -> detail, cause);
     }
 
     /**
@@ -66,10 +66,10 @@ public final class FaultLog {
      * computed only if a line is written.
      */
     public void reportSparing(String kind, Supplier<String> detail) {
-        tell(kind, detail, null);
+        write(kind, detail, null);
     }
 
-    private void tell(String kind, Supplier<@Nullable String> detail, @Nullable Throwable cause) {
+    private void write(String kind, Supplier<@Nullable String> detail, @Nullable Throwable cause) {
         total.increment();
         long now = nanoTime.getAsLong();
         Entry entry = entries.get(kind);
@@ -90,7 +90,7 @@ public final class FaultLog {
                     kind,
                     suffix(detail.get()),
                     repetitions,
-                    because(cause));
+                    causeSuffix(cause));
         }
     }
 
@@ -108,7 +108,7 @@ public final class FaultLog {
         return detail == null ? "" : ": " + detail;
     }
 
-    private static String because(@Nullable Throwable cause) {
+    private static String causeSuffix(@Nullable Throwable cause) {
         return cause == null ? "" : ": " + cause;
     }
 }

@@ -121,7 +121,7 @@ public record MemoryMap(
         private String path = "";
         private long anonymous;
         private boolean stack;
-        /** Whether the addresses are reserved without memory. */
+        /** True if the addresses are reserved without memory. */
         private boolean reserved;
         /** End of the last mapping of malloc. Reserved addresses that begin there are the rest of an arena. */
         private long arenaEnd;

@@ -85,7 +85,7 @@ public final class TcpMemory {
         }
     }
 
-    /** Whether memory is tight, as of at most half a second ago. */
+    /** Returns true if memory is tight, as of at most half a second ago. */
     public boolean isTight() {
         if (pagesMax == Long.MAX_VALUE) {
             return false;

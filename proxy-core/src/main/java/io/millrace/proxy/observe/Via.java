@@ -58,7 +58,7 @@ public final class Via {
     }
 
     /**
-     * Whether a received Via field line contains this proxy, which means a forwarding loop.
+     * Returns true if a received Via field line contains this proxy, which means a forwarding loop.
      *
      * @param value contains the field value; borrowed
      */

@@ -37,7 +37,7 @@ public final class ViaText {
         http2 = level == 0 ? null : AsciiString.cached("2.0 " + pseudonym);
     }
 
-    /** Whether the level includes the letters of the outcome. */
+    /** Returns true if the level includes the letters of the outcome. */
     public boolean hasCodes() {
         return level >= CODES;
     }

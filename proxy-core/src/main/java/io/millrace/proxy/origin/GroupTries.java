@@ -73,7 +73,7 @@ public final class GroupTries {
         return view.chooseUp(key, out, nowMillis);
     }
 
-    /** Whether the tries should be reported: more than one host was tried, or none was available. */
+    /** Returns true if the tries should be reported: more than one host was tried, or none was available. */
     public boolean isWorthTelling() {
         return tries != 1;
     }
@@ -214,7 +214,9 @@ public final class GroupTries {
             text.append(host()).append(" (").append(why).append(')');
         }
 
-        /** Whether the host caused the failure. Limits and cancellation on this side are not failures of a host. */
+        /**
+         * Returns true if the host caused the failure. Limits and cancellation on this side are not failures of a host.
+         */
         private static boolean isOfHost(OriginFailure.Reason reason) {
             return switch (reason) {
                 case DNS,

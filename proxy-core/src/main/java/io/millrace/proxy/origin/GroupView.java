@@ -33,7 +33,7 @@ final class GroupView {
     private final SplittableRandom random;
     private final Candidates candidates;
     private boolean onTrial;
-    /** Whether this proxy itself is a candidate: set while the owner of a URL is computed. */
+    /** True if this proxy itself is a candidate: set while the owner of a URL is computed. */
     private boolean peering;
 
     GroupView(OriginGroups groups, OriginGroup group, List<HostLoad> loads, SplittableRandom random) {
@@ -209,7 +209,7 @@ final class GroupView {
                 : -1;
     }
 
-    /** Whether the host selected last is on trial by this request. */
+    /** Returns true if the host selected last is on trial by this request. */
     boolean isOnTrial() {
         return onTrial;
     }

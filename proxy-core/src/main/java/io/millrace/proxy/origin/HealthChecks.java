@@ -199,7 +199,7 @@ public final class HealthChecks {
         private final OriginGroupConfig.HealthCheck rules;
         /** The host's term at the start of the check. */
         private final int term;
-        /** Whether the result of the check is known. */
+        /** True if the result of the check is known. */
         private boolean judged;
 
         private @Nullable OriginCall call;
@@ -215,14 +215,14 @@ public final class HealthChecks {
             return of.current == this;
         }
 
-        /** Whether the result still counts. A check that began before the last state change does not. */
-        private boolean isTelling() {
+        /** Returns true if the result still counts. A check that began before the last state change does not. */
+        private boolean isRelevant() {
             return isCurrent() && !judged && of.host.health().term() == term;
         }
 
         @Override
         public void onHead(ResponseHead head, ResponseFraming framing) {
-            if (isTelling()) {
+            if (isRelevant()) {
                 if (rules.statuses().contains(head.status())) {
                     of.passed(this);
                 } else {
@@ -247,7 +247,7 @@ public final class HealthChecks {
 
         @Override
         public void onFailure(OriginFailure failure) {
-            if (isTelling() && failure.beforeHead() && !isOfThisSide(failure.reason())) {
+            if (isRelevant() && failure.beforeHead() && !isOfThisSide(failure.reason())) {
                 of.failed(this, failure.reason().text());
             }
             ended();

@@ -46,7 +46,7 @@ public final class LoopOrigins {
     private GroupView view(OriginGroup group) {
         GroupView view = views.get(group);
         if (view == null) {
-            forgetOld();
+            removeUnused();
             view = new GroupView(
                     groups, group, group.hosts().stream().map(this::load).toList(), random);
             views.put(group, view);
@@ -59,7 +59,7 @@ public final class LoopOrigins {
     }
 
     /** Removes groups and hosts that a reload has removed. Requests in progress hold their own references. */
-    private void forgetOld() {
+    private void removeUnused() {
         views.keySet().removeIf(group -> !groups.isCurrent(group));
         loads.keySet().removeIf(host -> !groups.isCurrent(host));
     }

@@ -32,7 +32,7 @@ public final class OriginGroup {
         config.markdown().codes().forEach(failures::set);
     }
 
-    /** Whether the group equals one created from these arguments. */
+    /** Returns true if the group equals one created from these arguments. */
     boolean is(OriginGroupConfig other, BitSet otherSelves) {
         return config.equals(other) && selves.equals(otherSelves);
     }
@@ -50,17 +50,17 @@ public final class OriginGroup {
         return hosts;
     }
 
-    /** Whether the host at this index is this proxy itself. Such a host never receives requests. */
+    /** Returns true if the host at this index is this proxy itself. Such a host never receives requests. */
     public boolean isSelf(int index) {
         return selves.get(index);
     }
 
-    /** Whether a response with this status leads to a retry on another host. */
+    /** Returns true if a response with this status leads to a retry on another host. */
     public boolean isRetried(int status) {
         return retried.get(status);
     }
 
-    /** Whether a response with this status counts as a failure of its host. */
+    /** Returns true if a response with this status counts as a failure of its host. */
     public boolean isFailure(int status) {
         return failures.get(status);
     }

@@ -83,8 +83,10 @@ public final class OriginGroups {
     private static BitSet selves(OriginGroupConfig config, Predicate<RuleUrl> isThisProxy) {
         BitSet selves = new BitSet(0);
         for (int i = 0; i < config.hosts().size(); i++) {
-            Boolean said = config.hosts().get(i).self();
-            selves.set(i, said == null ? isThisProxy.test(config.hosts().get(i).url()) : said);
+            Boolean configured = config.hosts().get(i).self();
+            selves.set(
+                    i,
+                    configured == null ? isThisProxy.test(config.hosts().get(i).url()) : configured);
         }
         return selves;
     }

@@ -72,18 +72,18 @@ public record OriginHealth(
         return new OriginHealth(0, State.UP, 0, 0, 0, 0, 0, 0, "", false, null);
     }
 
-    /** Whether the host receives requests normally. */
+    /** Returns true if the host receives requests normally. */
     public boolean isUp(long nowMillis) {
         return state == State.UP && !isPutDown(nowMillis);
     }
 
-    /** Whether an operator's override keeps requests from the host. */
+    /** Returns true if an operator's override keeps requests from the host. */
     public boolean isPutDown(long nowMillis) {
         return put != null && put.holds(nowMillis);
     }
 
     /**
-     * Whether a trial is due. A clock that was set back does not delay the trial.
+     * Returns true if a trial is due. A clock that was set back does not delay the trial.
      *
      * @param delayMillis additional delay, in which other requests have priority
      */

@@ -62,7 +62,7 @@ public final class OriginHost {
         return origin;
     }
 
-    /** Whether the host is an IP address, so that a certificate does not name it. */
+    /** Returns true if the host is an IP address, so that a certificate does not name it. */
     public boolean isAddress() {
         return address;
     }
@@ -164,10 +164,10 @@ public final class OriginHost {
             before = health();
             after = Objects.requireNonNull(change.apply(before));
         } while (!health.compareAndSet(before, after));
-        tell(before, after, nowMillis);
+        logChange(before, after, nowMillis);
     }
 
-    private void tell(OriginHealth before, OriginHealth after, long nowMillis) {
+    private void logChange(OriginHealth before, OriginHealth after, long nowMillis) {
         OriginHealth.Put put = after.put();
         if (put != null && !put.equals(before.put())) {
             log.warn("origin {} of group {} is marked down by an operator: {}", url.authority(), group, put.reason());

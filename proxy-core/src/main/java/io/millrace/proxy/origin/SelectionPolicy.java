@@ -83,8 +83,8 @@ enum SelectionPolicy {
         }
 
         /**
-         * Whether one more request would exceed {@code ceil(1.25 * share)}. At least one host is always below that
-         * bound.
+         * Returns true if one more request would exceed {@code ceil(1.25 * share)}. At least one host is always below
+         * that bound.
          */
         private boolean isFull(Candidates all, int i, long underWay, long weights) {
             long bound = (5 * underWay * all.weights[i] + 4 * weights - 1) / (4 * weights);

@@ -49,7 +49,7 @@ public final class OverloadGauge {
         return rule.verb().word() + " " + rule.from();
     }
 
-    /** Whether the gauge belongs to this rule, of any configuration. */
+    /** Returns true if the gauge belongs to this rule, of any configuration. */
     boolean isOf(RemapRuleConfig of) {
         return !of.isForwarding() && verb == of.verb() && from.equals(of.from());
     }
@@ -68,7 +68,7 @@ public final class OverloadGauge {
         return rule;
     }
 
-    /** Whether the rule is in overload. */
+    /** Returns true if the rule is in overload. */
     public boolean isOver() {
         return over;
     }

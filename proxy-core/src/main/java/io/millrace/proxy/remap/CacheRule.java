@@ -55,7 +55,8 @@ final class CacheRule {
     }
 
     /**
-     * Whether the rule matches the request. Allocates only if the rule has an expression or the path has encodings.
+     * Returns true if the rule matches the request. Allocates only if the rule has an expression or the path has
+     * encodings.
      *
      * @param mapped the mapping of the request, which determines the key URL that expressions are matched with
      * @param client the client's address, null if unknown
@@ -102,7 +103,7 @@ final class CacheRule {
         return false;
     }
 
-    /** Whether the normalized path matches. Spellings with the same key match the same rules. */
+    /** Returns true if the normalized path matches. Spellings with the same key match the same rules. */
     private boolean isPath(TargetUri url) {
         if (prefix.length == 0 && suffix.length == 0) {
             return true;

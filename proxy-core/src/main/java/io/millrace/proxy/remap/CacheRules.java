@@ -51,7 +51,7 @@ public final class CacheRules {
         return new CacheRules(config, zone);
     }
 
-    /** Whether there are no rules. */
+    /** Returns true if there are no rules. */
     public boolean isEmpty() {
         return rules.length == 0;
     }

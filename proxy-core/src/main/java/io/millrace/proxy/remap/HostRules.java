@@ -42,7 +42,7 @@ public final class HostRules {
         merged = withExpressions;
     }
 
-    /** Whether the bytes in the range are this host. Ignores case. */
+    /** Returns true if the bytes in the range are this host. Ignores case. */
     boolean isFor(byte[] bytes, int from, int to) {
         if (host.length != to - from) {
             return false;

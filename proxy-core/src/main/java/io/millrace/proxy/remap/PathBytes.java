@@ -41,9 +41,9 @@ final class PathBytes {
     }
 
     /**
-     * Whether resolving the dot segments of a range would lead above its start. Backslashes, and encoded slashes, dots
-     * and backslashes, are decoded first, because some origins do so. Empty segments do not count, because some origins
-     * merge them.
+     * Returns true if resolving the dot segments of a range would lead above its start. Backslashes, and encoded
+     * slashes, dots and backslashes, are decoded first, because some origins do so. Empty segments do not count,
+     * because some origins merge them.
      *
      * @param atSegmentStart whether the range begins a segment, else its first segment is the end of another
      */

@@ -40,7 +40,7 @@ public final class RefererRules {
         reason = "referer:remap[" + rule.index() + "]";
     }
 
-    /** Whether the request is allowed. */
+    /** Returns true if the request is allowed. */
     public boolean allow(FieldSection fields) {
         String referer = fields.get(FieldName.REFERER);
         if (referer == null) {

@@ -89,14 +89,14 @@ public final class RemapRule {
         return new Mapped(new RemapRule(config, url, null));
     }
 
-    /** Whether the rule leads to the URL's own scheme, host and port. */
+    /** Returns true if the rule leads to the URL's own scheme, host and port. */
     boolean leadsTo(TargetUri url) {
         return to.isSecure() == url.isSecure()
                 && to.effectivePort() == url.port()
                 && url.host().equals(to.host());
     }
 
-    /** Whether the rule forwards to the host that the client chose, and was not configured by an operator. */
+    /** Returns true if the rule forwards to the host that the client chose, and was not configured by an operator. */
     public boolean isForwarding() {
         return config.isForwarding();
     }
@@ -112,7 +112,7 @@ public final class RemapRule {
     }
 
     /**
-     * Whether the rule may map URLs of a host.
+     * Returns true if the rule may map URLs of a host.
      *
      * @param leftOver whether rules without a host apply to some of the host's URLs
      */
@@ -171,7 +171,7 @@ public final class RemapRule {
         return originHost;
     }
 
-    /** Whether {@code to} has an explicit port, not only a scheme. */
+    /** Returns true if {@code to} has an explicit port, not only a scheme. */
     public boolean namesPort() {
         return to.port() >= 0;
     }
@@ -307,8 +307,8 @@ public final class RemapRule {
     }
 
     /**
-     * Whether the path leaves the rule's {@code to} path when the origin resolves dot segments. If {@code to} is the
-     * origin's root, no path can leave it.
+     * Returns true if the path leaves the rule's {@code to} path when the origin resolves dot segments. If {@code to}
+     * is the origin's root, no path can leave it.
      */
     boolean isEscapedBy(byte[] bytes, int from, int to) {
         if (!mayBeLeft) {

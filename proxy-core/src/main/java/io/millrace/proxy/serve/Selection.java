@@ -116,7 +116,7 @@ public record Selection(
         return new Selection(Kind.PART, single.range().first(), single.range().last() + 1, null);
     }
 
-    /** Whether a request has conditions or a range. Otherwise it gets the whole content. */
+    /** Returns true if a request has conditions or a range. Otherwise it gets the whole content. */
     public static boolean isAskedFor(RequestHead request) {
         return ASKING.isAnyIn(request.fields());
     }
@@ -129,7 +129,7 @@ public record Selection(
         };
     }
 
-    /** Whether content follows the head, unless the request is HEAD. */
+    /** Returns true if content follows the head, unless the request is HEAD. */
     public boolean hasContent() {
         return kind == Kind.PART || kind == Kind.PARTS || (kind == Kind.WHOLE && end != 0);
     }

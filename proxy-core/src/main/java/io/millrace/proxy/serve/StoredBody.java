@@ -80,7 +80,7 @@ public final class StoredBody implements ContentSource {
             read(Math.min(length, StoredObject.READ_LENGTH_MAX));
             return;
         }
-        ByteBuf content = withThoseBehind(part, Math.min(togetherBytes, AT_ONCE_BYTES_MAX - atOnceBytes));
+        ByteBuf content = withFollowing(part, Math.min(togetherBytes, AT_ONCE_BYTES_MAX - atOnceBytes));
         if (position >= growsFrom && !sink.keepsCopies()) {
             togetherBytes = Math.min(2 * togetherBytes, AT_ONCE_BYTES_MAX);
         }
@@ -102,7 +102,7 @@ public final class StoredBody implements ContentSource {
     }
 
     /** Joins a piece with the following pieces in RAM, up to {@code bytesMax} bytes in total. */
-    private ByteBuf withThoseBehind(ByteBuf first, int bytesMax) {
+    private ByteBuf withFollowing(ByteBuf first, int bytesMax) {
         List<ByteBuf> parts = null;
         int bytes = first.readableBytes();
         while (position + bytes < end && bytes + StoredObject.READ_LENGTH_MAX <= bytesMax) {

@@ -63,7 +63,7 @@ final class AnnouncedClients implements ProxyHeaderDecoder.Events {
             }
             case TIMEOUT -> {
                 counters.increment(Counter.CLIENT_CONNECTIONS_REFUSED_PROXY_TIMEOUT);
-                faults.reportSparing("no whole PROXY header within timeouts.client_header", from);
+                faults.reportSparing("no complete PROXY header within timeouts.client_header", from);
             }
         }
     }

@@ -13,14 +13,14 @@ import io.netty.util.internal.PlatformDependent;
 import java.util.function.LongSupplier;
 
 /**
- * The limit {@code limits.memory_in_flight} of one proxy: the budget over its buffer pool, and log messages about
- * scarcity.
+ * Enforces {@code limits.memory_in_flight} of one proxy: limits the memory that connections use in the buffer pool, and
+ * logs a shortage.
  *
  * <p>Thread-safe.
  */
 public final class ConnectionMemory implements InFlightMemory.Gauges {
-    /** Divisor of the direct memory: the connections' pool gets at least this part, however large the cache is. */
-    private static final int LEAST_PART = 8;
+    /** Divisor of the direct memory: the connections' pool gets at least an eighth, however large the cache is. */
+    private static final int MIN_DIVISOR = 8;
 
     private final BufferPool pool;
     private final CacheStore<?> store;
@@ -42,11 +42,11 @@ public final class ConnectionMemory implements InFlightMemory.Gauges {
     }
 
     /**
-     * Returns the limit of the connections' pool: the direct memory without the store's budget, and without a quarter
-     * of that budget for unused space in chunks.
+     * Returns the limit of the connections' pool: the direct memory minus five quarters of the store's budget. The
+     * fifth quarter is for unused space in chunks.
      */
     static long poolBytesMax(long directBytes, long storeBytes) {
-        return Math.max(directBytes / LEAST_PART, directBytes - storeBytes - storeBytes / 4);
+        return Math.max(directBytes / MIN_DIVISOR, directBytes - storeBytes - storeBytes / 4);
     }
 
     public InFlightMemory budget() {
@@ -88,7 +88,7 @@ public final class ConnectionMemory implements InFlightMemory.Gauges {
         }
     }
 
-    /** Logs the closing of a slow client. On its event loop. */
+    /** Logs that a slow client is closed. Called on the client's event loop. */
     void onClosed(SlowReason reason) {
         if (reason == SlowReason.MEMORY) {
             faults.reportSparing(

@@ -70,7 +70,7 @@ final class AutomaticCertificates {
                 : Math.max(standardMillis, onDemand.waitNanos() / 1_000_000 + MARGIN_MILLIS);
     }
 
-    /** Whether a hello must be answered with the certificate of a challenge. */
+    /** Returns true if a hello must be answered with the certificate of a challenge. */
     boolean isChallenge(@Nullable ByteBuf hello) {
         AcmeConfig now = config;
         return hello != null
@@ -135,13 +135,13 @@ final class AutomaticCertificates {
         return true;
     }
 
-    /** Whether a path made of the name stays within its directory. */
+    /** Returns true if a path made of the name stays within its directory. */
     private static boolean isPlain(String name) {
         return !name.isEmpty() && name.indexOf('/') < 0 && name.charAt(0) != '.' && name.indexOf('\0') < 0;
     }
 
     /**
-     * Whether a hello offers the protocol of tls-alpn-01.
+     * Returns true if a hello offers the protocol of tls-alpn-01.
      *
      * @param hello the body of a ClientHello message (RFC 8446 section 4.1.2); nothing is consumed
      */

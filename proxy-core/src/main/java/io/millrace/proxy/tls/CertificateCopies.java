@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A copy is used if the storage cannot be read, or if it has never had a certificate for the name. The latter
  * includes a file system that is not mounted, which is an empty directory. When a certificate is deleted from the
- * storage, its copy is deleted too. Blocks. Confined to the store's lock.
+ * storage, its copy is deleted too. Blocks. Guarded by the lock of {@link CertificateStore}.
  *
  * @param storage directory of the original certificates
  * @param records directory of the records of the names
@@ -37,8 +37,8 @@ record CertificateCopies(Path storage, Path records, Path directory) {
     private static final String SUFFIX = ".pem";
 
     /**
-     * Returns the copies; null if there is nothing to copy. That is the case without automatic certificates, or if
-     * their storage is below the parent of the state directory.
+     * Returns the copies; null if there is nothing to copy. That is the case without automatic certificates. It is also
+     * the case if their storage is below the parent of the state directory, since both are then lost together.
      */
     static @Nullable CertificateCopies of(@Nullable AcmeConfig acme, @Nullable Path state) {
         AcmeFiles files = AcmeFiles.of(acme);
@@ -54,7 +54,7 @@ record CertificateCopies(Path storage, Path records, Path directory) {
                         state.toAbsolutePath().resolve("certificates"));
     }
 
-    /** Whether a certificate was read from a copy. */
+    /** Returns true if a certificate was read from a copy. */
     boolean isCopy(CertificateFiles files) {
         return files.certificate().startsWith(directory);
     }
@@ -79,7 +79,7 @@ record CertificateCopies(Path storage, Path records, Path directory) {
             if (names.contains(name)) {
                 continue;
             }
-            if (readable && isGivenUp(name, copy, nowMillis)) {
+            if (readable && isObsolete(name, copy, nowMillis)) {
                 delete(copy);
             } else {
                 missing.add(new CertificateFiles(copy, copy));
@@ -105,8 +105,8 @@ record CertificateCopies(Path storage, Path records, Path directory) {
         return names;
     }
 
-    /** Whether the storage had the certificate at any time, or the certificate has expired. */
-    private boolean isGivenUp(String fileName, Path copy, long nowMillis) {
+    /** Returns true if the storage had the certificate at any time, or if the certificate has expired. */
+    private boolean isObsolete(String fileName, Path copy, long nowMillis) {
         String name = fileName.substring(0, fileName.length() - SUFFIX.length());
         try {
             String record = Files.readString(records.resolve(AcmeRecord.fileName(name)));
@@ -114,7 +114,7 @@ record CertificateCopies(Path storage, Path records, Path directory) {
                 return true;
             }
         } catch (IOException | IllegalArgumentException e) {
-            log.debug("no copy of {}", name, e);
+            log.debug("TLS: the record of {} cannot be read", name, e);
         }
         try {
             return CertificateReader.authorities(copy)

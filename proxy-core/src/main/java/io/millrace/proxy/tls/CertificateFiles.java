@@ -61,8 +61,8 @@ public record CertificateFiles(Path certificate, Path key) {
     }
 
     /**
-     * Whether the name is a file name, so that it need not be opened as a directory. Some host names have such endings,
-     * but not in directories with thousands of names.
+     * Returns true if the name is a file name, so that it need not be opened as a directory. Some host names have such
+     * endings, but not in directories with thousands of names.
      */
     private static boolean isFileName(String name) {
         return name.endsWith(".key") || name.endsWith(".json") || name.endsWith(LEGO_ISSUER);

@@ -159,7 +159,7 @@ final class CertificateIndex {
         return sets.values();
     }
 
-    /** Whether the set can still be selected. */
+    /** Returns true if the set can still be selected. */
     boolean has(CertificateSet set) {
         return sets.get(new Held(set.certificates(), set.settings())) == set;
     }
@@ -169,7 +169,7 @@ final class CertificateIndex {
         return settings;
     }
 
-    /** Whether all names have the settings of the address. */
+    /** Returns true if all names have the settings of the address. */
     boolean isUniform() {
         return settings.isEmpty() || (settings.size() == 1 && settings.contains(NameSettings.NONE));
     }

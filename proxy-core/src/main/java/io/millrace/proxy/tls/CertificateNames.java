@@ -8,7 +8,7 @@ import java.util.Locale;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Matches host names and addresses with the names of a certificate (RFC 9525). Thread-safe: no state. */
+/** Matches host names and addresses with the names of a certificate (RFC 9525). Stateless. */
 public final class CertificateNames {
     static final int DNS_NAME = 2;
     static final int IP_ADDRESS = 7;
@@ -16,7 +16,7 @@ public final class CertificateNames {
     private CertificateNames() {}
 
     /**
-     * Whether a certificate is valid for a name or an address. Only subjectAltName is used.
+     * Returns true if a certificate is valid for a name or an address. Only subjectAltName is used.
      *
      * @param name host name, or address without brackets
      */
@@ -40,7 +40,7 @@ public final class CertificateNames {
         return false;
     }
 
-    /** Whether a pattern matches a name. A wildcard matches one whole label. */
+    /** Returns true if a pattern matches a name. A wildcard matches one whole label. */
     private static boolean matches(String pattern, String name) {
         if (!pattern.startsWith("*.")) {
             return pattern.equals(name);

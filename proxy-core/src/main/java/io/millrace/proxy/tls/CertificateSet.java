@@ -7,8 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The certificates of one context, at most one per key type, with the settings of their names. Thread-safe; compared by
- * identity.
+ * The certificates of one TLS context, at most one per key type, with the TLS settings of their host names.
+ * Thread-safe; compared by identity.
  */
 final class CertificateSet {
     private final List<ServerCertificate> certificates;
@@ -46,7 +46,7 @@ final class CertificateSet {
         return certificates.get(certificates.size() - 1).facts().sha256();
     }
 
-    /** Whether clients refuse the certificate that can be stapled if they receive no staple. */
+    /** Returns true if clients refuse the certificate that can be stapled if they receive no staple. */
     boolean isMustStaple() {
         return certificates.get(certificates.size() - 1).facts().ocsp().mustStaple();
     }

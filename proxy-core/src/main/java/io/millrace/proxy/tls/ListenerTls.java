@@ -156,7 +156,7 @@ public final class ListenerTls implements TlsNames {
         return store.index().find(name);
     }
 
-    /** Whether a certificate exists for the name itself, without the default. */
+    /** Returns true if a certificate exists for the name itself, without the default. */
     boolean hasExactly(String name) {
         return store.index().findExactly(name) != null;
     }

@@ -53,7 +53,7 @@ public final class ServerCertificate {
             notes = List.copyOf(notes);
         }
 
-        /** Whether less than 14 days are left, or less than a quarter of the lifetime if that is shorter. */
+        /** Returns true if less than 14 days are left, or less than a quarter of the lifetime if that is shorter. */
         public boolean endsSoon(long nowSeconds) {
             long notice = Math.min(SOON_SECONDS_MAX, (expirySeconds - issuedSeconds) / 4);
             return expirySeconds - nowSeconds < Math.max(notice, 0);

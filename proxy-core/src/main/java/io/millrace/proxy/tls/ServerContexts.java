@@ -209,7 +209,7 @@ final class ServerContexts {
 
     private void make(CertificateSet set, CompletableFuture<SslContext> into) {
         try {
-            wantStaple(set);
+            requestStaple(set);
             SslContext context = build(
                     set.certificates(), settings(set), http2 && set.settings().http2());
             TicketKeys keys = ticketKeys;
@@ -239,14 +239,14 @@ final class ServerContexts {
         });
     }
 
-    /** Whether handshakes for a set send a staple when one is available. */
+    /** Returns true if handshakes for a set send a staple when one is available. */
     boolean staples(CertificateSet set) {
         return OpenSsl.isAvailable()
                 && set.ocspTarget() != null
                 && settings(set).ocspStapling();
     }
 
-    private void wantStaple(CertificateSet set) {
+    private void requestStaple(CertificateSet set) {
         OcspTarget target = set.ocspTarget();
         if (target != null && staples(set)) {
             set.staple(stapling.staple(target));
@@ -263,7 +263,7 @@ final class ServerContexts {
         boolean all = wanting.size() <= STAPLED_AHEAD_MAX;
         for (CertificateSet set : wanting) {
             if (all || set.isMustStaple()) {
-                wantStaple(set);
+                requestStaple(set);
             }
         }
     }

@@ -179,7 +179,7 @@ public final class ServerTls implements AutoCloseable {
         try {
             pause = Objects.requireNonNull(looking).schedule(this::lookAgain, nanos, TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException e) {
-            log.debug("closed during the check of certificates", e);
+            log.debug("the server was closed while certificates were checked", e);
         }
     }
 

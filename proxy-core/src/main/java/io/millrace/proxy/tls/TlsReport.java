@@ -52,7 +52,7 @@ public record TlsReport(List<Line> lines, Map<Path, String> directories, Map<Kin
             settings = List.copyOf(settings);
         }
 
-        /** Whether the certificate is configured for an address. */
+        /** Returns true if the certificate is configured for an address. */
         public boolean isOwn() {
             return element < 0;
         }

@@ -68,7 +68,7 @@ final class AccessRulesTest {
     }
 
     @Test
-    void badMethodOrFieldIsAProblemThatSaysWhatWasMeant() {
+    void badMethodOrFieldIsAProblemWithASuggestion() {
         assertEquals(
                 "millrace.yaml:4:1: methods: 'get' must be in capital letters (did you mean GET?)",
                 problem("methods: [get]"));

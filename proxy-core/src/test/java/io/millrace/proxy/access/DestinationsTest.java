@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Where requests may be forwarded to. */
+/** Tests the permitted destinations of forwarded requests. */
 class DestinationsTest {
     private static IpAddress ip(String text) {
         return IpAddress.of(NetUtil.createByteArrayFromIpAddressString(text));
@@ -93,7 +93,7 @@ class DestinationsTest {
     }
 
     @Test
-    void whatIsAllowedComesBeforeWhatIsDenied() {
+    void allowedDestinationsPrecedeDeniedOnes() {
         Destinations some = destinations("10.1.0.0/16, fd00:1::/32");
         assertTrue(some.allow(ip("10.1.2.3"), 443));
         assertTrue(some.allow(ip("64:ff9b::a01:203"), 443));

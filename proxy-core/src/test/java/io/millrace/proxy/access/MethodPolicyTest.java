@@ -11,7 +11,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 final class MethodPolicyTest {
-    /** For the proxy itself, and for those that may purge. */
+    /** For the proxy itself, and for clients that may purge. */
     private static final Set<Method> PURGING = Set.of(Method.PURGE, Method.BAN);
 
     private static final Set<Method> REFUSED = EnumSet.of(Method.CONNECT, Method.TRACE);
@@ -21,7 +21,7 @@ final class MethodPolicyTest {
     }
 
     @Test
-    void section936RefusesConnectWhateverTheListSays() {
+    void section936RefusesConnectWithAnyList() {
         AccessResult refused = new AccessResult.Denied(405, DenialReason.CONNECT_REFUSED);
         assertEquals(refused, check(MethodPolicy.DEFAULT, "CONNECT"));
         assertEquals(refused, check(MethodPolicy.of(List.of("CONNECT")), "CONNECT"));
@@ -42,7 +42,7 @@ final class MethodPolicyTest {
     }
 
     @Test
-    void listLetsThroughWhatItNamesInTheSameCase() {
+    void listAdmitsItsNamesInTheSameCase() {
         MethodPolicy policy = MethodPolicy.of(List.of("GET", "PROPFIND"));
         assertSame(AccessResult.ALLOWED, check(policy, "GET"));
         assertSame(AccessResult.ALLOWED, check(policy, "PROPFIND"));
@@ -53,7 +53,7 @@ final class MethodPolicyTest {
     }
 
     @Test
-    void section15_5_6NamesInAllowWhatItLetsThrough() {
+    void section15_5_6ListsAllowedMethodsInAllow() {
         List<String> allowed = List.of(MethodPolicy.DEFAULT.allow().split(", ", -1));
         for (Method method : Method.values()) {
             boolean named = method != Method.OTHER && !REFUSED.contains(method) && !PURGING.contains(method);

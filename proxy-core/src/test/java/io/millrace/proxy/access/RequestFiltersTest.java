@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Which filter decides about a request. */
+/** Tests which filter decides about a request. */
 final class RequestFiltersTest {
     private static AccessRules rules(String yaml) {
         ConfigResult result = ConfigLoader.parse("listen: [':1']\n" + yaml, "millrace.yaml", Map.of());
@@ -62,7 +62,7 @@ final class RequestFiltersTest {
     @CsvSource(
             nullValues = "passes",
             value = {
-                // No filter of its own: those for all decide, by the first that is met.
+                // The rule has no filters: the first match of those for all decides.
                 "0, GET, 10.1.1.1, passes",
                 "0, GET, 10.6.6.6, filter:bad",
                 "0, DELETE, 10.6.6.6, filter:bad",
@@ -71,7 +71,7 @@ final class RequestFiltersTest {
                 // No rule at all.
                 "-1, GET, 10.6.6.6, filter:bad",
                 "-1, GET, 10.1.1.1, passes",
-                // An allow decides for good, and whatever meets none is denied.
+                // An allow is final, and a request without a match is denied.
                 "1, GET, 10.1.1.1, passes",
                 "1, DELETE, 10.1.1.1, passes",
                 "1, GET, 10.6.6.6, passes",
@@ -79,27 +79,27 @@ final class RequestFiltersTest {
                 "1, GET, 192.0.2.7, no-filter:remap[1].filters",
                 "1, GET, ::ffff:10.1.1.1, passes",
                 "1, GET, ::1, no-filter:remap[1].filters",
-                // A deny leaves the rest to those for all.
+                // With only deny filters, the filters for all decide about other requests.
                 "2, PUT, 10.1.1.1, filter:read-only",
                 "2, GET, 10.1.1.1, passes",
                 "2, GET, 10.6.6.6, filter:bad",
                 "3, PUT, 10.1.1.1, filter:read-only",
                 "3, GET, 10.1.1.1, passes",
                 "3, GET, 192.0.2.7, no-filter:remap[3].filters",
-                // By the address that was connected to.
+                // By the local address of the connection.
                 "4, GET, 10.1.1.1, passes",
                 "4, POST, 10.1.1.1, no-filter:remap[4].filters",
                 "5, GET, 10.1.1.1, passes",
                 "6, GET, 10.1.1.1, passes",
                 "6, GET, 192.0.2.7, no-filter:remap[6].filters",
-                // Methods have capitals.
+                // Methods are in capitals.
                 "2, put, 10.1.1.1, passes",
-                // An address that is not known is in nothing that is allowed, and in all that is denied.
+                // An unknown address is in no allowed range, and in every denied range.
                 "0, GET, unknown, filter:bad",
                 "1, GET, unknown, no-filter:remap[1].filters",
                 "4, GET, unknown, passes"
             })
-    void firstFilterThatIsMetDecides(int rule, String method, String client, String denial) throws Exception {
+    void firstMatchingFilterApplies(int rule, String method, String client, String denial) throws Exception {
         assertEquals(denial, denial(rules(RULES), rule, method, client));
     }
 
@@ -138,7 +138,7 @@ final class RequestFiltersTest {
                 "true | 192.0.2.9 | 10.1.1.1 | passes",
                 "true | 192.0.2.9 | 10.1.1.1, 192.0.2.8 | passes",
                 "true | 192.0.2.9 | 11.1.1.1 | no-filter:access.filters",
-                // What stands before the last that is no trusted proxy is that one's own word.
+                // The address before the last trusted proxy is that client's own claim.
                 "true | 192.0.2.9 | 10.1.1.1, 11.1.1.1, 192.0.2.8 | no-filter:access.filters",
                 "true | 192.0.2.9 | 11.1.1.1, 10.1.1.1 | passes",
                 "true | 192.0.2.9 | 10.1.1.1:8080 | passes",
@@ -146,7 +146,7 @@ final class RequestFiltersTest {
                 "true | 192.0.2.9 | ::ffff:10.1.1.1 | passes",
                 "true | 192.0.2.9 | 10.1.1.1, unknown | no-filter:access.filters",
                 "true | 192.0.2.9 | 192.0.2.8 | no-filter:access.filters",
-                // Others than trusted proxies may say what they like.
+                // Claims of senders other than trusted proxies are ignored.
                 "true | 11.1.1.1 | 10.1.1.1 | no-filter:access.filters",
                 "true | 10.1.1.1 | 11.1.1.1 | passes",
                 "false | 192.0.2.9 | 10.1.1.1 | no-filter:access.filters",
@@ -162,7 +162,7 @@ final class RequestFiltersTest {
     }
 
     @Test
-    void trustedProxyThatNamesNobodyIsTheClient() throws Exception {
+    void trustedProxyWithoutAForwardedAddressIsTheClient() throws Exception {
         AccessRules rules = rules(FORWARDED.formatted(true).replace("src_ip: 10.0.0.0/8", "src_ip: 192.0.2.9"));
         assertEquals(null, denial(rules, 0, "GET", "192.0.2.9"));
     }

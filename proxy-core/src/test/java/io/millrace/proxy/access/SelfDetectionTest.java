@@ -10,7 +10,7 @@ import java.util.Set;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Which hosts of a group are this proxy: it has 10.0.0.1 and fd00::1, and is called cache1. */
+/** Tests which hosts of a group are this proxy: it has the addresses 10.0.0.1 and fd00::1, and the name cache1. */
 class SelfDetectionTest {
     private static boolean isSelf(String listen, String host, int port) {
         OwnAddresses own = new OwnAddresses(() -> Set.of(ip("10.0.0.1"), ip("fd00::1")));

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Requests to a launcher that is slow or gone: their number stays limited. */
+/** Tests requests to a launcher that is slow or has exited: their number is limited. */
 class CertificateRequestsTest {
     private static final long MINUTE_NANOS = TimeUnit.MINUTES.toNanos(1);
 
@@ -66,7 +66,7 @@ class CertificateRequestsTest {
     }
 
     @Test
-    void requestsThatNobodyWaitsForCountUntilTheyAreDecided() throws Exception {
+    void abandonedRequestsCountUntilTheyAreDecided() throws Exception {
         CountDownLatch first = ask("a.example.com");
         CountDownLatch second = ask("b.example.com");
         Awaitility.await().until(() -> files().size() == 2);
@@ -76,13 +76,13 @@ class CertificateRequestsTest {
         await(ask("c.example.com"));
         await(ask("a.example.com"));
         assertEquals(List.of("a.example.com", "b.example.com"), files());
-        // The launcher decides at last.
+        // The launcher finally decides.
         Files.delete(new AcmeFiles(directory).requests().resolve("a.example.com"));
         Awaitility.await().until(() -> {
             ask("c.example.com");
             return files().contains("c.example.com");
         });
-        // It is gone for good: requests are withdrawn.
+        // The launcher does not return: the requests are withdrawn.
         nanos.addAndGet(12 * MINUTE_NANOS);
         Awaitility.await().until(() -> files().isEmpty());
     }

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which groups a response belongs to and which it invalidates (RFC 9875). */
+/** Tests the groups to which a response belongs, and those that it invalidates (RFC 9875). */
 final class CacheGroupsTest {
     private static final String URL = "http://a.example/x";
 

@@ -46,7 +46,7 @@ final class CacheSettingsTest {
 
     @ParameterizedTest
     @MethodSource("outOfBounds")
-    void refusesWhatIsOutOfBounds(Consumer<CacheSettings.Builder> change) {
+    void rejectsValuesOutOfBounds(Consumer<CacheSettings.Builder> change) {
         CacheSettings.Builder builder = CacheSettings.builder();
         change.accept(builder);
         assertThrows(IllegalArgumentException.class, builder::build);

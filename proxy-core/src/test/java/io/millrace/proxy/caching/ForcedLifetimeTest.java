@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What {@code revalidate} and {@code ttl_in_cache} of cache rules make of responses. */
+/** Tests the effect of {@code revalidate} and {@code ttl_in_cache} of cache rules on responses. */
 final class ForcedLifetimeTest {
     private static final CacheSettings REVALIDATE = forced(60, -1).build();
     private static final CacheSettings TTL =
@@ -70,7 +70,7 @@ final class ForcedLifetimeTest {
                 "404 | Cache-Control: max-age=10           | 10",
                 "503 | X: y                                | status"
             })
-    void timeToLiveInCacheForcesWhatIsNoErrorAndNotPrivate(int status, String fields, String expected) {
+    void timeToLiveInCacheAppliesToSuccessfulNonPrivateResponses(int status, String fields, String expected) {
         assertEquals(expected, decision(Heads.response(status, fields), TTL));
     }
 
@@ -90,7 +90,7 @@ final class ForcedLifetimeTest {
         assertEquals(60, TTL.lifetimes().ttlSeconds(stored, NOW));
     }
 
-    /** A rule that holds at some times of the day, or for some clients, leaves the others their lifetime. */
+    /** A rule that matches at some times of the day, or some clients, does not change the lifetime for the others. */
     @Test
     void storedResponseKeepsItsOwnLifetimeForRequestsThatNoRuleMatches() {
         ResponseHead response = Heads.response(200, "Cache-Control: max-age=100");
@@ -121,7 +121,7 @@ final class ForcedLifetimeTest {
     }
 
     @Test
-    void sharedMaxAgeForbidsToServeStaleAllTheSame_rfc9111_s5_2_2_10() {
+    void sharedMaxAgeAlsoForbidsToServeStale_rfc9111_s5_2_2_10() {
         ResponseHead response = Heads.response(200, "Cache-Control: s-maxage=1000");
         StoredHead stored = StoredHead.of(Heads.get(), response, NOW, NOW, REVALIDATE);
         assertEquals(
@@ -133,7 +133,7 @@ final class ForcedLifetimeTest {
     }
 
     @Test
-    void waiterSharesWhatATimeToLiveMakesFresh() {
+    void waiterSharesAResponseMadeFreshByATimeToLive() {
         ResponseHead response = Heads.response(200, "Cache-Control: max-age=0", "Age: 5");
         assertEquals(FollowerReuse.SHARED, FollowerReuse.of(Heads.get(), Heads.get(), response, NOW, TTL));
     }

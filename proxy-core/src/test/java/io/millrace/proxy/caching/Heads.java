@@ -7,7 +7,7 @@ import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.http.TargetUri;
 import java.time.Instant;
 
-/** Heads for tests, written as a reader of HTTP would write them. */
+/** Heads for tests, in the form of HTTP text. */
 public final class Heads {
 
     /** Noon of 20 November 2026, when every response of these tests arrives. */
@@ -17,7 +17,7 @@ public final class Heads {
 
     private Heads() {}
 
-    /** A GET for http://a.example/x with field lines {@code Name: value}. */
+    /** Returns a GET for http://a.example/x with field lines {@code Name: value}. */
     public static RequestHead get(String... lines) {
         return request("GET", "http://a.example/x", lines);
     }
@@ -30,19 +30,19 @@ public final class Heads {
         return (TargetUri) TargetUri.parseAbsolute(uri);
     }
 
-    /** A response with Date of now and further field lines. */
+    /** Returns a response with the present Date and further field lines. */
     public static ResponseHead response(int status, String... lines) {
         FieldSection.Builder fields = FieldSection.builder().add("Date", HttpDates.format(NOW_SECONDS));
         fields.addAll(fields(lines));
         return ResponseHead.of(status, "", fields.build());
     }
 
-    /** A response with those field lines only. */
+    /** Returns a response with only those field lines. */
     public static ResponseHead bare(int status, String... lines) {
         return ResponseHead.of(status, "Some Reason", fields(lines));
     }
 
-    /** The 200 stored now, with Date of now and further field lines. */
+    /** Returns a 200 stored now, with the present Date and further field lines. */
     public static StoredHead stored(String... lines) {
         return stored(response(200, lines));
     }
@@ -51,12 +51,12 @@ public final class Heads {
         return StoredHead.of(get(), response, NOW, NOW, CacheSettings.DEFAULTS);
     }
 
-    /** The HTTP date this many seconds from now. */
+    /** Returns the HTTP date this many seconds from now. */
     public static String date(long secondsFromNow) {
         return HttpDates.format(NOW_SECONDS + secondsFromNow);
     }
 
-    /** Field lines; a {@code {n}} in a value stands for the HTTP date n seconds from now. */
+    /** Returns field lines; {@code {n}} in a value stands for the HTTP date n seconds from now. */
     public static FieldSection fields(String... lines) {
         FieldSection.Builder fields = FieldSection.builder();
         for (String line : lines) {

@@ -41,7 +41,7 @@ final class KeyRulesTest {
     }
 
     @Test
-    void hostStandsForTheClientsAndNothingElseChanges() {
+    void hostReplacesTheClientsHostAndNothingElseChanges() {
         KeyRules rules = new KeyRules(QueryRule.WHOLE, "shop", Variance.NONE, -1, false);
         TargetUri url = Heads.target("https://de.example:8443/%61?b&a");
         assertEquals("https://shop:8443/%61?b&a", rules.keyUrl(url).asString());
@@ -50,7 +50,7 @@ final class KeyRulesTest {
     }
 
     @Test
-    void originGetsTheWholeQueryOnlyWhereAnOperatorSaysSo() {
+    void originGetsTheWholeQueryOnlyByConfiguration() {
         QueryRule none = new QueryRule(true, List.of(), List.of(), false);
         TargetUri url = Heads.target("http://de.example/a?b");
         KeyRules safe = new KeyRules(none, "shop", Variance.NONE, -1, false);
@@ -86,13 +86,13 @@ final class KeyRulesTest {
                 "Cookie: user=1          | Cookie: user=2           | true",
                 "X: 1                    | X: 2                     | true"
             })
-    void requestsAreToldApartByFieldsAndCookies(String stored, String asking, boolean same) {
+    void requestsAreDistinguishedByFieldsAndCookies(String stored, String asking, boolean same) {
         byte[] values = DEVICE_AND_LANG.valuesOf(Heads.fields(stored));
         assertEquals(same, DEVICE_AND_LANG.matches(values, Heads.fields(asking)));
     }
 
     @Test
-    void selectorsJoinWhatVaryNames() {
+    void selectorsCombineTheFieldsOfVary() {
         KeyRules rules = settings(DEVICE_AND_LANG).key();
         Variance both = rules.variance(Heads.fields("Vary: Accept-Encoding, x-device"));
         assertEquals("Accept-Encoding, x-device, Cookie[lang]", both.toString());
@@ -103,7 +103,7 @@ final class KeyRulesTest {
     }
 
     @Test
-    void whatIsStoredIsSelectedByThem() {
+    void selectorsSelectStoredResponses() {
         CacheSettings settings = settings(DEVICE_AND_LANG);
         RequestHead german = Heads.get("Cookie: lang=de");
         StoredHead stored = StoredHead.of(german, Heads.response(200, "Cache-Control: max-age=60"), NOW, NOW, settings);
@@ -113,7 +113,7 @@ final class KeyRulesTest {
     }
 
     @Test
-    void whatWasStoredWithoutThemAnswersNobody() {
+    void responsesStoredWithoutSelectorsAnswerNoRequest() {
         StoredHead before = Heads.stored("Cache-Control: max-age=60");
         assertInstanceOf(Reuse.Fresh.class, Reuse.of(Heads.get(), before, NOW, CacheSettings.DEFAULTS));
         CacheSettings settings = settings(DEVICE_AND_LANG);

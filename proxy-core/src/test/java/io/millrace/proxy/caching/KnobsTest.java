@@ -27,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What each setting of an operator changes, and that its default changes nothing. */
+/** Tests the effect of each setting, and that its default has none. */
 final class KnobsTest {
 
     private static final String FRESH = "Cache-Control: max-age=60";
@@ -196,7 +196,7 @@ final class KnobsTest {
     }
 
     @Test
-    void negativeRevalidatingListSaysWhatIsAFailure_rfc5861_s4() {
+    void negativeRevalidatingListDefinesFailures_rfc5861_s4() {
         CacheSettings teapots = CacheSettings.builder()
                 .onError(new StaleRules.NegativeRevalidating(true, 0, StatusSet.of(418)))
                 .build();
@@ -301,7 +301,7 @@ final class KnobsTest {
     }
 
     @Test
-    void statusSetsRefuseWhatIsNoFinalStatus() {
+    void statusSetsRejectNonFinalStatuses() {
         assertThrows(IllegalArgumentException.class, () -> StatusSet.of(199));
         assertThrows(IllegalArgumentException.class, () -> StatusSet.of(1000));
         assertEquals(StatusSet.of(404, 500), StatusSet.of(500, 404));

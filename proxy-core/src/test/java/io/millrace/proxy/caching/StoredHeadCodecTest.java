@@ -74,7 +74,7 @@ final class StoredHeadCodecTest {
     }
 
     @Test
-    void onlyWhatIsPinnedHasTheVersionThatSaysSo() throws CorruptHeadException {
+    void onlyPinnedRecordsHaveTheVersionWithPins() throws CorruptHeadException {
         StoredHead plain = Heads.stored("Cache-Control: max-age=60");
         StoredHead pinned = plain.withPin(1_900_000_000L);
         assertEquals(2, encode(plain)[0]);
@@ -107,7 +107,7 @@ final class StoredHeadCodecTest {
 
     @Test
     void bytesOfVersion2AreThose() {
-        // A change here makes every store on disk unreadable: it needs another version byte.
+        // A change here makes every store on disk unreadable, and needs another version byte.
         assertEquals(
                 "02" + MARKER_BEGIN + "0000000000000000" + "0000" + MARKER_END,
                 HexFormat.of().formatHex(encode(marker())).replaceFirst(".{8}$", ""));
@@ -136,7 +136,7 @@ final class StoredHeadCodecTest {
     }
 
     @Test
-    void onlyWhatHasTagsHasTheVersionThatKeepsThem() throws CorruptHeadException {
+    void onlyHeadsWithTagsHaveTheVersionWithTags() throws CorruptHeadException {
         StoredHead tagged = Heads.stored("Cache-Control: max-age=60", "xkey: a b", "Cache-Groups: \"c\"");
         assertEquals(4, encode(tagged)[0]);
         assertEquals(-1, tagged.fields().find(FieldName.of("xkey")));
@@ -151,7 +151,7 @@ final class StoredHeadCodecTest {
         }
     }
 
-    /** A store of an earlier version has the fields in its heads: what they name can be purged. */
+    /** Heads of an earlier version contain the tag fields, so their tags can be purged. */
     @Test
     void tagsOfAnEarlierVersionAreReadFromTheFields() throws CorruptHeadException {
         CacheSettings kept =
@@ -250,7 +250,7 @@ final class StoredHeadCodecTest {
     }
 
     private byte[] encode(StoredHead head) {
-        // Not at the start of its memory, as behind a body.
+        // Not at the start of its memory, like a head behind a body.
         ByteBuf out = Unpooled.directBuffer().writeZero(3).readerIndex(3);
         try {
             codec.encode(head, out);

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 final class StoredHeadTest {
 
     @Test
-    void wireHeadKeepsEndToEndFieldsAsTheyCame_RFC9111_3_1() {
+    void wireHeadKeepsEndToEndFieldsUnchanged_RFC9111_3_1() {
         StoredHead stored = Heads.stored(Heads.bare(
                 200,
                 "Date: {0}^etag: \"a\"^X-A: caf\u00e9^Connection: x-hop, close^X-Hop: 1^Keep-Alive: 5",
@@ -42,7 +42,9 @@ final class StoredHeadTest {
         assertEquals(5, stored.currentAgeSeconds(NOW));
     }
 
-    /** Without asking the origin nobody else may have the response, so nobody else gets its cookie. */
+    /**
+     * No other client may receive the response without a request to the origin, so no other client receives its cookie.
+     */
     @ParameterizedTest(name = "Set-Cookie beside {0} is stored: {1}")
     @CsvSource(
             delimiter = '|',

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** RFC 9213. A lifetime of -1 stands for: not stored. */
+/** Tests RFC 9213. A lifetime of -1 stands for: not stored. */
 final class TargetedCacheControlTest {
 
     @ParameterizedTest(name = "RFC 9213 2.1, 2.2: CDN-Cache-Control: {0} beside Cache-Control: {1} lasts {2} s")

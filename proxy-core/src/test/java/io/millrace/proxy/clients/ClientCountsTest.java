@@ -44,7 +44,7 @@ class ClientCountsTest {
     }
 
     @Test
-    void whoHasNothingIsForgotten() {
+    void clientsWithoutRequestsAreRemoved() {
         for (Kind kind : Kind.values()) {
             counts.tryAdd(kind, ONE, 1);
         }
@@ -70,7 +70,7 @@ class ClientCountsTest {
         assertTrue(counted <= 64 && counted > 32, counted + " counted");
     }
 
-    /** Threads that add and remove for a few clients never exceed the limit, and leave nothing. */
+    /** Threads that add and remove for a few clients never exceed the limit, and no count remains. */
     @Test
     void limitHoldsBetweenThreads() throws Exception {
         AtomicInteger[] now = {new AtomicInteger(), new AtomicInteger()};

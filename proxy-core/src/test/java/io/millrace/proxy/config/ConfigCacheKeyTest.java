@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What a file may say of cache keys. */
+/** Tests the settings of cache keys in the file. */
 final class ConfigCacheKeyTest {
     private static final String GOOD = """
             listen: [":8080"]
@@ -26,7 +26,7 @@ final class ConfigCacheKeyTest {
             """;
 
     @Test
-    void reportsWhatCannotBePartOfACacheKey() {
+    void reportsUnsupportedPartsOfACacheKey() {
         assertEquals(
                 List.of(
                         "millrace.yaml:7:5: cache.key.ingore_query: unknown key (did you mean ignore_query?)",
@@ -67,7 +67,7 @@ final class ConfigCacheKeyTest {
     }
 
     @Test
-    void responsesAreToldApartByNoMoreNamesThanAHeadHolds() {
+    void responsesAreDistinguishedByNoMoreNamesThanAHeadHolds() {
         String cookies = IntStream.range(0, 30).mapToObj(i -> "c" + i).collect(Collectors.joining(", "));
         String most = GOOD + "cache: {key: {fields: [X-A, X-B], cookies: [" + cookies + "]}}\n";
         assertEquals(

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a file may say in {@code cache_rules}. */
+/** Tests {@code cache_rules} in the file. */
 final class ConfigCacheRulesTest {
     private static final String GOOD = """
             listen: [":8080"]

@@ -96,7 +96,7 @@ final class ConfigCatalogTest {
         }
     }
 
-    /** Values are shown, logged and kept in the history: what must not be seen is in a file, and its path is the value. */
+    /** Values are shown, logged and kept in the history. Secrets are therefore in files, and the value is the path. */
     @Test
     void hasNoKeyWhoseValueIsASecret() {
         for (ConfigKey<?> key : ConfigCatalog.keys()) {

@@ -20,7 +20,7 @@ final class ConfigChangeTest {
             .build();
 
     @Test
-    void namesEverySettingThatDiffersAndWhatItTakes() {
+    void namesEveryChangedSettingAndHowItIsApplied() {
         ProxyConfig after = START.toBuilder()
                 .listen(":8081")
                 .set(ConfigKeys.TIMEOUTS_DRAIN, Duration.ofSeconds(30))

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The section dns in the file: what is read, and what is said of what cannot be. */
+/** Tests the section dns in the file: valid settings, and messages about invalid ones. */
 class ConfigDnsTest {
     @TempDir
     Path directory;
@@ -78,7 +78,7 @@ class ConfigDnsTest {
     }
 
     @Test
-    void withoutTheSectionTheSystemDecides() {
+    void withoutTheSectionTheSystemSettingsApply() {
         DnsConfig dns = ProxyConfig.defaults().dns();
         assertEquals(List.of(), dns.nameServers());
         assertEquals(List.of(), dns.zones());
@@ -112,7 +112,7 @@ class ConfigDnsTest {
             {ttl_min: 1m, ttl_max: 10s} | 3:20 dns.ttl_max: 10s is below the limit of ttl_min, 1m
             {ttl_min: 61m} | 3:16 dns.ttl_min: 61m is above the limit of 1h
             """)
-    void saysWhatIsWrongAndWhere(String dns, String problem) throws IOException {
+    void reportsTheProblemAndItsPlace(String dns, String problem) throws IOException {
         assertEquals(problem, problems(load(dns)));
     }
 }

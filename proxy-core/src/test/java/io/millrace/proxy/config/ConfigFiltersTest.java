@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a file may say about filters. */
+/** Tests filters in the file. */
 final class ConfigFiltersTest {
     private static final String GOOD = """
             listen: ["127.0.0.1:8080"]
@@ -133,7 +133,7 @@ final class ConfigFiltersTest {
     }
 
     @Test
-    void reportsFiltersOfWhatIsForAnswers() {
+    void reportsFiltersOfResponseParts() {
         assertEquals(
                 List.of("millrace.yaml:7:14: remap[1].filters: applies to requests, and cannot be set for reverse_map"),
                 bad(GOOD + "  - reverse_map: http://o/\n    to: http://c/\n    filters: [{action: deny}]\n"));

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Nobody is forwarded unless the file says so, whole. */
+/** Tests that forwarding is off unless the file has all required settings. */
 final class ConfigForwardProxyTest {
     private static ConfigResult load(String forward) {
         String rest = "listen: [':8080']\nremap: [{map: /, to: 'http://o'}]\n";
@@ -37,7 +37,7 @@ final class ConfigForwardProxyTest {
                 "{connect_ports: ['*']} | 3:32: forward_proxy.connect_ports: '*' is not a port from 1 to 65535",
                 "{deny_destinations: [private]} | 3:36: forward_proxy.deny_destinations: 'private' is neither an address nor a range such as 10.0.0.0/8 or 10.0.0.1-10.0.0.9",
             })
-    void reportsWhatIsWrong(String forward, String expected) {
+    void reportsTheFault(String forward, String expected) {
         List<String> problems = load("forward_proxy: " + forward).problems().stream()
                 .map(ConfigProblem::toString)
                 .toList();

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Groups of origins in the file: what is read, and what is said of what cannot be. */
+/** Tests groups of origins in the file: valid settings, and messages about invalid ones. */
 class ConfigOriginsTest {
     @TempDir
     Path directory;
@@ -134,7 +134,7 @@ class ConfigOriginsTest {
                     hosts: [http://a], policy: consistent_hash, ring_mode: peering_ring | 3:62 origins[0].ring_mode: peering_ring needs a host with backup: true, or go_direct: true, for the URLs that this proxy owns
                     policy: sticky                              | 3:5 origins[0].hosts: missing; it takes a list (a list)
                     """)
-    void saysWhatIsWrongWithAGroupAndWhere(String settings, String problem) throws IOException {
+    void reportsTheProblemOfAGroupAndItsPlace(String settings, String problem) throws IOException {
         ConfigResult result = load(group(settings));
         assertNull(result.config());
         assertEquals(problem, problems(result).lines().findFirst().orElse(""));
@@ -188,9 +188,9 @@ class ConfigOriginsTest {
         assertEquals(ConfigKey.Apply.LIVE, changes.get(0).apply());
     }
 
-    /** A request whose Via names the one that gets it is refused as a loop. */
+    /** A request whose Via names the receiving proxy is refused as a loop. */
     @Test
-    void siblingsThatHaveOneNameAreWarnedOf() throws IOException {
+    void siblingsWithOneNameGetAWarning() throws IOException {
         String siblings =
                 group("hosts: [http://a, http://b], policy: consistent_hash, ring_mode: peering_ring, go_direct: true");
         assertEquals(

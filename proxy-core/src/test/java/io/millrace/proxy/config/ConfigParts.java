@@ -10,11 +10,14 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Looks into configurations down to the elements of their lists. Thread-safe: its methods are static and share nothing. */
+/** Reads configurations down to the elements of their lists. Thread-safe: stateless. */
 public final class ConfigParts {
     private ConfigParts() {}
 
-    /** Paths of the keys that have another value in one of two configurations, those of list elements and the lists among them. */
+    /**
+     * Returns the paths of the keys whose values differ between two configurations, including those of list elements,
+     * and the lists.
+     */
     public static Set<String> differing(ProxyConfig before, ProxyConfig after) {
         Set<String> paths = new TreeSet<>();
         add(before.values(), after.values(), paths);
@@ -47,7 +50,7 @@ public final class ConfigParts {
         return list == null ? List.of() : ValueType.LIST.cast(list);
     }
 
-    /** The same configuration, in which every rule of remap says for itself what was said of a key for all. */
+    /** Returns the same configuration with the global value of a key moved into every rule of remap. */
     public static ProxyConfig movedIntoRules(ProxyConfig config, ConfigKey<?> key) {
         if (!config.values().isSet(key)) {
             return config;

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a file may say of the PROXY protocol. */
+/** Tests the PROXY protocol in the file. */
 final class ConfigProxyProtocolTest {
     private static ConfigResult parse(String listen, String access) {
         return ConfigLoader.parse(
@@ -25,7 +25,7 @@ final class ConfigProxyProtocolTest {
     }
 
     @Test
-    void addressSaysWhatBecomesOfHeaders() {
+    void addressSettingsControlHeaders() {
         ProxyConfig config = Objects.requireNonNull(parse(
                         "':1', {address: ':2', proxy_protocol: accept}, {address: ':3', proxy_protocol: require}",
                         "proxy_protocol_allow: [10.0.0.0/8]")
@@ -48,15 +48,17 @@ final class ConfigProxyProtocolTest {
                 "{address: ':2', proxy_protocol: accept} | proxy_protocol_allow: [] | 2:32: access.proxy_protocol_allow: is empty; leave the key out to allow nobody",
                 "{address: ':2', proxy_protocol: accept} | proxy_protocol_allow: 10.0 | 2:32: access.proxy_protocol_allow: '10.0' is neither an address nor a range such as 10.0.0.0/8 or 10.0.0.1-10.0.0.9"
             })
-    void reportsWhatCannotBe(String listen, String access, String problem) {
+    void reportsImpossibleSettings(String listen, String access, String problem) {
         assertEquals(
                 "[millrace.yaml:" + problem + "]",
                 parse(listen, access).problems().toString());
     }
 
-    /** A host that the client of a forward proxy names expects no header, whatever holds for the origins of rules. */
+    /**
+     * A host named by the client of a forward proxy expects no header, whatever the setting for origins of rules is.
+     */
     @Test
-    void originsOfRulesAreToldTheClientAndHostsThatClientsNameAreNot() {
+    void originsOfRulesGetTheClientAddressAndOtherHostsDoNot() {
         ProxyConfig config = Objects.requireNonNull(
                 ConfigLoader.parse("""
                         listen: [":1"]
@@ -73,7 +75,7 @@ final class ConfigProxyProtocolTest {
     }
 
     @Test
-    void somebodyMustBeBelieved() {
+    void trustedSendersAreRequired() {
         assertEquals(
                 "[millrace.yaml:1:26: listen[0].proxy_protocol: needs access.proxy_protocol_allow, the addresses"
                         + " whose headers are trusted]",
@@ -81,7 +83,7 @@ final class ConfigProxyProtocolTest {
     }
 
     @Test
-    void warnsOfBelievingWhereNothingIsTold() {
+    void warnsOfTrustWithoutProxyProtocol() {
         assertEquals(
                 "[millrace.yaml:2:10: warning: access.proxy_protocol_allow: has no effect, because no address in listen"
                         + " has proxy_protocol]",

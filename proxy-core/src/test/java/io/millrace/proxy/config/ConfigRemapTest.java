@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Kinds of rules in the file: what is wrong with them, and what of them can never match. */
+/** Tests the kinds of rules in the file: their problems, and rules that can never match. */
 final class ConfigRemapTest {
     private static final String HEAD = "listen: [':8080', ':9000']\nremap:\n";
 
@@ -94,7 +94,7 @@ final class ConfigRemapTest {
                 "reverse_map http://a/ http://o, methods: [GET] | 5:5: remap[0].methods: cannot be set for reverse_map, which sends no requests to an origin",
                 "redirect http://$1/ http://o | 3:15: remap[0].redirect: the host '$1' contains '$'"
             })
-    void reportsWhatARuleCannotBe(String rule, String expected) {
+    void reportsInvalidRules(String rule, String expected) {
         assertEquals(List.of("t.yaml:" + expected), problems(lines(rule)));
     }
 
@@ -109,7 +109,7 @@ final class ConfigRemapTest {
     }
 
     @Test
-    void redirectWhereNobodyIsNamedMustBeAUrl() {
+    void redirectWithoutATargetHostMustBeAUrl() {
         ConfigResult result = ConfigLoader.parse(
                 "listen: [':1']\nno_host_url_redirect: /x\nremap: [{map: /, to: 'http://o'}]\n", "t.yaml", Map.of());
         assertEquals(
@@ -135,7 +135,7 @@ final class ConfigRemapTest {
                 "redirect http://a/ http://a/new/ | 4:5: warning: remap[0].to: matches this rule again, so clients are redirected in a loop",
                 "regex_map http://(.*)/ http://$1/ | 4:5: warning: remap[0].to: lets clients choose the origin, because $0 to $9 can become any host name with any end"
             })
-    void warnsOfWhatCannotBeMeant(String rules, String expected) {
+    void warnsOfProbableMistakes(String rules, String expected) {
         assertEquals(List.of("t.yaml:" + expected), problems(lines(rules)));
     }
 

@@ -21,7 +21,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What the catalogue says of a key holds in a file, for every key. */
+/** Tests that every key behaves in a file as the catalogue describes. */
 class EveryKeyTest {
     private static final String NEEDED = "listen: [':1']\nremap: [{map: /, to: http://o/}]\n";
 
@@ -37,7 +37,7 @@ class EveryKeyTest {
         return keys().filter(key -> key.path().indexOf('[') < 0 && key.type() != ValueType.LIST);
     }
 
-    /** A file, and where the value stands in it. */
+    /** A file, and the position of the value. */
     private record Written(String text, String path, int line, int column) {
         ConfigResult read() {
             return ConfigLoader.parse(text, "m.yaml", Map.of());
@@ -51,7 +51,10 @@ class EveryKeyTest {
         }
     }
 
-    /** One key in a file: {@code a[].b.c} as the key {@code c} in the section {@code b} of the one element of {@code a}. */
+    /**
+     * Returns a file with one key: {@code a[].b.c} as the key {@code c} in the section {@code b} of the only element of
+     * {@code a}.
+     */
     private static Written write(ConfigKey<?> key, String value) {
         List<String> lines = new ArrayList<>();
         StringBuilder path = new StringBuilder();
@@ -99,7 +102,7 @@ class EveryKeyTest {
         String bad =
                 switch (key.type().name()) {
                     case "list" -> null;
-                    // Any text is a path, and nearly any a text; only none is none.
+                    // Any text is a valid path, and nearly any a valid text; only the empty one is invalid.
                     case "path", "text", "names", "expressions" -> "''";
                     case "field names", "cookie names", "protocol names" -> "'a b(c'";
                     case "expression" -> "'('";
@@ -114,7 +117,7 @@ class EveryKeyTest {
 
     @ParameterizedTest
     @MethodSource("bounded")
-    void boundsAreWithinAndWhatIsBeyondIsRefusedAtItsPlace(ConfigKey<?> key) {
+    void boundsAreAllowedAndValuesBeyondAreRejectedAtTheirPlace(ConfigKey<?> key) {
         assertEquals(Optional.empty(), boundProblem(write(key, quoted(key.minText()))));
         assertEquals(Optional.empty(), boundProblem(write(key, quoted(key.maxText()))));
         String above = beyond(key, true);
@@ -137,7 +140,7 @@ class EveryKeyTest {
         return "'" + text + "'";
     }
 
-    /** The value next to a bound, on the other side of it; null where the type has none. */
+    /** Returns the value just beyond a bound; null if the type has none. */
     private static String beyond(ConfigKey<?> key, boolean above) {
         Object bound = above ? key.max() : key.min();
         int step = above ? 1 : -1;

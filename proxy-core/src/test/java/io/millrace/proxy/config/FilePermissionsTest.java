@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which modes files get, and what is said of those that are there. */
+/** Tests the modes of created files, and the warnings about existing ones. */
 class FilePermissionsTest {
     @TempDir
     Path directory;
@@ -54,7 +54,7 @@ class FilePermissionsTest {
     }
 
     @Test
-    void nothingIsSaidOfWhatOnlyUserAndGroupRead() {
+    void noWarningForFilesReadableByUserAndGroupOnly() {
         assertEquals("", check().text());
     }
 
@@ -91,16 +91,16 @@ class FilePermissionsTest {
         assertTrue(check().text().contains(token + ": the token file cannot be read, no such file"), check().text());
     }
 
-    /** A worker reads it again, and does not need the token. */
+    /** A worker reads the file again, and does not need the token. */
     @Test
-    void aTokenFileThatIsGoneLaterIsNoErrorOfADocumentThatWasRead() throws IOException {
+    void aTokenFileDeletedLaterIsNoErrorOfADocumentAlreadyRead() throws IOException {
         ConfigDocument document = check().document();
         Files.delete(token);
         assertEquals("", ConfigLoader.parse(document, Map.of(), Map.of()).text());
     }
 
     @Test
-    void whatIsWiderThanFileModeIsAWarning() throws IOException {
+    void modesWiderThanFileModeAreWarnings() throws IOException {
         mode(volume, "rwxr-xr-x");
         mode(log, "rw-r--r--");
         String text = check().text();
@@ -116,7 +116,7 @@ class FilePermissionsTest {
 
     @ParameterizedTest
     @CsvSource({"0640, 750, 27", "0600, 700, 77", "0644, 755, 22", "0660, 770, 7", "0664, 775, 2"})
-    void directoriesMayBeSearchedByWhoMayReadFiles(String text, String directories, String umask) throws Exception {
+    void directoriesAreSearchableForReadersOfTheFiles(String text, String directories, String umask) throws Exception {
         FileMode mode = FileMode.parse(text);
         assertEquals(text, mode.toString());
         assertEquals(directories, Integer.toOctalString(mode.directoryBits()));

@@ -12,7 +12,10 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** A {@code cache.ram_size} above the memory of the machine or control group is warned of, where the file sets it. */
+/**
+ * Tests the warning about a {@code cache.ram_size} above the memory of the machine or control group, at its place in
+ * the file.
+ */
 final class MemoryWarningTest {
     private static final long MIB = 1 << 20;
 

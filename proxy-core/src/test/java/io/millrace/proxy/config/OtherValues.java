@@ -10,9 +10,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** For each key a valid value that is not the default. Thread-safe: its methods are static and share nothing. */
+/** Returns for each key a valid value that is not the default. Thread-safe: stateless. */
 public final class OtherValues {
-    /** Where the type alone does not say what is valid. */
+    /** Values of keys whose type does not determine the valid values. */
     private static final Map<String, String> BY_KEY = Map.ofEntries(
             Map.entry("tls.acme.names", "other.example"),
             Map.entry("access.forwarded_fields", "forwarded"),
@@ -62,7 +62,7 @@ public final class OtherValues {
 
     private OtherValues() {}
 
-    /** {@code base} with another value of one key; nothing is checked across keys. */
+    /** Returns {@code base} with another value of one key, without the checks across keys. */
     public static ProxyConfig with(ProxyConfig base, ConfigKey<?> key) {
         ConfigValues.Builder values = base.values().toBuilder();
         if (key.type() == ValueType.LIST) {
@@ -85,7 +85,7 @@ public final class OtherValues {
         return result.config().values().find(key);
     }
 
-    /** A valid text of a key that is no list. */
+    /** Returns a valid text of a key that is not a list. */
     public static String text(ConfigKey<?> key) {
         return text(key, key.defaultText());
     }
@@ -97,7 +97,7 @@ public final class OtherValues {
                     return candidate;
                 }
             } catch (InvalidValueException e) {
-                // Out of its bounds: the next one.
+                // The value is out of bounds, so the next one is tried.
             }
         }
         throw new AssertionError("no other value of " + key + " is known here");

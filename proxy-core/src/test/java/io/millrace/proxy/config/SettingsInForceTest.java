@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The settings of a certificate's names that operators see, each with its source. */
+/** Tests the settings of a certificate's names that operators see, each with its source. */
 class SettingsInForceTest {
     private static final String FILE = """
             listen:

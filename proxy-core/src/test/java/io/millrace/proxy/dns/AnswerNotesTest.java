@@ -13,7 +13,7 @@ import io.netty.handler.codec.dns.DnsResponseCode;
 import java.net.InetAddress;
 import org.junit.jupiter.api.Test;
 
-/** What is noted of answers, for names that are asked for at the same time. */
+/** Tests the notes about answers, for concurrent lookups. */
 class AnswerNotesTest {
     private static final DnsRecord[] NONE = {};
 
@@ -61,9 +61,9 @@ class AnswerNotesTest {
         assertEquals(0, notes.takeSeconds("db"));
     }
 
-    /** Which of the two was answered nobody tells: both have it. */
+    /** It is unknown which of the two lookups was answered, so both have the note. */
     @Test
-    void aNameThatIsFoundByASearchDomainLeavesTheTimeToWhoAsksForThat() {
+    void aNameFoundByASearchDomainHasTheTimeUnderBothNames() {
         begin("db", "db.example.com");
         address("db.example.com.", 20);
         assertEquals(20, notes.takeSeconds("db"));
@@ -71,7 +71,7 @@ class AnswerNotesTest {
     }
 
     @Test
-    void whatAServerDidNotSayOfOneNameIsNotForgottenForTheOther() {
+    void anUnansweredNameKeepsTheNoteOfTheOther() {
         begin("db", "db.example.com");
         refused("db.example.com.");
         notes.takeUnserved("db");

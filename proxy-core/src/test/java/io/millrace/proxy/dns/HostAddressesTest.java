@@ -27,7 +27,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What is remembered of hosts, for how long, and when name servers are asked; the time is the test's. */
+/** Tests the cached addresses of hosts, their lifetime, and the queries to name servers. The test sets the time. */
 class HostAddressesTest {
     private static final long TTL_SECONDS = 100;
     private static final long NEGATIVE_SECONDS = 5;
@@ -41,7 +41,7 @@ class HostAddressesTest {
     private DnsSettings settings = settings(100, 100, List.of());
     private final HostAddresses addresses = new HostAddresses(loop, () -> settings, chosen -> NameLookup.by(asked));
 
-    /** Notes what is asked; the test answers. */
+    /** Records the queries; the test answers them. */
     private static final class Asked extends InetNameResolver {
         final List<String> names = new ArrayList<>();
         final List<Promise<List<InetAddress>>> answers = new ArrayList<>();
@@ -116,7 +116,7 @@ class HostAddressesTest {
         channel.runPendingTasks();
     }
 
-    /** As a name server that does not answer, or not with an answer. */
+    /** Answers like a name server that fails or does not answer. */
     private void fail(int query) {
         Throwable silent = new UnknownHostException("no answer").initCause(new IOException("timed out"));
         asked.answers.get(query).setFailure(silent);
@@ -138,7 +138,7 @@ class HostAddressesTest {
         answer(query, literals);
     }
 
-    /** A file of hosts that counts how often it is compared. */
+    /** A hosts file that counts its comparisons. */
     private static final class ComparedHosts extends AbstractMap<String, List<InetAddress>> {
         final AtomicInteger comparisons = new AtomicInteger();
 
@@ -159,7 +159,7 @@ class HostAddressesTest {
         }
     }
 
-    /** A file of hosts may be long, every reload reads it, and every request to an origin asks. */
+    /** A hosts file may be long, every reload reads it, and every request to an origin uses it. */
     @Test
     void aReloadThatChangesNothingOfNamesIsNoticedOnce() {
         known("a.test", "192.0.2.7");
@@ -195,7 +195,7 @@ class HostAddressesTest {
     }
 
     @Test
-    void whatTheFileOfHostsSaysIsNotAskedFor() {
+    void namesInTheHostsFileAreNotLookedUp() {
         settings = settings(100, 100, List.of("192.0.2.5"));
         assertEquals(List.of("192.0.2.5"), now("File.Test"));
         assertEquals(List.of(), asked.names);
@@ -229,7 +229,7 @@ class HostAddressesTest {
     }
 
     @Test
-    void whoAsksInTheLastTenthOfItsTimeHasItAskedForAndDoesNotWait() {
+    void aLookupInTheLastTenthOfTheTtlRefreshesInTheBackground() {
         known("a.test", "192.0.2.1");
         passSeconds(89);
         now("a.test");
@@ -267,7 +267,7 @@ class HostAddressesTest {
     }
 
     @Test
-    void anAnswerThatComesAfterAllIsTaken() {
+    void aLateAnswerIsUsed() {
         known("a.test", "192.0.2.1");
         passSeconds(TTL_SECONDS);
         Future<List<InetAddress>> late = addresses.resolve("a.test");
@@ -290,7 +290,7 @@ class HostAddressesTest {
     }
 
     @Test
-    void thatThereIsNoSuchNameEndsAnOldAnswerAndIsRememberedForAWhile() {
+    void anUnknownNameEndsAnOldAnswerAndIsKeptForAWhile() {
         known("a.test", "192.0.2.1");
         passSeconds(TTL_SECONDS);
         Future<List<InetAddress>> found = addresses.resolve("a.test");
@@ -306,7 +306,7 @@ class HostAddressesTest {
     }
 
     @Test
-    void aFailureWithoutAnOldAnswerIsNotRemembered() {
+    void aFailureWithoutAnOldAnswerIsNotKept() {
         Future<List<InetAddress>> found = addresses.resolve("a.test");
         fail(0);
         assertInstanceOf(UnknownHostException.class, found.cause());
@@ -318,14 +318,14 @@ class HostAddressesTest {
     @Test
     void rfc8305Section4_familiesTakeTurnsAndEveryAddressIsFirstInItsTurn() {
         known("a.test", "192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8::2", "192.0.2.3");
-        // The one who asked first had the first turn.
+        // The first lookup had the first turn of the rotation.
         assertEquals(List.of("192.0.2.2", "2001:db8::2", "192.0.2.3", "2001:db8::1", "192.0.2.1"), now("a.test"));
         assertEquals("192.0.2.3", now("a.test").get(0));
         assertEquals("192.0.2.1", now("a.test").get(0));
     }
 
     @Test
-    void anAddressThatFailedComesLastUntilItWorksOrTimePasses() {
+    void aFailedAddressIsLastUntilItWorksOrTimePasses() {
         known("a.test", "192.0.2.1", "192.0.2.2");
         InetAddress first = NetUtil.createInetAddressFromIpAddressString("192.0.2.1");
         addresses.failed("A.test", first);
@@ -339,7 +339,7 @@ class HostAddressesTest {
     }
 
     @Test
-    void aNewAnswerDoesNotForgetWhichAddressFailed() {
+    void aNewAnswerKeepsTheFailuresOfAddresses() {
         known("a.test", "192.0.2.1", "192.0.2.2");
         passSeconds(90);
         addresses.failed("a.test", NetUtil.createInetAddressFromIpAddressString("192.0.2.1"));
@@ -365,7 +365,7 @@ class HostAddressesTest {
     }
 
     @Test
-    void soManyHostsAreAskedForAtTheSameTimeAndTheNextIsToldTheLimit() {
+    void queriesAtTheSameTimeAreLimitedAndTheNextGetsTheLimit() {
         settings = settings(100, 2, List.of());
         addresses.resolve("a.test");
         addresses.resolve("b.test");
@@ -380,7 +380,7 @@ class HostAddressesTest {
     }
 
     @Test
-    void otherSettingsMeanThatAllIsAskedAnewAndEqualOnesDoNot() {
+    void changedSettingsCauseNewQueriesAndEqualSettingsDoNot() {
         known("a.test", "192.0.2.1");
         settings = settings(100, 100, List.of());
         now("a.test");
@@ -406,7 +406,7 @@ class HostAddressesTest {
     }
 
     @Test
-    void anAnswerToWhatWasAskedByOtherSettingsIsForThoseWhoWaitedAndNobodyElse() {
+    void anAnswerToAQueryOfOldSettingsIsOnlyForItsWaitingCallers() {
         Future<List<InetAddress>> before = addresses.resolve("a.test");
         settings = settings(99, 100, List.of());
         Future<List<InetAddress>> after = addresses.resolve("a.test");
@@ -419,7 +419,7 @@ class HostAddressesTest {
     }
 
     @Test
-    void anAnswerThatComesAfterOtherSettingsIsNotRemembered() {
+    void anAnswerAfterASettingsChangeIsNotKept() {
         Future<List<InetAddress>> before = addresses.resolve("a.test");
         settings = settings(99, 100, List.of());
         answer(0, "192.0.2.1");

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a name server on the loopback says, and how long it is said to be good for. */
+/** Tests answers of a name server on loopback, and their lifetimes. */
 class NameLookupTest {
     private static final long WAIT_SECONDS = 20;
 

@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** A name server on the loopback, by UDP and TCP, that does for each name what a test says; NXDOMAIN where it said nothing. */
+/** A name server on loopback, over UDP and TCP, whose behaviour per name a test sets. The default is NXDOMAIN. */
 public final class ScriptedNameServer implements AutoCloseable {
     private static final int TYPE_A = 1;
     private static final int TYPE_CNAME = 5;
@@ -27,12 +27,12 @@ public final class ScriptedNameServer implements AutoCloseable {
     private static final int HEADER_BYTES = 12;
     private static final int DATAGRAM_BYTES_MAX = 1_232;
 
-    /** What a server says to a query by UDP: any number of datagrams. */
+    /** The reaction of the server to a query over UDP: any number of datagrams. */
     public interface Reaction {
         List<byte[]> to(Query query);
     }
 
-    /** Where a service is, as a service record says it. */
+    /** The data of a service record. */
     public record Service(int priority, int weight, int port, String host) {}
 
     private final DatagramSocket datagrams;
@@ -49,7 +49,7 @@ public final class ScriptedNameServer implements AutoCloseable {
             try {
                 tcp = new ServerSocket(udp.getLocalPort(), 50, loopback);
             } catch (IOException e) {
-                // Somebody has that number for TCP: another one.
+                // Another process uses that port over TCP, so another one is tried.
                 udp.close();
             }
         }
@@ -73,10 +73,10 @@ public final class ScriptedNameServer implements AutoCloseable {
         /** In lower case, without the last dot. */
         public final String name;
 
-        /** Whether IPv4 addresses are asked for. */
+        /** True for a query of type A. */
         public final boolean isForA;
 
-        /** Whether service records are asked for. */
+        /** True for a query of type SRV. */
         public final boolean isForServices;
 
         private Query(byte[] message) {
@@ -97,12 +97,12 @@ public final class ScriptedNameServer implements AutoCloseable {
             questionEnd = at + 5;
         }
 
-        /** An answer with these addresses for A, and with none for anything else. */
+        /** Returns an answer with these addresses for A, and without records for other types. */
         public byte[] addresses(int ttlSeconds, String... literals) {
             return answer(0, 0, false, ttlSeconds, literals);
         }
 
-        /** An answer for A that the name is another name for a time, and that one has an address for another. */
+        /** Returns an answer for A: an alias with one TTL, and an address of its target with another TTL. */
         public byte[] alias(int ttlSeconds, String target, int addressTtlSeconds, String literal) {
             if (!isForA) {
                 return code(0);
@@ -127,7 +127,7 @@ public final class ScriptedNameServer implements AutoCloseable {
             return out.array();
         }
 
-        /** A service record: where {@code _http._tcp} of a name is; {@code .} for nowhere. */
+        /** Returns a service record with the target of {@code _http._tcp} of a name; {@code .} for none. */
         public byte[] services(int ttlSeconds, Service... services) {
             int questionBytes = questionEnd - HEADER_BYTES;
             ByteBuffer out = ByteBuffer.allocate(HEADER_BYTES + questionBytes + 100 * services.length);
@@ -151,29 +151,29 @@ public final class ScriptedNameServer implements AutoCloseable {
             return Arrays.copyOf(out.array(), out.position());
         }
 
-        /** An answer without any record. */
+        /** Returns an answer without records. */
         public byte[] code(int responseCode) {
             return answer(0, responseCode, false, 0);
         }
 
-        /** An answer that says to come back by TCP. */
+        /** Returns a truncated answer, which demands TCP. */
         public byte[] truncated() {
             return answer(0, 0, true, 0);
         }
 
-        /** An answer to a query that was not made. */
+        /** Returns an answer with another query's number. */
         public byte[] withOtherId(int ttlSeconds, String... literals) {
             return answer(1, 0, false, ttlSeconds, literals);
         }
 
-        /** An answer to this query's number for another name. */
+        /** Returns an answer with this query's number for another name. */
         public byte[] forOtherName(int ttlSeconds, String... literals) {
             byte[] bytes = addresses(ttlSeconds, literals);
             bytes[HEADER_BYTES + 1] ^= 1;
             return bytes;
         }
 
-        /** Its number, and then nothing that could be read. */
+        /** Returns its number, followed by unreadable bytes. */
         public byte[] garbage() {
             byte[] bytes = new byte[40];
             Arrays.fill(bytes, (byte) 0xff);
@@ -199,22 +199,22 @@ public final class ScriptedNameServer implements AutoCloseable {
         }
     }
 
-    /** What it does from now on when it is asked for the name. */
+    /** Sets the reaction to later queries for the name. */
     public void on(String name, Reaction reaction) {
         reactions.put(name, reaction);
     }
 
-    /** From now on the name has these addresses; an answer that is too long for a datagram comes by TCP. */
+    /** Sets the addresses of the name for later queries; an answer too long for a datagram is sent over TCP. */
     public void has(String name, int ttlSeconds, String... literals) {
         on(name, query -> List.of(query.addresses(ttlSeconds, literals)));
     }
 
-    /** From now on {@code _http._tcp} of the name is there. */
+    /** Sets the targets of {@code _http._tcp} of the name for later queries. */
     public void hasServices(String name, int ttlSeconds, Service... services) {
         on("_http._tcp." + name, query -> List.of(query.services(ttlSeconds, services)));
     }
 
-    /** From now on nobody who asks for the name is answered. */
+    /** Ignores later queries for the name. */
     public void ignores(String name) {
         on(name, query -> List.of());
     }
@@ -223,7 +223,7 @@ public final class ScriptedNameServer implements AutoCloseable {
         return (InetSocketAddress) datagrams.getLocalSocketAddress();
     }
 
-    /** Names asked for with type A or SRV, in order. */
+    /** Returns the names of queries of type A or SRV, in order. */
     public List<String> asked() {
         return List.copyOf(asked);
     }
@@ -265,7 +265,7 @@ public final class ScriptedNameServer implements AutoCloseable {
                 }
                 out.flush();
             } catch (IOException e) {
-                // Closed, or a client that went away.
+                // The server was closed, or a client has disconnected.
             }
         }
     }

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
-/** The order of RFC 2782. */
+/** Tests the order of RFC 2782. */
 class ServiceTargetTest {
     private static final int DRAWS = 10_000;
 

@@ -16,7 +16,10 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
-/** What the fast lane uses for one request after the other: whatever fields it has or will have, nothing is left of the request before. */
+/**
+ * Tests the objects that the fast lane reuses for one request after the other: no field keeps data of the previous
+ * request.
+ */
 class BegunAnewTest {
     private static final RequestHead BEFORE = head("http://a.example/old");
     private static final RequestHead NEXT = head("http://b.example/new");
@@ -36,7 +39,7 @@ class BegunAnewTest {
         return values;
     }
 
-    /** Gives a value that no new one has to every field that is no object of the proxy's own. */
+    /** Sets every field that is not an object of the proxy to a value that a new object never has. */
     private static void use(Object object) throws IllegalAccessException {
         for (Field field : object.getClass().getDeclaredFields()) {
             field.setAccessible(true);

@@ -12,8 +12,8 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * Arbitrary texts. The parser throws only its own exception, with a position in the text; an expression can be evaluated, and its
- * canonical form parses to an equal one.
+ * Fuzz test with arbitrary texts. The parser throws only its own exception, with a position in the text. An expression
+ * can be evaluated, and its canonical form parses to an equal one.
  */
 class ExpressionFuzzTest {
     private static final int LENGTH_MAX = 2048;
@@ -25,7 +25,7 @@ class ExpressionFuzzTest {
         }
     }
 
-    /** The inputs that are kept. */
+    /** Runs the stored inputs. */
     @TestFactory
     Stream<DynamicTest> keptInputsAreParsedOrRefused() throws IOException {
         return FuzzInputs.of(getClass(), "textsAreParsedOrRefused").entrySet().stream()

@@ -11,13 +11,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The language: what holds, what is refused and where, and that the canonical form means the same. */
+/**
+ * Tests the language: the values of expressions, the positions of errors, and that the canonical form has the same
+ * meaning.
+ */
 class ExpressionTest {
     private static Expression<Page> parse(String text) throws ExpressionException {
         return Expression.parse(text, Page.SCHEMA);
     }
 
-    /** Each with whether it holds for {@link Page#SAMPLE} and for {@link Page#BARE}. */
+    /** Each with its values for {@link Page#SAMPLE} and {@link Page#BARE}. */
     @ParameterizedTest
     @CsvSource(
             delimiterString = " => ",
@@ -215,7 +218,7 @@ class ExpressionTest {
         return String.join(kind == 2 ? " && " : " || ", parts);
     }
 
-    /** Evaluates a text that {@link #any} made: everything but comparisons and {@code !} stands in parentheses. */
+    /** Evaluates a text that {@link #any} created: everything except comparisons and {@code !} is in parentheses. */
     private static boolean model(String text, Page page) throws ExpressionException {
         if (COMPARISONS.contains(text)) {
             return parse(text).test(page);

@@ -27,7 +27,7 @@ record Page(
             List.of("post-17", "archive"),
             Map.of("etag", List.of("\"x\"")));
 
-    /** Neither type nor size, tags or fields. */
+    /** A page without type, size, tags and fields. */
     static final Page BARE =
             new Page("b.example:8080", null, 404, Field.ABSENT, Duration.ofMinutes(5), List.of(), Map.of());
 

@@ -14,13 +14,13 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Names whose addresses are not all allowed, and name servers that change their mind. */
+/** Tests names whose addresses are not all permitted, and name servers that change their answers. */
 class AddressCheckTest extends FetchFixture {
     private final List<String> asked = Collections.synchronizedList(new ArrayList<>());
     private final List<String> checked = Collections.synchronizedList(new ArrayList<>());
     private final AtomicInteger answers = new AtomicInteger();
 
-    /** {@code rebinding.test} is allowed when it is asked for first, and the loopback ever after. */
+    /** {@code rebinding.test} has a permitted address at the first query, and the loopback address later. */
     @Override
     OriginClientBuilder configure(OriginClientBuilder builder) {
         return builder.resolver(
@@ -74,14 +74,14 @@ class AddressCheckTest extends FetchFixture {
         }
     }
 
-    /** The answer that was held against the check is the one that is connected to; another answer is held against it again. */
+    /** The checked answer is the one that is connected to; another answer is checked again. */
     @Test
     void nameServerThatChangesItsMindGainsNothing() throws Exception {
         String last = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok";
         try (ScriptedOrigin origin = ScriptedOrigin.running(ScriptedOrigin.answering(last))) {
             assertEquals("ok", fetch(get("rebinding.test", origin.port())).content());
             assertEquals(List.of("rebinding.test"), asked);
-            // Another client remembers nothing, and asks again.
+            // Another client has no cache and queries again.
             OriginClient another =
                     onLoop(() -> configure(OriginClient.builder(loop)).build());
             RecordedResponse response = new RecordedResponse();
@@ -93,7 +93,7 @@ class AddressCheckTest extends FetchFixture {
         }
     }
 
-    /** What a rule may reach is no way to where nobody may be forwarded to. */
+    /** A connection of a rule is not used for a destination to which forwarding is not permitted. */
     @Test
     void connectionsMadeWithoutTheCheckAreNotShared() throws Exception {
         try (ScriptedOrigin origin = ScriptedOrigin.running(ScriptedOrigin.answering(OK))) {

@@ -21,13 +21,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-/** A caller that does not keep up makes the origin wait. */
+/** Tests that a slow caller makes the origin wait. */
 class BackPressureTest extends FetchFixture {
 
-    /** More than the kernel's buffers of both ends can hold. */
+    /** More bytes than the kernel buffers of both ends can hold. */
     private static final int CONTENT_LENGTH = 64 << 20;
 
-    /** What may still arrive after a pause: what the loop has read, and not more. */
+    /** Bytes that may still arrive after a pause: those that the event loop has read. */
     private static final int AFTER_PAUSE_MAX = 256 << 10;
 
     @Test
@@ -70,7 +70,7 @@ class BackPressureTest extends FetchFixture {
     }
 
     @Test
-    void theCallerIsToldWhenTheOriginTakesMore() throws Exception {
+    void theCallerIsNotifiedWhenTheOriginTakesMore() throws Exception {
         AtomicReference<OriginCall> call = new AtomicReference<>();
         int pieces = 512;
         int pieceLength = 32 << 10;
@@ -110,7 +110,7 @@ class BackPressureTest extends FetchFixture {
         }
     }
 
-    /** Sends without blocking; reports how much was sent when the other side has taken nothing for a while. */
+    /** Sends without blocking; reports the number of sent bytes when the other side has read nothing for a while. */
     private static void sendWatchingForStall(
             ServerSocketChannel listening, CompletableFuture<Integer> stalledAt, CompletableFuture<Integer> sent) {
         try (SocketChannel socket = listening.accept();

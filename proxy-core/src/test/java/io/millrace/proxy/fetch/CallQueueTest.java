@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-/** Calls that wait for a connection: how many, how long, in which order, and whose place they get. */
+/** Tests calls that wait for a connection: their number, time and order. */
 class CallQueueTest extends FetchFixture {
     @Test
     void callsWaitForAConnectionInTheirOrder() throws Exception {
@@ -152,7 +152,7 @@ class CallQueueTest extends FetchFixture {
         }
     }
 
-    /** The limit of each call counts: under load, too, there are not more of them than the latest may have. */
+    /** The limit of each call applies: even under load there are no more connections than the latest limit permits. */
     @Test
     void whereFewerAreAllowedThanBeforeConnectionsEndBehindTheirCalls() throws Exception {
         Semaphore arrived = new Semaphore(0);
@@ -182,9 +182,9 @@ class CallQueueTest extends FetchFixture {
         }
     }
 
-    /** A request from before the limit was raised ends, and its connection with it: there is room for one from after. */
+    /** A request from before the limit was raised ends with its connection: one from after it can begin. */
     @Test
-    void whereMoreAreAllowedThanBeforeThePlaceOfOneThatEndsIsUsed() throws Exception {
+    void afterALimitIncreaseFreedPlacesAreUsed() throws Exception {
         Semaphore arrived = new Semaphore(0);
         Semaphore mayAnswerFirst = new Semaphore(0);
         Semaphore mayAnswerOthers = new Semaphore(0);
@@ -218,7 +218,7 @@ class CallQueueTest extends FetchFixture {
     }
 
     @Test
-    void manyThatWaitForWhatCannotBeConnectedToFailOneAfterTheOther() throws Exception {
+    void manyWaitingRequestsFailInTurnWhenNoConnectionSucceeds() throws Exception {
         int many = 20_000;
         AtomicBoolean denied = new AtomicBoolean();
         AddressCheck check = (address, port) -> !denied.get();

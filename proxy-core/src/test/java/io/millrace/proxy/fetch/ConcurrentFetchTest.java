@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** Many calls at once: every one gets its own response, and the limits hold. */
+/** Tests many concurrent calls: each receives its own response, and the limits are kept. */
 class ConcurrentFetchTest extends FetchFixture {
 
     private static final int CALLS = 1_000;
@@ -71,7 +71,7 @@ class ConcurrentFetchTest extends FetchFixture {
         }
     }
 
-    /** Answers with the content that belongs to the request's number: with a length, in chunks, or until the close. */
+    /** Answers with the content of the request's number: with a length, in chunks, or until the close. */
     private static void serve(ScriptedOrigin.Peer peer, long seed) throws Exception {
         String head;
         while ((head = peer.readHead()) != null) {

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A deadline under a clock that the test moves. */
+/** Tests a deadline with a clock that the test sets. */
 class DeadlineTest {
 
     private final EmbeddedChannel channel = new EmbeddedChannel();
@@ -89,7 +89,7 @@ class DeadlineTest {
     }
 
     @Test
-    void aVeryLongOneIsNone() {
+    void aVeryLongDeadlineIsNeverReached() {
         deadline.set(Long.MAX_VALUE);
         pass(TimeUnit.DAYS.toNanos(365));
         assertEquals(0, reached);

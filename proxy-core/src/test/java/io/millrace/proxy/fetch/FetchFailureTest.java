@@ -23,7 +23,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-/** Each reason for which a call fails. */
+/** Tests each reason of a failed call. */
 class FetchFailureTest extends FetchFixture {
 
     private static final FetchSettings IMPATIENT = settings()
@@ -53,7 +53,7 @@ class FetchFailureTest extends FetchFixture {
     }
 
     @Test
-    void nobodyListeningIsConnectRefused() throws Exception {
+    void aClosedPortIsConnectRefused() throws Exception {
         int port;
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             port = socket.getLocalPort();
@@ -119,7 +119,7 @@ class FetchFailureTest extends FetchFixture {
     }
 
     @Test
-    void theNextAddressIsTriedWhenOneRefuses() throws Exception {
+    void theNextAddressIsTriedAfterARefusal() throws Exception {
         try (ScriptedOrigin origin =
                 ScriptedOrigin.running(ScriptedOrigin.answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))) {
             fetch(get(Origin.http("two.test", origin.port())));
@@ -128,7 +128,7 @@ class FetchFailureTest extends FetchFixture {
     }
 
     @Test
-    void theNextAddressIsTriedWhenOneDoesNotAnswer() throws Exception {
+    void theNextAddressIsTriedAfterATimeout() throws Exception {
         try (ScriptedOrigin origin = ScriptedOrigin.running(
                         ScriptedOrigin.answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"));
                 FullListener full = new FullListener("127.0.0.2", origin.port())) {
@@ -288,7 +288,7 @@ class FetchFailureTest extends FetchFixture {
     }
 
     @Test
-    void closingTheClientFailsWhatIsUnderWay() throws Exception {
+    void closingTheClientFailsCurrentCalls() throws Exception {
         CountDownLatch requested = new CountDownLatch(1);
         try (ScriptedOrigin origin = ScriptedOrigin.running(peer -> {
             peer.readHead();
@@ -318,7 +318,7 @@ class FetchFailureTest extends FetchFixture {
     }
 
     @Test
-    void aCancelledCallHearsNothingMore() throws Exception {
+    void aCancelledCallGetsNoFurtherEvents() throws Exception {
         CountDownLatch requested = new CountDownLatch(1);
         try (ScriptedOrigin origin = ScriptedOrigin.running(peer -> {
             peer.readHead();
@@ -370,7 +370,7 @@ class FetchFailureTest extends FetchFixture {
         }
     }
 
-    /** A listening socket whose queue is full, so that connecting to it is never answered. */
+    /** A listening socket with a full queue: connecting to it is never answered. */
     private static final class FullListener implements AutoCloseable {
 
         private final ServerSocket listening = new ServerSocket();
@@ -378,7 +378,7 @@ class FetchFailureTest extends FetchFixture {
 
         FullListener(String address, int port) throws IOException {
             listening.bind(new InetSocketAddress(NetUtil.createInetAddressFromIpAddressString(address), port), 1);
-            // A backlog of 1 holds 2 on Linux; the rest makes sure.
+            // A backlog of 1 holds 2 connections on Linux; the others are a reserve.
             for (int i = 0; i < 4; i++) {
                 SocketChannel channel = SocketChannel.open();
                 channel.configureBlocking(false);

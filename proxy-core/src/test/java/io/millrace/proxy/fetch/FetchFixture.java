@@ -16,7 +16,7 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
-/** One event loop with one client, whose every buffer must be released by the end of the test. */
+/** One event loop with one client, all of whose buffers must be released at the end of the test. */
 abstract class FetchFixture {
 
     static final FieldSection FIELDS = FieldSection.builder()
@@ -29,7 +29,7 @@ abstract class FetchFixture {
     EventLoop loop;
     OriginClient client;
 
-    /** Epoll where there is epoll. */
+    /** Uses epoll if it is available. */
     IoHandlerFactory transport() {
         return Epoll.isAvailable() ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
     }

@@ -3,7 +3,7 @@ package io.millrace.proxy.fetch;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.nio.NioIoHandler;
 
-/** The same on an NIO event loop. */
+/** Runs the tests on an NIO event loop. */
 class FetchOnNioTest extends FetchTest {
 
     @Override

@@ -18,7 +18,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-/** Requests out, responses in, one at a time. */
+/** Tests single requests and responses. */
 class FetchTest extends FetchFixture {
 
     @Test
@@ -85,7 +85,7 @@ class FetchTest extends FetchFixture {
     }
 
     @Test
-    void rfc9112Section6_3_headResponseHasNoContentWhateverItAnnounces() throws Exception {
+    void rfc9112Section6_3_headResponseHasNoContentWithAnyFraming() throws Exception {
         try (ScriptedOrigin origin = ScriptedOrigin.running(ScriptedOrigin.answering(
                 "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"))) {
             OriginRequest head = request(origin.origin(), builder -> builder.method("HEAD"));

@@ -9,7 +9,7 @@ import io.netty.handler.ssl.SslProvider;
 import java.io.ByteArrayInputStream;
 import javax.net.ssl.SSLException;
 
-/** The same with the JDK's TLS. */
+/** Runs the tests with the JDK's TLS. */
 class FetchTlsOnJdkTest extends FetchTlsTest {
 
     @Override

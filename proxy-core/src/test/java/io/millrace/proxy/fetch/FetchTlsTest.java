@@ -38,7 +38,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Origins behind TLS, with a certificate made for {@code origin.test} by the JDK's keytool. */
+/** Tests origins with TLS, with a certificate for {@code origin.test} created by the JDK's keytool. */
 class FetchTlsTest extends FetchFixture {
 
     private static final char[] PASSWORD = "changeit".toCharArray();
@@ -185,9 +185,9 @@ class FetchTlsTest extends FetchFixture {
         }
     }
 
-    /** wss: what is read behind the 101, and all that follows, is the tunnel's (RFC 9110 s7.8). */
+    /** wss: the bytes after the 101 belong to the tunnel (RFC 9110 s7.8). */
     @Test
-    void connectionThatHasSwitchedGoesOnOverTls() throws Exception {
+    void switchedConnectionContinuesOverTls() throws Exception {
         ScriptedOrigin.Script script = peer -> {
             String asked = peer.readHead();
             assertTrue(asked.contains("\r\nConnection: Upgrade\r\nUpgrade: foo\r\n"), asked);
@@ -254,7 +254,7 @@ class FetchTlsTest extends FetchFixture {
     }
 
     @Test
-    void aCertificateThatNobodyVouchesForIsTls() throws Exception {
+    void anUntrustedCertificateIsATlsFailure() throws Exception {
         try (ScriptedOrigin origin = secure(tolerant(ScriptedOrigin.answering(OK)))) {
             SslContext system = OriginTls.verifying();
             OriginClient strict = onLoop(() -> OriginClient.builder(loop)
@@ -352,20 +352,20 @@ class FetchTlsTest extends FetchFixture {
         }
     }
 
-    /** The handshake's failure is what the test is about. */
+    /** The test expects the handshake to fail. */
     private static ScriptedOrigin.Script tolerant(ScriptedOrigin.Script script) {
         return peer -> {
             try {
                 script.run(peer);
             } catch (javax.net.ssl.SSLException e) {
-                // As it should be. Or the client is gone before our alert is written, which the origin forgives.
+                // As expected. The client may also close before the alert is written, which the origin accepts.
             }
         };
     }
 
-    /** RFC 8305 s5: the second address was begun later, and had less time. */
+    /** RFC 8305 s5: the second attempt began later, and had less time. */
     @Test
-    void addressThatWasTriedAfterTheOneThatWonIsNotTakenForSlow() throws Exception {
+    void addressTriedAfterTheWinnerIsNotMarkedSlow() throws Exception {
         CountDownLatch secondTried = new CountDownLatch(1);
         ScriptedOrigin.Wrapping slowly = accepted -> {
             try {
@@ -382,7 +382,7 @@ class FetchTlsTest extends FetchFixture {
                     secondTried.countDown();
                     assertTrue(tried.getInputStream().readAllBytes().length > 0);
                 } catch (IOException e) {
-                    // Reset, as nobody wants it.
+                    // Reset, because the connection is not used.
                 }
             });
             acceptor.start();

@@ -10,10 +10,10 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Responses that two readers could frame differently are refused, and their connection carries nothing more. */
+/** Tests that responses with ambiguous framing are refused, and their connections are closed. */
 class FramingGuardTest extends FetchFixture {
 
-    /** A response, and what the failure says of it. */
+    /** A response, and the text of its failure. */
     record Case(String name, String wire, String problem) {
 
         @Override
@@ -107,8 +107,8 @@ class FramingGuardTest extends FetchFixture {
                         "rfc9110 5.5: CR in a value",
                         ok + "A: b\rc\r\nContent-Length: 0\r\n\r\n",
                         "control byte 0xd in the value of A"),
-                new Case("rfc9112 2.2: LF alone", ok + "A: b\nContent-Length: 0\r\n\r\n", "LF alone"),
-                new Case("rfc9112 2.2: LF alone ends the head", ok + "Content-Length: 0\r\n\n", "LF alone"),
+                new Case("rfc9112 2.2: LF alone", ok + "A: b\nContent-Length: 0\r\n\r\n", "bare LF"),
+                new Case("rfc9112 2.2: LF alone ends the head", ok + "Content-Length: 0\r\n\n", "bare LF"),
                 new Case("rfc9112 2.2: LF alone throughout", "HTTP/1.1 200 OK\nContent-Length: 0\n\n", "status line"),
                 new Case("rfc9112 4: other version", "HTTP/2.0 200 OK\r\nContent-Length: 0\r\n\r\n", "status line"),
                 new Case("rfc9112 4: other protocol", "ICY 200 OK\r\nContent-Length: 0\r\n\r\n", "status line"),
@@ -187,7 +187,7 @@ class FramingGuardTest extends FetchFixture {
         }
     }
 
-    /** What is unusual and still beyond doubt. */
+    /** Unusual, but unambiguous responses. */
     @TestFactory
     Stream<DynamicTest> accepts() {
         return Stream.of(

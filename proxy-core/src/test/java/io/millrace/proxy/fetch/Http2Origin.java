@@ -9,16 +9,17 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * An origin that speaks HTTP/1.1 and HTTP/2 without TLS and answers with what it saw of the connection. A connection of
- * HTTP/2 ends after each answer, so that the next request sees settings of its own.
+ * An origin with HTTP/1.1 and HTTP/2 without TLS that reports its connection. An HTTP/2 connection ends after each
+ * response, so that the next request uses new settings.
  *
  * <ul>
  *   <li>{@code /hold…} waits for a probe;
- *   <li>{@code /probe…} says whether it came on the connection of the one that waits: {@code same} or {@code other};
- *   <li>{@code /echo…} answers each piece of content with the same, as it comes, and ends with trailers;
- *   <li>{@code /cut-…} breaks off the first response to that path by a reset, an end of the connection or a short content; the
- *       next ones are {@code whole}, and may be stored;
- *   <li>anything else says {@code version=V window=W}.
+ *   <li>{@code /probe…} reports whether it arrived on the connection of the waiting request: {@code same} or
+ *       {@code other};
+ *   <li>{@code /echo…} answers each piece of content with the same piece at once, and ends with trailers;
+ *   <li>{@code /cut-…} aborts the first response to that path by a reset, an end of the connection or a short content;
+ *       later ones are {@code whole}, and storable;
+ *   <li>all others answer {@code version=V window=W}.
  * </ul>
  */
 public final class Http2Origin implements AutoCloseable {
@@ -33,12 +34,12 @@ public final class Http2Origin implements AutoCloseable {
         return origin.port();
     }
 
-    /** Requests for a path that is cut. */
+    /** Returns the number of requests for an aborted path. */
     public int requests(String path) {
         return cuts.getOrDefault(path, 0);
     }
 
-    /** Waits until a request is held. */
+    /** Waits until a request is waiting. */
     public void awaitHeld() throws InterruptedException {
         if (!held.await(RecordedResponse.WAIT_SECONDS, TimeUnit.SECONDS)) {
             throw new AssertionError("no request is held");

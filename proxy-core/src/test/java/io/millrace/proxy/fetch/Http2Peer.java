@@ -11,11 +11,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** The origin's end of one HTTP/2 connection: raw frames, as a test says. */
+/** The origin's end of one HTTP/2 connection, with raw frames. */
 final class Http2Peer {
     private static final int PREFACE_BYTES = 24;
 
-    /** A frame as it came. */
+    /** A received frame. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     record Frame(int type, int flags, int stream, byte[] payload) {
         boolean endsStream() {
@@ -63,7 +63,7 @@ final class Http2Peer {
         in = new DataInputStream(peer.socket().getInputStream());
     }
 
-    /** Reads the preface and sends settings: identifiers and values by turns. */
+    /** Reads the preface and sends settings: alternating identifiers and values. */
     static Http2Peer begin(ScriptedOrigin.Peer peer, int... settings) throws IOException {
         Http2Peer made = new Http2Peer(peer);
         String preface = new String(made.in.readNBytes(PREFACE_BYTES), StandardCharsets.US_ASCII);
@@ -74,7 +74,7 @@ final class Http2Peer {
         return made;
     }
 
-    /** As {@link #begin}, where the preface was read already. */
+    /** Like {@link #begin}, after the preface was read. */
     static Http2Peer afterPreface(ScriptedOrigin.Peer peer) throws IOException {
         Http2Peer made = new Http2Peer(peer);
         made.settings();
@@ -89,12 +89,12 @@ final class Http2Peer {
         frame(Frames.SETTINGS, 0, 0, payload.array());
     }
 
-    /** Whether bytes of the proxy are there. */
+    /** Returns true if bytes of the proxy are available. */
     boolean isReadable() throws IOException {
         return in.available() > 0;
     }
 
-    /** The next frame, whatever it is; null at the end of the connection. */
+    /** Returns the next frame of any type; null at the end of the connection. */
     Frame next() throws IOException {
         int first = in.read();
         if (first < 0) {
@@ -114,16 +114,16 @@ final class Http2Peer {
         return new Frame(type, flags, stream, payload);
     }
 
-    /** The next frame of that type; others are passed over. Null at the end of the connection. */
+    /** Returns the next frame of that type and skips others; null at the end of the connection. */
     Frame next(int type) throws IOException {
         Frame frame;
         while ((frame = next()) != null && frame.type() != type) {
-            // Passed over.
+            // The frame is skipped.
         }
         return frame;
     }
 
-    /** The next request; null at the end of the connection. */
+    /** Returns the next request; null at the end of the connection. */
     Request nextRequest() throws IOException, Http2Exception {
         Frame frame = next(Frames.HEADERS);
         return frame == null ? null : request(frame);
@@ -135,7 +135,7 @@ final class Http2Peer {
         return new Request(headers.stream(), fields.fields, headers.endsStream());
     }
 
-    /** The content of a stream up to its end. */
+    /** Returns the content of a stream up to its end. */
     String content(int stream) throws IOException {
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         Frame frame;
@@ -157,7 +157,7 @@ final class Http2Peer {
         peer.send(frame.array());
     }
 
-    /** Sends a field block: names and values by turns, as literals. */
+    /** Sends a field block of alternating names and values, as literals. */
     void headers(int stream, boolean endStream, String... fields) throws IOException {
         int flags = Frames.END_HEADERS | (endStream ? Frames.END_STREAM : 0);
         frame(Frames.HEADERS, flags, stream, block(fields));

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Names asked of name servers on the loopback, which do what name servers should not. */
+/** Tests lookups by name servers on loopback that behave in invalid ways. */
 class NameResolutionTest extends FetchFixture {
     private static final String OK = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok";
     private static final int NXDOMAIN = 3;
@@ -84,7 +84,7 @@ class NameResolutionTest extends FetchFixture {
     private OriginFailure failing(String host) throws Exception {
         OriginFailure failure = fetchFailing(get(Origin.http(host, origin.port())));
         assertEquals(Reason.DNS, failure.reason(), failure.message());
-        // The event loop has something to do meanwhile, and does it.
+        // The event loop processes other work in the meantime.
         assertEquals(200, fetch("127.0.0.1").head.status());
         return failure;
     }
@@ -132,7 +132,7 @@ class NameResolutionTest extends FetchFixture {
     }
 
     @Test
-    void theNextServerIsAskedWhenOneIsSilent() throws Exception {
+    void theNextServerIsQueriedAfterATimeout() throws Exception {
         dns = settings(List.of(server.address(), other.address()), List.of(), Map.of());
         server.ignores("found.test");
         other.has("found.test", 60, "127.0.0.1");
@@ -140,26 +140,26 @@ class NameResolutionTest extends FetchFixture {
     }
 
     @Test
-    void anAnswerToAnotherQueryIsNotBelieved() throws Exception {
+    void anAnswerToAnotherQueryIsIgnored() throws Exception {
         server.on(
                 "spoofed.test", query -> List.of(query.withOtherId(60, "127.0.0.9"), query.addresses(60, "127.0.0.1")));
         assertEquals(200, fetch("spoofed.test").head.status());
     }
 
     @Test
-    void anAnswerForAnotherNameIsNotBelieved() throws Exception {
+    void anAnswerForAnotherNameIsIgnored() throws Exception {
         server.on("other.test", query -> List.of(query.forOtherName(60, "127.0.0.1")));
         failing("other.test");
     }
 
     @Test
-    void whatCannotBeReadIsNoAnswer() throws Exception {
+    void unreadableMessagesAreNoAnswers() throws Exception {
         server.on("garbage.test", query -> List.of(query.garbage()));
         failing("garbage.test");
     }
 
     @Test
-    void anAnswerTooLongForADatagramComesByTcpAndItsFirstAddressesServe() throws Exception {
+    void anAnswerTooLongForADatagramIsSentByTcpAndItsFirstAddressesAreUsed() throws Exception {
         String[] addresses = IntStream.range(0, 2_000)
                 .mapToObj(i -> i == 0 ? "127.0.0.1" : "127.1." + i / 250 + "." + (1 + i % 250))
                 .toArray(String[]::new);
@@ -168,7 +168,7 @@ class NameResolutionTest extends FetchFixture {
     }
 
     @Test
-    void aSlowServerKeepsNobodyWaitingWhoDoesNotAskIt() throws Exception {
+    void aSlowServerDelaysNoQueriesToOtherServers() throws Exception {
         CountDownLatch released = new CountDownLatch(1);
         dns = new DnsSettings(
                 List.of(server.address()),
@@ -291,7 +291,7 @@ class NameResolutionTest extends FetchFixture {
     }
 
     @Test
-    void whereNobodySaysWhetherThereIsAServiceTheNamesOwnAddressServes() throws Exception {
+    void theAddressOfTheNameIsUsedWithoutAnAnswerForTheService() throws Exception {
         askForServices();
         server.ignores("_http._tcp.plain.test");
         server.has("plain.test", 60, "127.0.0.1");
@@ -321,7 +321,7 @@ class NameResolutionTest extends FetchFixture {
     }
 
     @Test
-    void whoNamesAPortAsksForNoService_norIsAnybodyAskedByDefault() throws Exception {
+    void serviceRecordsAreNotQueriedWithAPort_orByDefault() throws Exception {
         server.has("plain.test", 60, "127.0.0.1");
         assertEquals(
                 200,
@@ -333,7 +333,7 @@ class NameResolutionTest extends FetchFixture {
         assertEquals(List.of("plain.test", "plain.test"), server.asked());
     }
 
-    /** The dot says that the name is whole (RFC 1034 s3.1). */
+    /** The dot marks a complete name (RFC 1034 s3.1). */
     @Test
     void aNameThatEndsWithADotMayBeAService() throws Exception {
         askForServices();

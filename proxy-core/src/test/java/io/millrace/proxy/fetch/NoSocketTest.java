@@ -14,10 +14,10 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
-/** The process has as many open files as it may: no socket can be made. */
+/** Tests a process that has reached its limit of open files: no socket can be created. */
 class NoSocketTest extends FetchFixture {
 
-    /** As a channel of Netty fails then. */
+    /** Fails like a channel of Netty in this case. */
     public static final class NoSocket extends NioSocketChannel {
         public NoSocket() {
             super(provider());
@@ -39,7 +39,7 @@ class NoSocketTest extends FetchFixture {
     }
 
     @Test
-    void isAFailureOfThisSideAndIsToldOnTheEventLoop() throws Exception {
+    void isALocalFailureReportedOnTheEventLoop() throws Exception {
         for (String host : List.of("127.0.0.1", "localhost")) {
             AtomicBoolean elsewhere = new AtomicBoolean();
             RecordedResponse response = new RecordedResponse() {

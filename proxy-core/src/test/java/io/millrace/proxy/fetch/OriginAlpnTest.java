@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Which protocol is spoken after the TLS handshake (RFC 7301, RFC 9113 s3.2). */
+/** Tests the protocol after the TLS handshake (RFC 7301, RFC 9113 s3.2). */
 class OriginAlpnTest extends FetchFixture {
     private static final char[] PASSWORD = "changeit".toCharArray();
     private static final SSLContext SERVER = serverContext();
@@ -51,7 +51,7 @@ class OriginAlpnTest extends FetchFixture {
         }
     }
 
-    /** An origin that knows these protocols, comma-separated: none where it is empty. */
+    /** Returns an origin that offers these protocols, comma-separated; an empty text for none. */
     private static ScriptedOrigin origin(String protocols) throws IOException {
         return ScriptedOrigin.secure(
                 socket -> wrap(socket, protocols.isEmpty() ? new String[0] : protocols.split(",")), peer -> {
@@ -98,7 +98,7 @@ class OriginAlpnTest extends FetchFixture {
         "ALPN, '', ok",
         "PRIOR_KNOWLEDGE, 'h2,http/1.1', /h2"
     })
-    void theHandshakeDecides(Http2 http2, String protocols, String content) throws Exception {
+    void theHandshakeSelectsTheProtocol(Http2 http2, String protocols, String content) throws Exception {
         try (ScriptedOrigin origin = origin(protocols)) {
             assertEquals(content, fetch(request(origin, http2)).content());
             assertEquals(content, fetch(request(origin, http2)).content());
@@ -118,7 +118,7 @@ class OriginAlpnTest extends FetchFixture {
         }
     }
 
-    /** Calls that shared the first connection get their own where it turns out to be one of HTTP/1.1. */
+    /** Calls that share the first connection get their own connections if it uses HTTP/1.1. */
     @ParameterizedTest
     @CsvSource({"http/1.1, ok", "h2, /h2"})
     void callsThatWaitForAConnectionGetTheirAnswers(String protocols, String content) throws Exception {
@@ -136,7 +136,7 @@ class OriginAlpnTest extends FetchFixture {
         }
     }
 
-    /** A connection that cannot be made fails all that share it, and each of them once. */
+    /** A failed connection fails all calls that share it, each of them once. */
     @Test
     void callsThatWaitForAConnectionShareItsFailure() throws Exception {
         ScriptedOrigin gone = origin("h2");

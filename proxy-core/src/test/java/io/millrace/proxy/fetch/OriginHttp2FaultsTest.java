@@ -17,13 +17,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Origins that violate HTTP/2, or end streams and connections early. */
+/** Tests origins that violate HTTP/2, or end streams and connections early. */
 class OriginHttp2FaultsTest extends OriginHttp2Fixture {
     static Stream<Arguments> badResponses() {
         return Stream.of(
                 Arguments.of("no status", new String[] {"a", "b"}, "no :status"),
-                Arguments.of("status twice", new String[] {":status", "200", ":status", "200"}, "twice"),
-                Arguments.of("status last", new String[] {"a", "b", ":status", "200"}, "behind other fields"),
+                Arguments.of("status twice", new String[] {":status", "200", ":status", "200"}, "repeated"),
+                Arguments.of("status last", new String[] {"a", "b", ":status", "200"}, "a regular field"),
                 Arguments.of("path", new String[] {":path", "/"}, "other than :status"),
                 Arguments.of("status 600", new String[] {":status", "600"}, ":status"),
                 Arguments.of("status 20", new String[] {":status", "20"}, ":status"),
@@ -101,10 +101,10 @@ class OriginHttp2FaultsTest extends OriginHttp2Fixture {
     static Stream<Arguments> violations() {
         return Stream.of(
                 Arguments.of("push", Frames.PUSH_PROMISE, 1, new byte[8], "PUSH_PROMISE"),
-                Arguments.of("own stream", Frames.HEADERS, 2, Http2Peer.block(":status", "200"), "not begun"),
-                Arguments.of("idle stream", Frames.DATA, 99, new byte[1], "not begun"),
+                Arguments.of("own stream", Frames.HEADERS, 2, Http2Peer.block(":status", "200"), "idle stream"),
+                Arguments.of("idle stream", Frames.DATA, 99, new byte[1], "idle stream"),
                 Arguments.of("window", Frames.WINDOW_UPDATE, 0, new byte[] {0x7f, -1, -1, -1}, "2^31-1"),
-                Arguments.of("window by 0", Frames.WINDOW_UPDATE, 0, new byte[4], "by 0"),
+                Arguments.of("window by 0", Frames.WINDOW_UPDATE, 0, new byte[4], "increment of 0"),
                 Arguments.of("ping", Frames.PING, 0, new byte[7], "PING"),
                 Arguments.of("enable push", Frames.SETTINGS, 0, new byte[] {0, 2, 0, 0, 0, 1}, "ENABLE_PUSH"),
                 Arguments.of("HPACK", Frames.HEADERS, 1, new byte[] {(byte) 0xff, 0x7f}, "index"),
@@ -220,13 +220,13 @@ class OriginHttp2FaultsTest extends OriginHttp2Fixture {
             OriginFailure failure = fetchFailing(h2(origin, builder -> builder.settings(hasty)));
             assertEquals(Reason.FIRST_BYTE_TIMEOUT, failure.reason());
             assertTrue(pinged.await(RecordedResponse.WAIT_SECONDS, TimeUnit.SECONDS));
-            // The connection is under suspicion: another one is made.
+            // The connection may be broken, so another one is created.
             assertEquals("/next", fetch(h2(origin, "/next")).content());
             assertEquals(2, origin.connectionsAccepted());
         }
     }
 
-    /** RFC 9113 s6.9.2: a window that SETTINGS makes too large is an error of the connection. */
+    /** RFC 9113 s6.9.2: SETTINGS that make a window too large are a connection error. */
     @Test
     void anInitialWindowThatIsTooLargeForAStreamEndsTheConnection() throws Exception {
         try (ScriptedOrigin origin = ScriptedOrigin.running(

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
-/** Calls over HTTP/2 to an origin that sends the frames a test says. */
+/** Tests calls over HTTP/2 to an origin that sends the frames of a test. */
 abstract class OriginHttp2Fixture extends FetchFixture {
     static final int NO_ERROR = 0;
     static final int INTERNAL_ERROR = 2;

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Flow control and numbers of streams on HTTP/2 connections to origins. */
+/** Tests flow control and the number of streams on HTTP/2 connections to origins. */
 class OriginHttp2FlowTest extends OriginHttp2Fixture {
     @Test
     void moreStreamsThanAllowedNeedAnotherConnection() throws Exception {
@@ -71,7 +71,7 @@ class OriginHttp2FlowTest extends OriginHttp2Fixture {
             h2.respond(request.stream(), String.valueOf(received));
             h2.next(Frames.HEADERS);
         })) {
-            // The settings stand in front of this response.
+            // The settings precede this response.
             fetch(h2(origin, "/settings"));
             CountDownLatch writable = new CountDownLatch(2);
             RecordedResponse response = new RecordedResponse() {
@@ -90,7 +90,7 @@ class OriginHttp2FlowTest extends OriginHttp2Fixture {
         }
     }
 
-    /** Streams both ways: an origin that sends its response while content waits for its window is not late. */
+    /** Streams in both directions: an origin that sends its response while content waits for its window is not late. */
     @Test
     void anOriginThatSendsMayHoldBackRequestContent() throws Exception {
         int length = 10_000;
@@ -112,7 +112,7 @@ class OriginHttp2FlowTest extends OriginHttp2Fixture {
                     true);
             h2.next(Frames.HEADERS);
         })) {
-            // The settings stand in front of this response.
+            // The settings precede this response.
             fetch(h2(origin, builder -> builder.settings(limited)));
             RecordedResponse response = new RecordedResponse();
             OriginCall call = start(
@@ -141,7 +141,7 @@ class OriginHttp2FlowTest extends OriginHttp2Fixture {
             }
             Http2Peer.Request other = h2.nextRequest();
             h2.respond(other.stream(), "other");
-            // Not before the reader goes on is there a window again.
+            // The window opens only after the reader continues.
             Http2Peer.Frame update = h2.next(Frames.WINDOW_UPDATE);
             assertEquals(slow.stream(), update.stream());
             h2.data(slow.stream(), "end", true);
@@ -164,7 +164,7 @@ class OriginHttp2FlowTest extends OriginHttp2Fixture {
         }
     }
 
-    /** A limit that is lowered holds for what begins from then on; the streams that there are go on. */
+    /** A lowered limit applies to later streams; existing streams continue. */
     @Test
     void aLoweredNumberOfStreamsIsObeyed() throws Exception {
         CountDownLatch begun = new CountDownLatch(1);
@@ -181,7 +181,7 @@ class OriginHttp2FlowTest extends OriginHttp2Fixture {
             h2.next(Frames.PING);
             begun.countDown();
             more.await(RecordedResponse.WAIT_SECONDS, TimeUnit.SECONDS);
-            // With two of four answered there are two: none begins.
+            // After two of four were answered, two remain: no other begins.
             h2.respond(open[0].stream(), open[0].path());
             h2.respond(open[1].stream(), open[1].path());
             h2.frame(Frames.PING, 0, 0, new byte[8]);
@@ -216,7 +216,10 @@ class OriginHttp2FlowTest extends OriginHttp2Fixture {
         }
     }
 
-    /** Content in small frames is put together while its reader pauses: each frame alone would keep the buffer that it came in. */
+    /**
+     * Content in small frames is copied together while its reader pauses. Otherwise each frame would keep its whole
+     * receive buffer.
+     */
     @Test
     void smallFramesAreHeldTogether() throws Exception {
         int frames = 10_000;

@@ -14,7 +14,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Requests and responses over HTTP/2 to an origin that sends the frames a test says. */
+/** Tests requests and responses over HTTP/2 to an origin that sends the frames of a test. */
 class OriginHttp2Test extends OriginHttp2Fixture {
     @Test
     void requestAndResponseHaveEveryPart() throws Exception {
@@ -109,7 +109,7 @@ class OriginHttp2Test extends OriginHttp2Fixture {
     }
 
     @Test
-    void goAwayRepeatsWhatTheOriginHasNotProcessed() throws Exception {
+    void goAwayRepeatsRequestsNotProcessedByTheOrigin() throws Exception {
         try (ScriptedOrigin origin = ScriptedOrigin.running(
                 peer -> {
                     Http2Peer h2 = Http2Peer.begin(peer);

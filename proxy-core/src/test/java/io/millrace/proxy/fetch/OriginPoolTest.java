@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-/** Which connection a call gets, and how long one is kept that nobody uses. */
+/** Tests the choice of the connection of a call, and the lifetime of idle connections. */
 class OriginPoolTest extends FetchFixture {
     @Test
     void aConnectionIsUsedAgain() throws Exception {
@@ -80,7 +80,7 @@ class OriginPoolTest extends FetchFixture {
             mayAnswer.get(0).release();
             first.awaitComplete();
             second.awaitComplete();
-            // Whichever ended last is taken, again and again; so the other one can grow old.
+            // The connection that ended last is used repeatedly, so the other one can expire.
             mayAnswer.forEach(each -> each.release(3));
             String last = fetch(get(origin.origin())).content();
             assertEquals(last, fetch(get(origin.origin())).content());
@@ -89,7 +89,10 @@ class OriginPoolTest extends FetchFixture {
         }
     }
 
-    /** A request that may leave HTTP takes no used connection, and the place of one where there is no other. */
+    /**
+     * A request that may switch protocols uses no pooled connection, and takes the place of an idle one if there is no
+     * other.
+     */
     @Test
     void requestThatMaySwitchHasAConnectionOfItsOwn() throws Exception {
         try (ScriptedOrigin origin = ScriptedOrigin.running(ScriptedOrigin.answering(OK))) {
@@ -102,7 +105,7 @@ class OriginPoolTest extends FetchFixture {
         }
     }
 
-    /** Open tunnels, and requests for one, take no place from others; one more than allowed does not wait. */
+    /** Open tunnels, and requests for tunnels, take no place from other requests. One above the limit does not wait. */
     @Test
     void tunnelsAreCountedApart() throws Exception {
         CountDownLatch mayAnswer = new CountDownLatch(1);
@@ -208,7 +211,7 @@ class OriginPoolTest extends FetchFixture {
     }
 
     @Test
-    void aConnectionThatNobodyWaitsForAnyMoreIsKept() throws Exception {
+    void aConnectionWithoutWaitingCallsIsKept() throws Exception {
         try (ScriptedOrigin origin = ScriptedOrigin.running(ScriptedOrigin.answering(OK))) {
             runOnLoop(() ->
                     client.fetch(get(origin.origin()), new RecordedResponse()).cancel());

@@ -9,7 +9,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Which connections are not used again: those that are to close, and those with bytes that nobody asked for. RFC 9112 s6.3, s9.3. */
+/**
+ * Tests which connections are not reused: those that are to close, and those with unexpected bytes (RFC 9112 s6.3,
+ * s9.3).
+ */
 class PersistenceTest extends FetchFixture {
     @Test
     void rfc9112Section9_3_aConnectionThatIsToCloseIsNotUsedAgain() throws Exception {
@@ -93,7 +96,7 @@ class PersistenceTest extends FetchFixture {
     }
 
     @Test
-    void bytesThatNobodyAskedForCloseAnUnusedConnection() throws Exception {
+    void unexpectedBytesCloseAnUnusedConnection() throws Exception {
         CountDownLatch mayDisturb = new CountDownLatch(1);
         CountDownLatch closed = new CountDownLatch(1);
         try (ScriptedOrigin origin = ScriptedOrigin.running(

@@ -5,9 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 
-/** Connections that begin with a preface: each carries one request, and waits and counts as others do. */
+/** Tests connections that begin with a preface: each carries one request, and waits and counts like others. */
 class PrefacedConnectionTest extends FetchFixture {
-    /** Answers with the two lines at which a connection with a preface begins: that, and the first request's. */
+    /**
+     * Answers with the two lines at the start of a connection with a preface: the preface, and the first line of the
+     * request.
+     */
     private static final ScriptedOrigin.Script FIRST_LINES = peer -> {
         String head;
         while ((head = peer.readHead()) != null) {
@@ -66,7 +69,7 @@ class PrefacedConnectionTest extends FetchFixture {
     }
 
     @Test
-    void aConnectionWithThePrefaceOfACallThatIsGoneIsNobodyElses() throws Exception {
+    void aConnectionWithThePrefaceOfACancelledCallIsNotReused() throws Exception {
         try (ScriptedOrigin origin = ScriptedOrigin.running(FIRST_LINES)) {
             FetchSettings one = settings().connectionsMax(1).build();
             RecordedResponse plain = new RecordedResponse();

@@ -14,7 +14,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** A handler that writes down what it hears, and checks the order in which it hears it. */
+/** A handler that records its events and checks their order. */
 class RecordedResponse implements OriginResponseHandler {
 
     static final long WAIT_SECONDS = 20;

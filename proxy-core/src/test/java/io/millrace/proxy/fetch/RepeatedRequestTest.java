@@ -8,7 +8,7 @@ import io.millrace.proxy.fetch.OriginFailure.Reason;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** When a request that met the end of a used connection is sent again, and when it is not: RFC 9110 s9.2.2, RFC 9112 s9.3.1. */
+/** Tests when a request that met the end of a reused connection is sent again: RFC 9110 s9.2.2, RFC 9112 s9.3.1. */
 class RepeatedRequestTest extends FetchFixture {
     @Test
     void rfc9112Section9_3_1_aRequestThatMeetsTheEndOfAReusedConnectionIsRepeatedOnce() throws Exception {

@@ -16,13 +16,14 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * An origin that does exactly what a test says, byte for byte: each connection runs the next script, the last script again and again.
+ * An origin that does exactly what a test specifies, byte for byte: each connection runs the next script, and the last
+ * script is repeated.
  *
- * <p>What a script throws, and what its threads do not finish, fails {@link #close}.
+ * <p>Exceptions of scripts, and threads that do not finish, fail {@link #close}.
  */
 final class ScriptedOrigin implements AutoCloseable {
 
-    /** What to do with one connection. It is closed in order when the script returns. */
+    /** The handling of one connection, which is closed in order when the script returns. */
     interface Script {
         void run(Peer peer) throws Exception;
     }
@@ -32,7 +33,7 @@ final class ScriptedOrigin implements AutoCloseable {
         Socket wrap(Socket accepted) throws IOException;
     }
 
-    /** A response whole in itself, behind which the connection stays. */
+    /** A complete response, after which the connection stays open. */
     static final String OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
     private static final long JOIN_MILLIS = 20_000;
@@ -160,7 +161,7 @@ final class ScriptedOrigin implements AutoCloseable {
             return socket;
         }
 
-        /** The next head with its empty line, or null when the connection was closed before it began. */
+        /** Returns the next head with its empty line; null if the connection was closed before it began. */
         String readHead() throws IOException {
             ByteArrayOutputStream head = new ByteArrayOutputStream();
             InputStream in = socket.getInputStream();
@@ -196,7 +197,7 @@ final class ScriptedOrigin implements AutoCloseable {
             socket.getOutputStream().flush();
         }
 
-        /** Whether the other side closes, by end of stream or reset, without sending anything more. */
+        /** Returns true if the other side closes, by end of stream or reset, without sending more bytes. */
         boolean isClosedByPeer() throws IOException {
             try {
                 return socket.getInputStream().read() < 0;
@@ -211,7 +212,7 @@ final class ScriptedOrigin implements AutoCloseable {
             raw.close();
         }
 
-        /** Ends the TCP connection with FIN, whatever lies above it. */
+        /** Ends the TCP connection with FIN, whatever protocol is above it. */
         void cutOff() throws IOException {
             raw.close();
         }

@@ -10,7 +10,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Names with addresses that a test chose; a name without any is unknown, and {@link #SILENT} is never answered. */
+/**
+ * A resolver with addresses that a test sets. A name without addresses is unknown, and {@link #SILENT} is never
+ * answered.
+ */
 class ScriptedResolver extends InetNameResolver {
 
     static final String SILENT = "silent.test";

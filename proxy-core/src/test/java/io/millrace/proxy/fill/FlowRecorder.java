@@ -1,6 +1,6 @@
 package io.millrace.proxy.fill;
 
-/** Whether the origin may be read, and how often nobody was left to read for. */
+/** Records whether the origin may be read, and how often no reader was left. */
 final class FlowRecorder implements ResponseTee.Feed {
     volatile boolean open = true;
     int timesWithoutReaders;

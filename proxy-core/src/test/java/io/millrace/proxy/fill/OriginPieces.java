@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** A body as an origin sends it, piece by piece. */
+/** A body that an origin sends in pieces. */
 final class OriginPieces {
     private final List<ByteBuf> handedIn = new ArrayList<>();
 

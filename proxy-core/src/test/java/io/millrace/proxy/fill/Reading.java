@@ -9,7 +9,7 @@ import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A reader that pulls whenever it is allowed to. */
+/** A reader that reads whenever it may. */
 final class Reading implements ContentSink {
     private final ByteArrayOutputStream received = new ByteArrayOutputStream();
     ResponseTee.Reader reader;
@@ -62,12 +62,12 @@ final class Reading implements ContentSink {
         pull();
     }
 
-    /** Asks for nothing more after the piece that it asked for. */
+    /** Requests nothing after the requested piece. */
     void stall() {
         going = false;
     }
 
-    /** A piece that comes at once asks for the next one from here, so that many pieces do not fill the stack. */
+    /** A piece that arrives at once requests the next one from here, so that many pieces do not use up the stack. */
     private void pull() {
         if (pulling) {
             return;

@@ -10,7 +10,7 @@ import io.netty.buffer.Unpooled;
 import java.io.ByteArrayOutputStream;
 import java.util.concurrent.Executor;
 
-/** A store's writer that keeps what it is given, in order, and can be read meanwhile. */
+/** A store writer that records all bytes in order, which can be read in the meantime. */
 final class RecordedWriter implements ObjectWriter<String>, StoredObject<String> {
     private final ByteArrayOutputStream written = new ByteArrayOutputStream();
     boolean writable = true;

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** One origin body on its way to its readers and into the store. */
+/** Tests the transfer of one origin body to its readers and into the store. */
 class ResponseTeeTest {
     private static final EventExecutor HERE = ImmediateEventExecutor.INSTANCE;
     private static final int WINDOW = 100;
@@ -59,7 +59,7 @@ class ResponseTeeTest {
     }
 
     @Test
-    void noReaderJoinsOnceTheFirstByteIsGone() {
+    void noReaderJoinsAfterTheFirstByteWasDropped() {
         ResponseTee tee = new ResponseTee(HERE, WINDOW, true, feed);
         Reading.of(tee);
         pieces.feed(tee, bytes(WINDOW * 3), 10);
@@ -79,10 +79,12 @@ class ResponseTeeTest {
         assertEquals(WINDOW + 10, slow.bytes().length);
     }
 
-    /** What a client takes that never reads is in buffers of its connection; what it takes beyond shows that it reads. */
+    /**
+     * A client that never reads fills the buffers of its connection. Bytes accepted beyond these show that it reads.
+     */
     @ParameterizedTest
     @CsvSource({"0, 16", "100, 16", "512, 16", "612, 100", "1536, 1024", "4000, 1024"})
-    void windowOfABodyThatIsNotStoredGrowsByWhatTheReaderTook(int takenKib, int windowKib) {
+    void windowOfAnUnstoredBodyGrowsByTheBytesRead(int takenKib, int windowKib) {
         ResponseTee tee = new ResponseTee(HERE, 1024 * KIB, false, feed);
         Reading reading = Reading.stalled(tee);
         if (takenKib > 0) {
@@ -147,7 +149,7 @@ class ResponseTeeTest {
     }
 
     @Test
-    void lastReaderLeavingIsTold() {
+    void lastReaderLeavingIsReported() {
         ResponseTee tee = new ResponseTee(HERE, WINDOW, false, feed);
         Reading only = Reading.of(tee);
         only.reader.close();
@@ -156,7 +158,7 @@ class ResponseTeeTest {
     }
 
     @Test
-    void failureComesAfterTheBytesBeforeIt() {
+    void failureIsReportedAfterTheEarlierBytes() {
         ResponseTee tee = new ResponseTee(HERE, WINDOW, false, feed);
         Reading reading = Reading.stalled(tee);
         pieces.feed(tee, bytes(30), 10);
@@ -241,7 +243,7 @@ class ResponseTeeTest {
     }
 
     @Test
-    void bodyThatTurnsOutTooLongIsGivenUpByTheStoreAndGoesOnToItsReaders() {
+    void tooLongBodyIsNotStoredButSentToItsReaders() {
         ResponseTee tee = new ResponseTee(HERE, WINDOW, true, feed);
         RecordedWriter writer = new RecordedWriter();
         tee.storeTo(writer, -1, false, 250);

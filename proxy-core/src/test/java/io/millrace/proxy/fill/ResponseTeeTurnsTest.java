@@ -18,7 +18,7 @@ import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Several readers of one origin body: whose turn it is, and what they get in it. */
+/** Tests several readers of one origin body: their order, and the bytes in each turn. */
 class ResponseTeeTurnsTest {
     private static final int WINDOW = 100;
 
@@ -71,7 +71,7 @@ class ResponseTeeTurnsTest {
     }
 
     @Test
-    void severalReadersGetWhatCameInOneTurnAsOnePieceEach() {
+    void severalReadersGetTheBytesOfOneTurnAsOnePieceEach() {
         ResponseTee tee = new ResponseTee(turns.eventLoop(), WINDOW, true, feed);
         List<Reading> readings = List.of(Reading.of(tee, turns), Reading.of(tee, turns), Reading.of(tee, turns));
         byte[] body = bytes(60);
@@ -109,9 +109,9 @@ class ResponseTeeTurnsTest {
         }
     }
 
-    /** A client that is slow keeps one of them, each its own. */
+    /** A slow client keeps its own copy of them. */
     @Test
-    void readersThatKeepCopiesAreGivenNoMoreAtOnceThanThoseOfWhatIsStored() {
+    void readersThatKeepCopiesGetNoMoreAtOnceThanReadersOfStoredObjects() {
         ResponseTee tee = new ResponseTee(turns.eventLoop(), 4 << 20, true, feed);
         List<Reading> readings = List.of(Reading.keepingCopies(tee, turns), Reading.keepingCopies(tee, turns));
         byte[] body = bytes(3 << 20);
@@ -125,9 +125,9 @@ class ResponseTeeTurnsTest {
         tee.end();
     }
 
-    /** All who are slow keep the same first bytes, however many they are; not so of those behind. */
+    /** All slow clients keep the same first bytes, whatever their number; this does not apply to later bytes. */
     @Test
-    void manyReadersThatKeepWhatTheyAreGivenShareOneLongFirstPiece() {
+    void manyReadersThatKeepTheirPiecesShareOneLongFirstPiece() {
         ResponseTee tee = new ResponseTee(turns.eventLoop(), 4 << 20, true, feed);
         List<Reading> readings = new ArrayList<>(severalReading(tee, 3));
         readings.add(partReading(tee, 300 << 10));
@@ -149,9 +149,9 @@ class ResponseTeeTurnsTest {
         tee.end();
     }
 
-    /** What a few share might be kept by a single one in the end. */
+    /** Bytes that a few clients share might finally be kept by a single one. */
     @Test
-    void aFewReadersAreGivenNoMoreAtOnceThanThoseOfWhatIsStored() {
+    void aFewReadersGetNoMoreAtOnceThanReadersOfStoredObjects() {
         ResponseTee tee = new ResponseTee(turns.eventLoop(), 4 << 20, true, feed);
         List<Reading> readings = severalReading(tee, 3);
         byte[] body = bytes(1 << 20);
@@ -174,7 +174,7 @@ class ResponseTeeTurnsTest {
     }
 
     @Test
-    void aPieceIsJoinedOfNoMoreThanTheKernelTakesAtOnce() {
+    void aPieceIsNoLongerThanTheKernelAcceptsAtOnce() {
         ResponseTee tee = new ResponseTee(turns.eventLoop(), 100_000, true, feed);
         List<Reading> readings = severalReading(tee, 2);
         byte[] body = bytes(30_000);
@@ -188,7 +188,7 @@ class ResponseTeeTurnsTest {
     }
 
     @Test
-    void whatReadersWaitToBeServedWithStaysInTheWindow() {
+    void piecesThatReadersWaitForStayInTheWindow() {
         ResponseTee tee = new ResponseTee(turns.eventLoop(), WINDOW, true, feed);
         RecordedWriter writer = new RecordedWriter();
         tee.storeTo(writer, -1, false, 0);
@@ -205,9 +205,9 @@ class ResponseTeeTurnsTest {
         tee.end();
     }
 
-    /** As with a stored first part that is in RAM. */
+    /** As with a stored first part in RAM. */
     @Test
-    void whatComesInTheMiddleOfServingStaysInTheWindowToo() {
+    void piecesThatArriveDuringATurnStayInTheWindow() {
         byte[] body = bytes(WINDOW * 20);
         int[] position = {0};
         boolean[] flowing = {true};
@@ -251,7 +251,7 @@ class ResponseTeeTurnsTest {
     }
 
     @Test
-    void partsOfABodyAreCutOutOfWhatSeveralReadersGet() {
+    void partsOfABodyAreSlicesOfTheBytesOfSeveralReaders() {
         ResponseTee tee = new ResponseTee(turns.eventLoop(), 1000, true, feed);
         byte[] body = bytes(200);
         List<Reading> readings = new ArrayList<>();
@@ -288,7 +288,7 @@ class ResponseTeeTurnsTest {
     }
 
     @Test
-    void readersThatHaveLeftLeaveASingleOneEachPieceAtOnce() {
+    void aSingleRemainingReaderGetsEachPieceAtOnce() {
         ResponseTee tee = new ResponseTee(turns.eventLoop(), WINDOW, true, feed);
         Reading staying = Reading.of(tee, turns);
         for (Reading leaving : severalReading(tee, 10)) {
@@ -331,7 +331,7 @@ class ResponseTeeTurnsTest {
         return readings;
     }
 
-    /** One turn of the event loop. */
+    /** Runs one iteration of the event loop. */
     private void turn() {
         turns.runScheduledPendingTasks();
         turns.runPendingTasks();

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import org.junit.jupiter.api.Test;
 
-/** What stands around contents, however it was cut. */
+/** Tests the bytes around contents, however they are split. */
 class ChunkLinesTest {
     private final ChunkLines lines = new ChunkLines();
 

@@ -50,7 +50,10 @@ final class FieldLexerTest {
         assertEquals(number, FieldLexer.number(bytes, 0, bytes.length));
     }
 
-    /** Each of the 256 bytes at each place of ranges of each length around the eight bytes that are looked at together. */
+    /**
+     * Tests each of the 256 bytes at each position of ranges of each length around the eight bytes that are compared
+     * together.
+     */
     @Test
     void skipsVisibleAsciiSpacesAndTabsAndNothingElse() {
         byte[] fillers = {' ', '~', 'a', '\t'};

@@ -49,7 +49,7 @@ final class FieldNameTest {
 
     @ParameterizedTest(name = "RFC 9110 5.6.2: \"{0}\" is no token")
     @ValueSource(strings = {"", " ", "a b", "a:", "a\u00e9", "a\"", "a/b", "(a)", "a\t"})
-    void refusesWhatIsNoToken(String text) {
+    void rejectsInvalidTokens(String text) {
         assertThrows(IllegalArgumentException.class, () -> FieldName.of(text));
         byte[] bytes = text.getBytes(ISO_8859_1);
         assertNull(FieldName.of(bytes, 0, bytes.length));

@@ -28,7 +28,7 @@ class FieldNamesTest {
         assertTrue(NAMES.contains(fields, 3));
     }
 
-    /** Names share the bits by which a section tells what it has. */
+    /** Names share the bits of the set in a section. */
     @Test
     void isInASectionOnlyWithOneOfItsNames() throws IllegalAccessException {
         for (Field constant : FieldName.class.getFields()) {

@@ -37,7 +37,7 @@ final class FieldSectionTest {
     }
 
     @Test
-    void manyShortLinesAreReadWhateverWasSetAsideForThem() {
+    void manyShortLinesAreReadWithAnyBufferSize() {
         byte[] bytes = "A:1\r\n".repeat(100).getBytes(ISO_8859_1);
         FieldSection fields = FieldSection.parse(bytes, 0, bytes.length);
         assertNotNull(fields);
@@ -142,7 +142,7 @@ final class FieldSectionTest {
     }
 
     @Test
-    void reusableSectionForgetsWhatItHeld() {
+    void reusableSectionIsEmptyAgain() {
         FieldSection fields = FieldSection.reusable(1);
         byte[] first = "Host:a\r\nAge: 1".getBytes(ISO_8859_1);
         fields.reset(first);
@@ -159,7 +159,7 @@ final class FieldSectionTest {
     }
 
     @Test
-    void keptOverACopyOfItsBytesItOutlivesWhatItLookedAt() {
+    void aCopyRemainsValidAfterTheSourceChanges() {
         byte[] shared = "....Host: a\r\nX-Any:1\r\n".getBytes(ISO_8859_1);
         FieldSection view = FieldSection.reusable(1);
         view.reset(shared);
@@ -206,7 +206,7 @@ final class FieldSectionTest {
     }
 
     @Test
-    void readsBackWhatItWrote() {
+    void readsItsOwnOutput() {
         Random random = new Random(SEED);
         for (int round = 0; round < 300; round++) {
             FieldSection.Builder builder = FieldSection.builder();

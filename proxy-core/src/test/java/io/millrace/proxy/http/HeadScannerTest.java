@@ -41,10 +41,10 @@ class HeadScannerTest {
         assertEquals(text.length(), scanner.scan(bytes(text + text)));
     }
 
-    /** A reload may lower the limit of a head that has come in part, and beyond it. */
+    /** A reload may lower the limit of a partly received head below the received length. */
     @Test
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-    void aLimitMayBeLessThanWhatWasLookedAt() {
+    void aLimitMayBeBelowTheScannedLength() {
         HeadScanner scanner = new HeadScanner();
         ByteBuf in = bytes("GET / HTTP/1.1\r\nA: b\r\nC: d\r\n");
         assertEquals(HeadScanner.INCOMPLETE, scanner.scan(in, 1000));

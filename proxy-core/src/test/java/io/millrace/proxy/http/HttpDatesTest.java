@@ -83,7 +83,7 @@ final class HttpDatesTest {
     }
 
     @Test
-    void writesWhatTheJdkWritesAndReadsItBack() {
+    void writesLikeTheJdkAndReadsItBack() {
         Random random = new Random(SEED);
         long first = LocalDateTime.of(0, 1, 1, 0, 0).toEpochSecond(ZoneOffset.UTC);
         long last = LocalDateTime.of(9999, 12, 31, 23, 59, 59).toEpochSecond(ZoneOffset.UTC);

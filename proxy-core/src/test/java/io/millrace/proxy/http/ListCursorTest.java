@@ -78,7 +78,7 @@ final class ListCursorTest {
 
     @Test
     void manyUnclosedQuotesAreReadInLinearTime() {
-        // Quadratic work on this line would be 10^10 steps: the test would not end in a reasonable time.
+        // Quadratic work on this line would be 10^10 steps, so the test would not end in reasonable time.
         String line = "\"\\".repeat(100_000);
         assertEquals(1, members(false, line).size());
     }

@@ -30,7 +30,7 @@ class RecentHostTest {
     }
 
     @Test
-    void whatWasWrongIsNotRemembered() {
+    void invalidHostsAreNotCached() {
         assertEquals(TargetProblem.HOST, read("Host: a b\r\n", 1));
         assertEquals(TargetProblem.HOST, read("Host: a b\r\n", 1));
         target("Host: a\r\n");
@@ -39,7 +39,7 @@ class RecentHostTest {
     }
 
     @Test
-    void aMissingOrEmptyHostIsNotTheOneBefore() {
+    void aMissingOrEmptyHostIsNotTheEarlierHost() {
         target("Host: a\r\n");
         assertEquals("", ((TargetUri) read("Accept: a\r\n", 0)).host());
         assertEquals(TargetProblem.HOST, read("Host:\r\n", 1));

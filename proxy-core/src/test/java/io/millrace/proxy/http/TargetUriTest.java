@@ -187,7 +187,7 @@ final class TargetUriTest {
     }
 
     @Test
-    void whatIsReadIsReadAgainFromItsText() {
+    void parsedTargetsParseToTheSameFromTheirText() {
         Random random = new Random(SEED);
         byte[] alphabet = "htps:/@[]aB%41.?#:80*\u00e9 ".getBytes(ISO_8859_1);
         int read = 0;

@@ -24,7 +24,7 @@ class ConnectionOutputTest {
     }
 
     @Test
-    void aHeadAndWhatFitsBehindItLeaveInOneBufferAtTheEndOfTheTurn() {
+    void aHeadAndTheContentThatFitsAreSentInOneBufferAtTheEndOfTheTurn() {
         output.writeHead(bytes("head ", 16));
         output.flush();
         output.write(bytes("content ", 8));
@@ -62,7 +62,7 @@ class ConnectionOutputTest {
     }
 
     @Test
-    void whatIsFlushedWhileAClientsBytesAreTakenApartLeavesAtTheirEnd() {
+    void bytesFlushedDuringAReadAreSentAtItsEnd() {
         output.beginRead();
         output.writeHead(bytes("head", 4));
         output.flush();

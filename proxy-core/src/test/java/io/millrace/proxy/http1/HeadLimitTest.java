@@ -12,7 +12,10 @@ import io.netty.channel.embedded.EmbeddedChannel;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 
-/** A head of 50,000 fields costs its refusal and no more: what lies beyond the limit is neither scanned nor read into fields. */
+/**
+ * Tests that a head of 50,000 fields costs no more than its refusal: bytes beyond the limit are neither scanned nor
+ * parsed.
+ */
 class HeadLimitTest {
     private static final int LINE_MAX = 8192;
     private static final int FIELDS_MAX = 32_768;
@@ -20,7 +23,7 @@ class HeadLimitTest {
     private static final byte[] HEAD =
             (START + "X-Field: 1\r\n".repeat(50_000) + "\r\n").getBytes(StandardCharsets.US_ASCII);
 
-    /** Counts how far it is looked into. */
+    /** Counts how far it is read. */
     private static final class Counted extends io.netty.buffer.UnpooledHeapByteBuf {
         private int furthest;
 
@@ -47,9 +50,11 @@ class HeadLimitTest {
         in.release();
     }
 
-    /** However the head is cut, the refusal comes with the byte that passes the limit, and the rest is dropped unread. */
+    /**
+     * However the head is split, the refusal follows the byte that exceeds the limit, and the rest is discarded unread.
+     */
     @Test
-    void refusalComesAtTheLimitAndTheRestIsDropped() {
+    void refusalIsSentAtTheLimitAndTheRestIsDropped() {
         for (int piece : new int[] {1000, 16_384, 65_536, HEAD.length}) {
             BadRequest[] refused = {null};
             EmbeddedChannel channel = RefusalChannel.open(

@@ -24,13 +24,16 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The deadlines of a connection, by a clock that the test holds and a socket that takes only what the test lets it. */
+/**
+ * Tests the deadlines of a connection, with a clock that the test sets and a socket that accepts only the bytes that
+ * the test permits.
+ */
 class Http1ConnectionTest {
     private static final long SECOND = 1_000_000_000L;
     private static final Http1Settings SETTINGS =
             new Http1Settings(8192, 32768, 0, 0, 30 * SECOND, 5 * SECOND, 10 * SECOND, 20 * SECOND);
 
-    /** A socket whose buffer is full; {@link #takes} more bytes go into it. */
+    /** A socket with a full buffer; {@link #takes} more bytes fit. */
     private static final class Socket extends EmbeddedChannel {
         private long takes;
 
@@ -59,7 +62,7 @@ class Http1ConnectionTest {
         }
     }
 
-    /** Hands the stream over and keeps what is told of the request. */
+    /** Receives requests and records their events. */
     private static final class Receiver implements RequestReceiver, RequestHandler {
         private ClientStream stream;
         private BadRequest failure;
@@ -125,7 +128,7 @@ class Http1ConnectionTest {
         receiver.stream.finish();
     }
 
-    /** Ticks as the connection set does, until the end of a span. */
+    /** Ticks like the connection set, until the end of a span. */
     private void pass(long fromSecond, long seconds) {
         for (long tick = fromSecond * 4; tick <= (fromSecond + seconds) * 4; tick++) {
             connection.onTick(tick * SECOND / 4);
@@ -179,7 +182,7 @@ class Http1ConnectionTest {
         assertFalse(socket.isOpen());
     }
 
-    /** Whoever sends a byte now and then has no more time for a head than everybody else. */
+    /** A client that sends a byte now and then has no more time for a head than others. */
     @Test
     void bytesOfAHeadDoNotMoveItsDeadline() {
         String head = "GET / HTTP/1.1\r\nHost: a\r\nX: " + "y".repeat(100);
@@ -194,7 +197,7 @@ class Http1ConnectionTest {
         assertFalse(socket.isOpen());
     }
 
-    /** The same behind an answered request: the head's time begins with its first byte. */
+    /** The same after an answered request: the head's time begins with its first byte. */
     @Test
     void bytesOfASecondHeadDoNotMoveItsDeadline() {
         socket.take(Long.MAX_VALUE);

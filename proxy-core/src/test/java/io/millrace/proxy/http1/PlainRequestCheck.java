@@ -21,7 +21,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Holds what the fast lane's scanner makes of bytes against what the channel lane makes of the same bytes. */
+/** Compares the results of the fast lane's scanner and of the channel lane for the same bytes. */
 final class PlainRequestCheck {
     static final Http1Settings SETTINGS = new Http1Settings(256, 1024, 0, 0, 1, 1, 1, 1);
     private static final byte[] NEXT =
@@ -32,10 +32,10 @@ final class PlainRequestCheck {
     /**
      * Scans.
      *
-     * @return whether the scanner took the bytes' beginning for a plain request; then the decoder did, too, and for the same
+     * @return true if the scanner accepted the beginning as a plain request; then the decoder accepted the same request
      */
     boolean check(byte[] bytes) {
-        // The array is longer on both sides: nothing outside the range counts.
+        // The array is longer on both sides: bytes outside of the range must have no effect.
         byte[] array = new byte[bytes.length + 16];
         Arrays.fill(array, (byte) '\n');
         System.arraycopy(bytes, 0, array, 8, bytes.length);

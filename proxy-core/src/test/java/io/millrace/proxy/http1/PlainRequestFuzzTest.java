@@ -2,7 +2,10 @@ package io.millrace.proxy.http1;
 
 import com.code_intelligence.jazzer.junit.FuzzTest;
 
-/** Arbitrary bytes from a client: what the fast lane takes for a plain request is the request that the channel lane reads. */
+/**
+ * Fuzz test with arbitrary bytes from a client: a request that the fast lane accepts is the one that the channel lane
+ * reads.
+ */
 class PlainRequestFuzzTest {
     private static final int LENGTH_MAX = 4096;
 

@@ -14,7 +14,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The fast lane's scanner takes what browsers send, and nothing that the channel lane would refuse or understand in another way. */
+/**
+ * Tests that the fast lane's scanner accepts requests of browsers, and nothing that the channel lane would refuse or
+ * read differently.
+ */
 class PlainRequestTest {
     private static final int CASES = 40_000 * Integer.getInteger("millrace.test.effort", 1);
 
@@ -51,7 +54,7 @@ class PlainRequestTest {
             "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc",
             "GET http://a/b HTTP/1.1\r\nHost: a\r\n\r\n");
 
-    /** What two readers of one connection have been made to disagree by, in pieces. */
+    /** Pieces of requests that two parsers of one connection are known to read differently. */
     private static final List<String> PIECES = List.of(
             "\r\n",
             "\n",
@@ -127,7 +130,7 @@ class PlainRequestTest {
                 "GET /old HTTP/1.0\r\n\r\n",
                 "GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
             })
-    void plainRequestsAreTakenWithWhatFollows(String wire) {
+    void plainRequestsAreAcceptedWithTheFollowingBytes(String wire) {
         assertEquals(!wire.endsWith("#"), check.check(bytes(wire)));
     }
 
@@ -150,7 +153,7 @@ class PlainRequestTest {
                 "X: \u0001\r\n",
                 "Host: b\r\n"
             })
-    void whatChangesFramingProtocolOrRangeIsLeftToTheChannel(String field) {
+    void framingProtocolAndRangeFieldsAreLeftToTheChannel(String field) {
         assertFalse(check.check(bytes("GET / HTTP/1.1\r\nHost: a\r\n" + field + "\r\n")));
     }
 
@@ -179,9 +182,9 @@ class PlainRequestTest {
         check.check(bytes(request.wire()));
     }
 
-    /** Random changes to requests: what is still taken for plain is what the channel lane reads. */
+    /** Random changes of requests: an accepted plain request is the one that the channel lane reads. */
     @Test
-    void whatIsPlainIsReadTheSameInBothLanes() {
+    void plainRequestsAreReadEquallyInBothLanes() {
         long seed = Long.getLong("millrace.test.seed", System.nanoTime());
         System.out.println("PlainRequestTest: -Dmillrace.test.seed=" + seed);
         Random random = new Random(seed);

@@ -9,7 +9,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
-/** However a request is cut on its way, at every place and at all of them, the verdict is the same. */
+/** Tests that the result of a request does not depend on the positions at which it is split. */
 class RawRequestCutTest {
     private static final int BYTES_MAX = 1000;
 

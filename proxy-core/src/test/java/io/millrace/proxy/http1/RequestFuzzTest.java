@@ -25,13 +25,13 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * Arbitrary bytes from a client. Whatever they are, nothing throws; they are read the same however they are cut; what is taken for
- * a request is the request that Netty's decoder sees, with the same fields and content; its framing is beyond doubt; and written out
- * in the plainest way it reads the same again.
+ * Fuzz test with arbitrary bytes from a client. The decoder never throws, and reads the bytes equally however they are
+ * split. An accepted request is the one that Netty's decoder reads, with the same fields and content, and has an
+ * unambiguous framing. Written out in the simplest form, it is read equally again.
  */
 class RequestFuzzTest {
     private static final int LENGTH_MAX = 4096;
-    /** All places of a short input, that many of a long one. */
+    /** Limit of tested positions in a long input; a short one is split at all positions. */
     private static final int CUTS_MAX = 300;
 
     @FuzzTest(maxDuration = "30s")
@@ -41,7 +41,7 @@ class RequestFuzzTest {
         }
     }
 
-    /** The inputs that are kept, cut at every place. */
+    /** Runs the stored inputs, split at every position. */
     @TestFactory
     Stream<DynamicTest> keptInputsReadTheSameCutAnywhere() throws IOException {
         return FuzzInputs.of(getClass(), "readsTheSameHoweverItIsCutAndAsNettyDoes").entrySet().stream()
@@ -90,7 +90,7 @@ class RequestFuzzTest {
 
     private static void checkRoundTrip(RequestTranscript.Read read) {
         String fields = read.fields.isEmpty() ? "" : String.join("\r\n", read.fields) + "\r\n";
-        // Neither CONNECT's target nor an asterisk is a path; and a space behind each colon may be one byte too many.
+        // Neither CONNECT's target nor an asterisk is a path; and a space after each colon may exceed a limit.
         if (!read.complete || !read.line.contains(" /") || fields.length() + 2 > RequestTranscript.FIELDS_MAX) {
             return;
         }
@@ -99,7 +99,7 @@ class RequestFuzzTest {
             String chunk = content.isEmpty() ? "" : Integer.toHexString(content.length()) + "\r\n" + content + "\r\n";
             content = chunk + "0\r\n\r\n";
         }
-        // An empty Host stands beside a target that names its own (RFC 9112 s3.2.2), here as in what was read.
+        // An empty Host is added to a target that names its host (RFC 9112 s3.2.2), as in the read request.
         boolean named = read.line.endsWith(" HTTP/1.1") && read.fields.stream().anyMatch("host: "::equalsIgnoreCase);
         String wire =
                 (named ? read.line.replaceFirst(" /", " http://a/") : read.line) + "\r\n" + fields + "\r\n" + content;
@@ -107,7 +107,10 @@ class RequestFuzzTest {
         assertEquals("[" + read + "]", again.requests().toString());
     }
 
-    /** What Netty makes of the bytes, whatever the length: our limits are counted otherwise, head and trailers each. */
+    /**
+     * Returns Netty's result for the bytes, with any length: the proxy's limits are counted differently, for head and
+     * trailers each.
+     */
     private static List<String> netty(byte[] bytes) {
         EmbeddedChannel channel = new EmbeddedChannel(new HttpRequestDecoder(new HttpDecoderConfig()
                 .setMaxInitialLineLength(LENGTH_MAX)

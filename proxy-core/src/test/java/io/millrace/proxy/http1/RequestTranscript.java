@@ -21,13 +21,16 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 
-/** What a client's connection reads from bytes, however they are cut: each request with its fields and content, or its refusal. */
+/**
+ * The requests that a client's connection reads from bytes, split in any way: each with its fields and content, or its
+ * refusal.
+ */
 final class RequestTranscript implements RequestReceiver {
     static final int LINE_MAX = 256;
     static final int FIELDS_MAX = 1024;
     private static final Http1Settings SETTINGS = new Http1Settings(LINE_MAX, FIELDS_MAX, 0, 0, 1, 1, 1, 1);
 
-    /** One request as it was read. */
+    /** One request that was read. */
     static final class Read {
         String line = "";
         final List<String> fields = new ArrayList<>();
@@ -45,7 +48,7 @@ final class RequestTranscript implements RequestReceiver {
 
     private RequestTranscript() {}
 
-    /** Reads the bytes in pieces that end at these positions, and at their end. */
+    /** Reads the bytes in pieces that end at these positions, and their end. */
     static RequestTranscript of(byte[] bytes, int... cuts) {
         RequestTranscript transcript = new RequestTranscript();
         Channel channel = new Channel();
@@ -149,9 +152,9 @@ final class RequestTranscript implements RequestReceiver {
     }
 
     /**
-     * Places at which to cut: all of them in the bytes' one piece after the other, and single ones.
+     * Returns positions for splitting: all of them in turn, and single ones.
      *
-     * @param most how many single ones; beyond them they are chosen by the bytes themselves, so that a finding can be repeated
+     * @param most limit of single ones; beyond it the bytes determine them, so that a finding can be reproduced
      */
     static int[][] cutsOf(byte[] bytes, int most) {
         List<int[]> cuts = new ArrayList<>();

@@ -46,9 +46,11 @@ class ResponseBatchTest {
     private static final Http1Settings SETTINGS =
             new Http1Settings(8192, 32768, 0, 0, 30 * SECOND, 30 * SECOND, 30 * SECOND, 30 * SECOND);
     private static final int WAIT_MILLIS = 20_000;
-    /** More than the kernel takes of one socket at once. */
+    /** More bytes than the kernel accepts for one socket at once. */
     private static final int LONG = 16 << 20;
-    /** Less than is sent before the others' answers, and more than a socket takes whose buffers are as small as they get. */
+    /**
+     * Fewer bytes than are sent before the others' responses, and more than a socket with the smallest buffers accepts.
+     */
     private static final int HALF = 60_000;
 
     /** Both ends of a connection. */
@@ -101,7 +103,7 @@ class ResponseBatchTest {
         return loop.submit(task).get();
     }
 
-    /** A connection whose client has sent a request. */
+    /** Returns a connection whose client has sent a request. */
     private Pair asked(String path) throws Exception {
         boolean half = path.startsWith("/half");
         listening.setReceiveBufferSize(half ? 1 : 1 << 20);
@@ -133,7 +135,7 @@ class ResponseBatchTest {
                 .write(("GET " + path + " HTTP/1.1\r\nHost: a\r\n\r\n").getBytes(StandardCharsets.US_ASCII));
     }
 
-    /** On the loop: the request is read and answered, and the answer waits. */
+    /** On the event loop: reads and answers the request; the response waits. */
     private void begin(Pair pair) {
         InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
         lane.onAccepted(pair.proxy, new ClientConnection(address, address, false));
@@ -263,7 +265,7 @@ class ResponseBatchTest {
     }
 
     @Test
-    void connectionThatIsClosedIsSentWhatWaitsForIt() throws Exception {
+    void closingConnectionSendsItsPendingData() throws Exception {
         Pair first = asked("/a");
         Pair second = asked("/b");
         onLoop(() -> {
@@ -279,7 +281,7 @@ class ResponseBatchTest {
         assertEquals(2, onLoop(() -> closed));
     }
 
-    /** Nothing that is no plain request comes here. */
+    /** Only plain requests arrive here. */
     private static final class Refusing implements RequestReceiver {
         @Override
         public RequestHandler onRequest(ClientStream stream, RequestHead head, long contentLength) {

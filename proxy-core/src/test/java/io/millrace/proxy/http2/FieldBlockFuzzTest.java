@@ -25,9 +25,9 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * Arbitrary field blocks of one connection, with two bytes of length before each. The decoder throws only its own exception.
- * A block that is taken for a request gives fields of RFC 9110 without those of connections, one host, one length at most, and
- * reads the same again when it is encoded in the plainest way.
+ * Fuzz test with arbitrary field blocks of one connection, each preceded by two bytes of length. The decoder throws
+ * only its own exception. An accepted request has valid fields of RFC 9110 without connection-specific ones, one host,
+ * and at most one length. Encoded in the simplest form, it is read equally again.
  */
 class FieldBlockFuzzTest {
     private static final int LENGTH_MAX = 4096;
@@ -41,14 +41,14 @@ class FieldBlockFuzzTest {
         }
     }
 
-    /** The inputs that are kept. */
+    /** Runs the stored inputs. */
     @TestFactory
     Stream<DynamicTest> keptInputsAreUnambiguous() throws IOException {
         return FuzzInputs.of(getClass(), "requestsAreUnambiguous").entrySet().stream()
                 .map(input -> DynamicTest.dynamicTest(input.getKey(), () -> check(input.getValue())));
     }
 
-    /** Blocks of one connection: two bytes of length before each. */
+    /** Checks blocks of one connection, each preceded by two bytes of length. */
     private static void check(byte[] bytes) {
         HpackDecoder hpack = new HpackDecoder();
         RequestFields fields = new RequestFields();

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Levels of resets, faults and control frames: what they allow, and how they fall. */
+/** Tests levels of resets, faults and control frames: the permitted rates, and their decay. */
 class FloodGuardTest {
     /** Ticks in the 30 s of a limit. */
     private static final int WINDOW_TICKS = 120;
@@ -55,11 +55,11 @@ class FloodGuardTest {
 
     @ParameterizedTest
     @MethodSource("levels")
-    void allowsAsManyAtOnceAsTheLimitSays(Level level) {
+    void allowsUpToTheLimitAtOnce(Level level) {
         assertEquals(level.max(), allowed(new FloodGuard(), level));
     }
 
-    /** A level falls by the limit within a window, whatever the window's tick it began at. */
+    /** A level falls by the limit within a window, whatever tick of the window it began at. */
     @ParameterizedTest
     @MethodSource("levels")
     void fallsByTheLimitWithinTheWindow(Level level) throws Exception {
@@ -85,7 +85,7 @@ class FloodGuardTest {
         FloodGuard guard = new FloodGuard();
         assertThrows(Http2Exception.class, () -> {
             for (int tick = 0; tick < 10 * WINDOW_TICKS; tick++) {
-                // One and a half of the allowed rate.
+                // One and a half times the permitted rate.
                 int due =
                         3 * level.max() * (tick + 1) / (2 * WINDOW_TICKS) - 3 * level.max() * tick / (2 * WINDOW_TICKS);
                 for (int i = 0; i < due; i++) {
@@ -96,7 +96,7 @@ class FloodGuardTest {
         });
     }
 
-    /** Two WINDOW_UPDATE frames for each DATA frame are free, up to a bound. */
+    /** Two WINDOW_UPDATE frames for each DATA frame are free, up to a limit. */
     @Test
     void sentContentEarnsControlFrames() {
         Level control = levels().toList().get(2);

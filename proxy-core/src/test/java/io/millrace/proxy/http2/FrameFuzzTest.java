@@ -23,12 +23,12 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * Arbitrary bytes behind a client's preface. The reader throws nothing but its own exception, reports the same events wherever
- * the bytes are cut, and keeps each field block within its limit.
+ * Fuzz test with arbitrary bytes after a client's preface. The reader throws only its own exception, reports the same
+ * events wherever the bytes are split, and keeps each field block within its limit.
  */
 class FrameFuzzTest {
     private static final int LENGTH_MAX = 8192;
-    /** All places of a short input, that many of a long one. */
+    /** Limit of tested positions in a long input; a short one is split at all positions. */
     private static final int CUTS_MAX = 300;
 
     private static final int BLOCK_BYTES_MAX = 1024;
@@ -40,7 +40,7 @@ class FrameFuzzTest {
         }
     }
 
-    /** The inputs that are kept, cut at every place. */
+    /** Runs the stored inputs, split at every position. */
     @TestFactory
     Stream<DynamicTest> keptInputsReadTheSameCutAnywhere() throws IOException {
         return FuzzInputs.of(getClass(), "readsTheSameHoweverItIsCut").entrySet().stream()
@@ -56,7 +56,10 @@ class FrameFuzzTest {
         assertEquals(whole, read(bytes, 1), "byte by byte");
     }
 
-    /** The events of a reader that gets the bytes up to the cut and then the rest; with a cut at 1 each byte alone. */
+    /**
+     * Returns the events of a reader that receives the bytes up to the position and then the rest; with 1, each byte
+     * separately.
+     */
     private static String read(byte[] bytes, int cut) {
         Transcript transcript = new Transcript();
         FrameReader reader = new FrameReader(transcript, new FrameReader.BlockBuffer());
@@ -82,7 +85,7 @@ class FrameFuzzTest {
         return transcript.text();
     }
 
-    /** Events in order; content that came in pieces is one event. */
+    /** Events in order; content in pieces is one event. */
     private static final class Transcript implements FrameReader.Receiver {
         private final List<String> events = new ArrayList<>();
         private final StringBuilder content = new StringBuilder();
@@ -99,7 +102,7 @@ class FrameFuzzTest {
             content.setLength(0);
             expected = length;
             received = 0;
-            // A receiver refuses some frames as the one of a connection does, before and within their content.
+            // The receiver refuses some frames, like that of a connection, before and within their content.
             if (streamId % 3 == 0) {
                 throw Http2Exception.stream(streamId, ErrorCode.STREAM_CLOSED, Http2Fault.STREAM_CLOSED, "over");
             }

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Field blocks: the examples of RFC 7541, and what they must not become. */
+/** Tests field blocks: the examples of RFC 7541, and invalid blocks. */
 class HpackTest {
     private final HpackDecoder hpack = new HpackDecoder();
     private final RequestFields fields = new RequestFields();
@@ -98,7 +98,7 @@ class HpackTest {
         }
     }
 
-    /** The table keeps its size whatever is inserted, and evicts the oldest. */
+    /** The table keeps its size whatever is inserted, and evicts the oldest entries. */
     @Test
     void evictsTheOldestEntries() throws Exception {
         String value = "v".repeat(1000);
@@ -114,7 +114,7 @@ class HpackTest {
         assertThrows(Http2Exception.class, () -> hpack.decode(new byte[] {(byte) 0xc1}, 0, 1, fields));
     }
 
-    /** A block of 64 KiB that names a long entry at each byte is refused, and takes no memory for it. */
+    /** A block of 64 KiB that refers to a long entry at each byte is refused, and needs no memory. */
     @Test
     void boundsABombOfReferences() throws Exception {
         byte[] seed = Http2Client.block("bomb", "b".repeat(3900));

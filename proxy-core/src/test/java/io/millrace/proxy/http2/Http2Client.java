@@ -18,7 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** A client of HTTP/2 that sends frame by frame what a test tells it. */
+/** An HTTP/2 client that sends the frames of a test. */
 public final class Http2Client implements AutoCloseable {
     public static final int DATA = Frames.DATA;
     public static final int HEADERS = Frames.HEADERS;
@@ -37,10 +37,10 @@ public final class Http2Client implements AutoCloseable {
     private static final int WAIT_MILLIS = 20_000;
     private static final int HEADER_TABLE = 4096;
 
-    /** A frame as it came. */
+    /** A received frame. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     public record Frame(int type, int flags, int streamId, byte[] payload) {
-        /** The error code of RST_STREAM or GOAWAY, by name. */
+        /** Returns the name of the error code of RST_STREAM or GOAWAY. */
         public String error() {
             int code = ByteBuffer.wrap(payload).getInt(type == GOAWAY ? 4 : 0);
             for (ErrorCode known : ErrorCode.values()) {
@@ -59,7 +59,7 @@ public final class Http2Client implements AutoCloseable {
             return new String(content, StandardCharsets.ISO_8859_1);
         }
 
-        /** The first value of a field, null without one. */
+        /** Returns the first value of a field; null if there is none. */
         public String field(String name) {
             for (String line : fields.split("\n", -1)) {
                 if (line.startsWith(name.toLowerCase(Locale.ROOT) + ": ")) {
@@ -78,7 +78,7 @@ public final class Http2Client implements AutoCloseable {
         this(connected(address));
     }
 
-    /** Over a socket that is connected, for TLS. */
+    /** Uses a connected socket, for TLS. */
     public Http2Client(Socket connected) throws IOException {
         socket = connected;
         socket.setSoTimeout(WAIT_MILLIS);
@@ -113,17 +113,17 @@ public final class Http2Client implements AutoCloseable {
         return frame.array();
     }
 
-    /** A request: names and values in turn. */
+    /** Sends a request of alternating names and values. */
     public Http2Client headers(int streamId, boolean endStream, String... fields) throws IOException {
         return frame(HEADERS, END_HEADERS | (endStream ? END_STREAM : 0), streamId, block(fields));
     }
 
-    /** A GET that asks for nothing special. */
+    /** Sends a GET without further fields. */
     public Http2Client get(int streamId, String path, String... more) throws IOException {
         return headers(streamId, true, request("GET", path, more));
     }
 
-    /** The fields of a request. */
+    /** Returns the fields of a request. */
     public static String[] request(String method, String path, String... more) {
         List<String> all = new ArrayList<>(
                 List.of(":method", method, ":scheme", "http", ":authority", "test.example", ":path", path));
@@ -135,7 +135,7 @@ public final class Http2Client implements AutoCloseable {
         return frame(DATA, endStream ? END_STREAM : 0, streamId, content);
     }
 
-    /** Four bytes of payload. */
+    /** Returns four bytes of payload. */
     public static byte[] number(int value) {
         return ByteBuffer.allocate(4).putInt(value).array();
     }
@@ -145,7 +145,7 @@ public final class Http2Client implements AutoCloseable {
         return ByteBuffer.allocate(6).putShort((short) identifier).putInt(value).array();
     }
 
-    /** A field block without tables and Huffman code; characters are ISO-8859-1. */
+    /** Returns a field block without tables and Huffman code; characters are ISO-8859-1. */
     public static byte[] block(String... fields) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         for (int i = 0; i < fields.length; i += 2) {
@@ -170,7 +170,7 @@ public final class Http2Client implements AutoCloseable {
         out.writeBytes(bytes);
     }
 
-    /** The next frame; null when the connection has ended. */
+    /** Returns the next frame; null after the end of the connection. */
     public Frame read() throws IOException {
         try {
             int first = in.readInt();
@@ -185,7 +185,7 @@ public final class Http2Client implements AutoCloseable {
         }
     }
 
-    /** The next frame of a type; what comes before is passed over. */
+    /** Returns the next frame of a type, and skips others. */
     public Frame await(int type) throws IOException {
         Frame frame = read();
         while (frame != null && frame.type() != type) {
@@ -197,7 +197,9 @@ public final class Http2Client implements AutoCloseable {
         return frame;
     }
 
-    /** How the server answers a violation: the error and its scope, a status, or the bare end of the connection. */
+    /**
+     * Returns the server's reaction to a violation: the error and its scope, a status, or the end of the connection.
+     */
     public String outcome() throws IOException {
         for (Frame frame = read(); frame != null; frame = read()) {
             switch (frame.type()) {
@@ -211,14 +213,14 @@ public final class Http2Client implements AutoCloseable {
                     return "status " + status(decode(frame.payload()));
                 }
                 default -> {
-                    // Settings and acknowledgements.
+                    // Settings and acknowledgements are skipped.
                 }
             }
         }
         return "end";
     }
 
-    /** The whole response of a stream; frames of others are passed over, and windows kept open. */
+    /** Returns the whole response of a stream. Skips frames of other streams, and keeps the windows open. */
     public Response response(int streamId) throws IOException {
         String fields = "";
         String trailers = "";
@@ -242,7 +244,7 @@ public final class Http2Client implements AutoCloseable {
             if (frame.type() == HEADERS) {
                 String block = decode(frame.payload());
                 if (fields.isEmpty()) {
-                    // Interim responses are another test's.
+                    // Interim responses are tested elsewhere.
                     fields = status(block) < 200 ? "" : block;
                 } else {
                     trailers = block;
@@ -259,12 +261,12 @@ public final class Http2Client implements AutoCloseable {
         }
     }
 
-    /** The status in a decoded block. */
+    /** Returns the status in a decoded block. */
     public static int status(String block) {
         return Integer.parseInt(block.substring(9, 12));
     }
 
-    /** Decodes a block of this server, which uses no dynamic table: lines of names and values. */
+    /** Decodes a block of this server, which uses no dynamic table, to lines of names and values. */
     public static String decode(byte[] block) {
         StringBuilder out = new StringBuilder();
         ByteBuffer in = ByteBuffer.wrap(block);
@@ -319,7 +321,7 @@ public final class Http2Client implements AutoCloseable {
         return java.util.Arrays.copyOf(decoded, end);
     }
 
-    /** Ends the connection by a reset. */
+    /** Ends the connection with a reset. */
     public void reset() throws IOException {
         socket.setSoLinger(true, 0);
         socket.close();

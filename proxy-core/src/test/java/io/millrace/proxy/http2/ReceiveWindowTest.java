@@ -9,13 +9,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The window of a request's content: its size may change at any time. */
+/** Tests the receive window of a request's content, whose size may change at any time. */
 class ReceiveWindowTest {
     private final ReceiveWindow window = new ReceiveWindow();
 
     @ParameterizedTest
     @CsvSource({
-        // taken of the first 65,535 bytes, size from then on, increment
+        // received of the first 65,535 bytes, size from then on, increment
         "0, 65535, 0",
         "32766, 65535, 0",
         "32768, 65535, 32768",
@@ -40,7 +40,10 @@ class ReceiveWindowTest {
         assertTrue(window.take(0));
     }
 
-    /** With any sequence of sizes a client that has used the window up gets another, and never more than the size. */
+    /**
+     * With any sequence of sizes, a client that has used up the window receives another one, and never more than the
+     * size.
+     */
     @Test
     void neverStaysClosed() {
         long seed = System.nanoTime();

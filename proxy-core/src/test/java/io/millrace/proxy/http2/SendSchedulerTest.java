@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The order in which streams send (RFC 9218 s10). */
+/** Tests the order in which streams send (RFC 9218 s10). */
 class SendSchedulerTest {
     private static final class Stream extends SendScheduler.Entry<Stream> {
         private final int id;
@@ -37,7 +37,7 @@ class SendSchedulerTest {
 
     private final SendScheduler<Stream> scheduler = new SendScheduler<>();
 
-    /** The streams by the frames that they send, until none has any left. */
+    /** Returns the streams by the frames that they send, until none has any left. */
     private String order() {
         List<String> order = new ArrayList<>();
         for (Stream stream = scheduler.take(); stream != null; stream = scheduler.take()) {
@@ -94,7 +94,7 @@ class SendSchedulerTest {
         scheduler.remove(streams[4]);
         scheduler.remove(streams[4]);
         assertEquals("3 7", order());
-        // The tail that was removed is the queue's no longer.
+        // The removed tail no longer belongs to the queue.
         scheduler.add(streams[4]);
         scheduler.add(streams[0]);
         assertEquals("9 1", order());

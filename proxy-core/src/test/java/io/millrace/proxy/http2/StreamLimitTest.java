@@ -8,13 +8,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A lower number of streams holds from its acknowledgement on, a higher one at once (RFC 9113 s6.5.3). */
+/**
+ * Tests that a lower number of streams applies after its acknowledgement, and a higher one at once (RFC 9113 s6.5.3).
+ */
 class StreamLimitTest {
     private final StreamLimit limit = new StreamLimit();
 
     @ParameterizedTest
     @CsvSource({
-        // numbers that are announced, "a" for an acknowledgement; the number that holds
+        // announced numbers, "a" for an acknowledgement; the number in force
         "100, 100",
         "100 a, 100",
         "100 a 10, 100",
@@ -26,7 +28,7 @@ class StreamLimitTest {
         "100 a 10 50 a a, 50",
         "100 a 10 50 a a a, 50",
     })
-    void holdsWhatTheClientKnows(String events, int max) {
+    void followsAnnouncementsAndAcknowledgements(String events, int max) {
         for (String event : events.split(" ", -1)) {
             if (event.equals("a")) {
                 limit.onAcknowledgement();

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The memory of streams that are over (RFC 9113 s5.1). */
+/** Tests the memory of closed streams (RFC 9113 s5.1). */
 class StreamTableTest {
     private final StreamTable table = new StreamTable();
 
@@ -40,7 +40,10 @@ class StreamTableTest {
         assertEquals(9, table.lastId());
     }
 
-    /** The last 64 streams and the last 64 resets are remembered exactly; older ones never as opened or reset by mistake. */
+    /**
+     * The last 64 streams and the last 64 resets are known exactly; older ones are never reported as opened or reset by
+     * mistake.
+     */
     @Test
     void remembersTheLastStreams() {
         Random random = new Random(11);

@@ -14,7 +14,7 @@ class InFlightMemoryTest {
     private static final long BUDGET = 384 * MIB;
     private static final int WINDOW = (int) MIB;
 
-    /** Figures that the test sets. */
+    /** Values that the test sets. */
     private static final class Figures implements InFlightMemory.Gauges {
         private long pinned;
         private long chunks;
@@ -59,18 +59,18 @@ class InFlightMemoryTest {
 
     @ParameterizedTest
     @CsvSource({"0, 1024", "128, 1024", "288, 384", "360, 96", "376, 64", "384, 64", "500, 64"})
-    void windowIsAFixedPartOfWhatIsFree(long usedMib, int windowKib) {
+    void windowIsAFixedPartOfTheFreeMemory(long usedMib, int windowKib) {
         assertEquals(windowKib * 1024, InFlightMemory.windowBytes(usedMib * MIB, BUDGET, WINDOW));
     }
 
-    /** Each fills its window in turn, again and again: what one gets is the same for all, and something stays free. */
+    /** Each connection fills its window repeatedly. All receive the same share, and some memory stays free. */
     @Test
     void hundredsOfStuckResponsesShareTheBudgetEvenly() {
         int[] windows = new int[500];
         long used = 0;
         for (int round = 0; round < 3; round++) {
             for (int i = 0; i < windows.length; i++) {
-                // A window is never taken back, only filled less.
+                // A window is never reduced, but filled less.
                 int grown = Math.max(windows[i], InFlightMemory.windowBytes(used - windows[i], BUDGET, WINDOW));
                 used += grown - windows[i];
                 windows[i] = grown;
@@ -82,7 +82,7 @@ class InFlightMemoryTest {
     }
 
     @Test
-    void loopAddsWhatItReceivedUntilItMeasures() {
+    void loopAddsReceivedBytesUntilItMeasures() {
         figures.pinned = 280 * MIB;
         loop.measure();
         assertEquals(MemoryLevel.SCARCE, loop.level());
@@ -136,7 +136,7 @@ class InFlightMemoryTest {
     }
 
     @Test
-    void budgetIsWhatIsConfiguredWithinWhatTheJvmHas() {
+    void budgetIsTheConfiguredSizeWithinTheMemoryOfTheJvm() {
         assertEquals(BUDGET, shared.budgetBytes());
         configured = 0;
         assertEquals(2 * BUDGET / 4 * 3, shared.budgetBytes());

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-@SuppressWarnings("deprecation") // Netty 4.2 names no other interface for it
+@SuppressWarnings("deprecation") // Netty 4.2 has no other interface for it
 class ReceiveBuffersTest {
     private static final long MIB = 1 << 20;
 
@@ -29,7 +29,7 @@ class ReceiveBuffersTest {
         }
     }
 
-    /** A connection that always has more bytes gives others their turn after one read where memory is scarce. */
+    /** If memory is scarce, a connection that always has more bytes lets others proceed after one read. */
     @ParameterizedTest
     @CsvSource({"0, 16", "190, 16", "193, 1", "300, 1", "370, 1"})
     void readsOfOneConnectionInARow(long usedMib, int reads) {

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Who is closed first, by a clock that the test moves. */
+/** Tests which client is closed first, with a clock that the test sets. */
 class SlowClientsTest {
     private static final long MIB = 1 << 20;
     private static final long BUDGET = 160 * MIB;
@@ -101,7 +101,7 @@ class SlowClientsTest {
     }
 
     @Test
-    void nobodyIsClosedWhileMemoryIsPlentiful() {
+    void noClientIsClosedWhileMemoryIsPlentiful() {
         pinned = 100 * MIB;
         assertEquals(List.of(), closedOf(new Fake("silent", 29, 0), new Fake("slow", 0, 1)));
     }
@@ -120,7 +120,7 @@ class SlowClientsTest {
     }
 
     @Test
-    void whoTakesSomethingIsClosedAfterThoseWhoTakeNothingAndOnlyWhenFull() {
+    void readingClientsAreClosedLastAndOnlyWhenMemoryIsUsedUp() {
         Fake[] clients = {new Fake("50 kB/s", 0.1, 50_000), new Fake("1 kB/s", 0.3, 1000), new Fake("silent", 0.6, 0)};
         pinned = 130 * MIB;
         assertEquals(List.of(), closedOf(clients), "tight: none was silent for two seconds");
@@ -158,7 +158,7 @@ class SlowClientsTest {
     }
 
     @Test
-    void loopsShareWhatHasToBeClosed() {
+    void loopsShareTheConnectionsToClose() {
         SlowClients oneOfFour = new SlowClients(memory, 4, () -> 0, reasons::add);
         pinned = 159 * MIB;
         for (int i = 0; i < 4; i++) {
@@ -169,7 +169,7 @@ class SlowClientsTest {
     }
 
     @Test
-    void whatWasAddedIsForgotten() {
+    void closedClientsAreRemoved() {
         pinned = 159 * MIB;
         slow.add(new Fake("once", 10, 0));
         slow.closeSome(nowNanos);

@@ -10,9 +10,9 @@ class ContentRateTest {
     private static final long WINDOW = 20 * SECOND;
 
     /**
-     * At which second a client is found too slow, of 100 seconds; 0 for never. Each second is a letter, again from the start at their end: {@code t}
-     * sends ten bytes, {@code r} as many as it has to, {@code m} 10 kB, {@code -} none; {@code p} is one in which the proxy pauses and
-     * {@code w} one in which it does not want the content when it is looked at.
+     * The second, of 100, at which a client is found too slow; 0 for never. Each second is a letter, and the sequence
+     * repeats: {@code t} sends ten bytes, {@code r} the required number, {@code m} 10 kB, {@code -} none; in {@code p}
+     * the proxy pauses, and in {@code w} it does not accept content at the check.
      */
     @ParameterizedTest
     @CsvSource({

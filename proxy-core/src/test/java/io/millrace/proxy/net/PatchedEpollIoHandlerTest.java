@@ -33,10 +33,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 class PatchedEpollIoHandlerTest {
-    /** Whose descriptors' numbers were given away by somebody else in the meantime is tried again, so often. */
+    /**
+     * If another thread has taken the descriptor's number in the meantime, the test is repeated up to this number of
+     * times.
+     */
     private static final int TRIES = 20;
 
-    /** Notes what it is first told of a listening socket. */
+    /** Records the first event of a listening socket. */
     private record Listening(FileDescriptor fd, CompletableFuture<EpollIoOps> told) implements EpollIoHandle {
         @Override
         public void handle(IoRegistration registration, IoEvent event) {
@@ -83,7 +86,7 @@ class PatchedEpollIoHandlerTest {
         }
     }
 
-    /** A UDP socket on a loop. The first of two that is told of what arrived takes the number of the other. */
+    /** A UDP socket on an event loop. The first of two that receives an event takes the number of the other. */
     private static final class Datagrams implements EpollIoHandle {
         final IoEventLoop loop;
         final Socket socket;
@@ -136,7 +139,10 @@ class PatchedEpollIoHandlerTest {
         }
     }
 
-    /** Whether the one made last got the number of the one closed; then what was fetched for that one did not reach it. */
+    /**
+     * Returns whether the last one has the number of the closed one; then the events fetched for the closed one did not
+     * reach it.
+     */
     private static boolean hasTakenTheNumber(IoEventLoop loop) throws Exception {
         List<Datagrams> heard = new CopyOnWriteArrayList<>();
         Datagrams a = new Datagrams(loop, heard);
@@ -156,7 +162,7 @@ class PatchedEpollIoHandlerTest {
         while (heard.isEmpty()) {
             loop.submit(() -> {}).sync();
         }
-        // It was heard of at the beginning of what it does.
+        // The event loop has received it before.
         loop.submit(() -> {}).sync();
         Datagrams first = heard.get(0);
         Datagrams heir = first.heir;
@@ -178,7 +184,7 @@ class PatchedEpollIoHandlerTest {
 
     @Test
     @Timeout(30)
-    void whatWasFetchedForAClosedDescriptorDoesNotReachTheOneThatGotItsNumber() throws Exception {
+    void eventsOfAClosedDescriptorDoNotReachItsSuccessor() throws Exception {
         assumeTrue(Epoll.isAvailable(), "needs epoll");
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, PatchedEpollIoHandler.newFactory());
         try {

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A client that takes what a test lets it take, by a clock that the test moves. */
+/** Tests a client that accepts only the bytes that a test permits, with a clock that the test sets. */
 class SendWatchTest {
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
@@ -28,7 +28,7 @@ class SendWatchTest {
         watch.wrote(bytes);
     }
 
-    /** The client takes all that was written, and more is written at once. */
+    /** The client accepts all written bytes, and more are written at once. */
     private void takesAndWaitsFor(int more) {
         channel.flush();
         channel.releaseOutbound();

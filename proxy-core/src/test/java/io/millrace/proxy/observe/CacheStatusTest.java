@@ -47,7 +47,7 @@ class CacheStatusTest {
     }
 
     @Test
-    void rfc9651Section4_1_6_keyIsAStringWhateverItsBytes() {
+    void rfc9651Section4_1_6_keyIsAStringWithAnyBytes() {
         byte[] key = {'a', '"', '\\', '\r', '\n', (byte) 0xe4, 0, '~', ' '};
         assertEquals("; key=\"a\\\"\\\\%0D%0A%E4%00~ \"", written(out -> CacheStatus.key(out, key, 0, key.length)));
         assertEquals("; key=\"\\\"\"", written(out -> CacheStatus.key(out, key, 1, 1)));

@@ -51,7 +51,7 @@ class MemoryMapTest {
     }
 
     @Test
-    void whatTheJvmSetAsideIsItsOwnAndTheRestOfAnArenaIsNot() {
+    void reservedMemoryBelongsToTheJvmAndTheRestOfAnArenaDoesNot() {
         mapping("7f2000000000-7f2000010000 rw-p 00000000 00:00 0", 33, 33);
         mapping("7f2000010000-7f2004000000 ---p 00000000 00:00 0", 0, 0, "nr");
         mapping("7f2800000000-7f2800021000 rw-p 00000000 00:00 0", 7, 7, "nr");

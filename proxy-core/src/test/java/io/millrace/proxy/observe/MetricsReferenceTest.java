@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.util.Locale;
 import org.junit.jupiter.api.Test;
 
-/** Holds {@code docs/reference/metrics.md} to the tables {@link MetricFamily} and {@link Counter}. */
+/** Tests that {@code docs/reference/metrics.md} matches the tables {@link MetricFamily} and {@link Counter}. */
 class MetricsReferenceTest {
     private static final Path PAGE = Path.of("..", "docs", "reference", "metrics.md");
 

@@ -7,19 +7,19 @@ import org.slf4j.event.Level;
 import org.slf4j.helpers.AbstractLogger;
 import org.slf4j.helpers.MessageFormatter;
 
-/** A logger that keeps its lines for a test to read. Thread-safe. */
+/** A logger that records its lines for a test. Thread-safe. */
 public final class RecordingLogger extends AbstractLogger {
     private static final long serialVersionUID = 1L;
 
     private final transient List<String> lines = new CopyOnWriteArrayList<>();
     private final transient List<Throwable> causes = new CopyOnWriteArrayList<>();
 
-    /** The lines logged so far. */
+    /** Returns the lines logged so far. */
     public List<String> lines() {
         return lines;
     }
 
-    /** The exceptions logged with a stack trace so far. */
+    /** Returns the exceptions logged with a stack trace so far. */
     public List<Throwable> causes() {
         return causes;
     }

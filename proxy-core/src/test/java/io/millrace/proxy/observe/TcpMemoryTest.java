@@ -26,7 +26,10 @@ class TcpMemoryTest {
         assertEquals(Long.MAX_VALUE, TcpMemory.pagesMax("0 0 0"));
     }
 
-    /** A file in /proc/sys ends after the first read: of one byte, 2 of 287898 was left, and memory was always tight. */
+    /**
+     * A file in /proc/sys ends after the first read. With reads of one byte, only 2 of 287898 was read, and memory
+     * seemed always short.
+     */
     @Test
     void limitsOfThisMachineAreReadWhole() throws IOException {
         Path limits = Path.of("/proc/sys/net/ipv4/tcp_mem");

@@ -19,14 +19,14 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
-/** Which hosts one request after the other tries, as their health changes. */
+/** Tests which hosts successive requests try, while their health changes. */
 class GroupTriesTest {
     private static final long T = 1_000_000;
 
     private final OriginGroups groups = new OriginGroups();
     private final LoopOrigins loop = groups.newLoop();
 
-    /** Three hosts 1, 2, 3, the last a backup: the first live gets all. */
+    /** Three hosts 1, 2, 3, of which the last is a backup. The first available host receives all requests. */
     private void apply(UnaryOperator<ConfigValues.Builder> more) {
         ConfigValues.Builder settings =
                 ConfigValues.builder().set(OriginGroupKeys.POLICY, OriginGroupConfig.Policy.FIRST_LIVE);
@@ -170,7 +170,7 @@ class GroupTriesTest {
         long due = T + 12_000;
         GroupTries tries = request(due);
         tries.next(true, due).failed(Reason.RESET, due);
-        // The second's trial is due by then, the third, a backup, is up.
+        // The second host's trial is due by then, and the third one, a backup, is up.
         assertEquals(3, number(tries.next(true, due)));
     }
 
@@ -290,7 +290,7 @@ class GroupTriesTest {
         assertEquals(50, share(T + 10_000));
     }
 
-    /** Of 110 or 100 requests, as the weights then add up, those of the first host. */
+    /** Returns the first host's share of 110 or 100 requests, which is the sum of the weights. */
     private int share(long nowMillis) {
         int count = 0;
         int requests = nowMillis == T ? 110 : 100;
@@ -328,7 +328,7 @@ class GroupTriesTest {
         assertEquals(2, order(true, T).get(0));
     }
 
-    /** What was asked before says how it was then. */
+    /** Responses to earlier requests show an earlier state. */
     @Test
     void answersToRequestsFromBeforeAHostWasMarkedDownDoNotBringItBack() {
         apply(settings -> settings);
@@ -392,7 +392,7 @@ class GroupTriesTest {
         assertEquals(1, order(true, T).get(0));
     }
 
-    /** A group that is defined again keeps the failures of its hosts. */
+    /** A group that is redefined keeps the failures of its hosts. */
     @Test
     void whatIsKnownOfAHostGoesWithItWhenItsGroupHasAnotherName() {
         apply(settings -> settings);
@@ -418,7 +418,7 @@ class GroupTriesTest {
         assertTrue(groups.find("new").hosts().get(0).health().isUp(T));
     }
 
-    /** Who tries it tells the host of the group that is gone. */
+    /** The trial reports to the host of the removed group. */
     @Test
     void aHostThatIsOnTrialWhenItsGroupGetsAnotherNameHasItsNextTrialThere() {
         apply(settings -> settings);
@@ -442,7 +442,7 @@ class GroupTriesTest {
         assertTrue(next.host().health().isUp(due));
     }
 
-    /** They began under others. */
+    /** The requests began with other settings. */
     @Test
     void failuresCountByTheRulesOfTheMomentInWhichTheyCome() {
         apply(settings ->

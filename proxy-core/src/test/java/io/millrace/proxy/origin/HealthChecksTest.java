@@ -26,7 +26,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** When checks are made, by a client that sends nothing: the test answers. */
+/** Tests the times of health checks, with a client that sends nothing; the test answers. */
 class HealthChecksTest {
     private static final String HOST = "http://10.0.0.1";
     private static final String BROKEN = "http://10.0.0.2";
@@ -84,7 +84,7 @@ class HealthChecksTest {
         }
     }
 
-    /** Keeps what it is asked for, and throws for one host. */
+    /** Records its calls, and throws for one host. */
     private final class Client implements OriginClient {
         @Override
         public OriginCall fetch(OriginRequest request, OriginResponseHandler handler) {
@@ -159,7 +159,7 @@ class HealthChecksTest {
     }
 
     @Test
-    void whatGoesWrongHereSaysNothingOfTheHost() {
+    void localFailuresDoNotCountForTheHost() {
         check(HOST);
         advance(INTERVAL_MILLIS);
         sent.get(0).handler.onFailure(new OriginFailure(OriginFailure.Reason.INTERNAL, "no socket", true));

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The states of a host, step by step. */
+/** Tests the states of a host, step by step. */
 class OriginHealthTest {
     private static final Markdown RULES = new Markdown(3, 1000, 60_000, List.of(503));
     private static final long T = 1_000_000;
@@ -85,7 +85,7 @@ class OriginHealthTest {
     }
 
     @Test
-    void whereRequestsMarkNothingDownAnyLongerWhatTheyHaveMarkedIsUp() {
+    void hostsAreUpAfterRequestsNoLongerMarkHostsDown() {
         Markdown never = new Markdown(0, 1000, 60_000, List.of());
         OriginHealth down = failing(OriginHealth.unknown(), 3, T);
         assertTrue(down.underRules(never, false, T + 1).isUp(T + 1));
@@ -96,7 +96,7 @@ class OriginHealthTest {
     }
 
     @Test
-    void whatChecksHaveFoundIsTheirsToEndWhileThereAreAny() {
+    void onlyChecksEndAMarkDownByChecks() {
         Markdown never = new Markdown(0, 1000, 60_000, List.of());
         OriginHealth down = OriginHealth.unknown().checkedDown("health-check 500", T, RULES);
         assertSame(down, down.underRules(never, true, T + 1));
@@ -138,7 +138,7 @@ class OriginHealthTest {
     }
 
     @Test
-    void aTrialThatTellsNothingLeavesItToTheNext() {
+    void aTrialWithoutAResultIsFollowedByAnother() {
         OriginHealth down = failing(OriginHealth.unknown(), 3, T);
         assertEquals(down, down.onTrial().trialLeft(down.term()));
         assertSame(
@@ -153,7 +153,7 @@ class OriginHealthTest {
     }
 
     @Test
-    void failuresOfRequestsFromBeforeItCameBackDoNotTakeItAwayAgain() {
+    void failuresOfEarlierRequestsDoNotMarkARecoveredHostDown() {
         OriginHealth down = failing(OriginHealth.unknown(), 3, T);
         OriginHealth back = answered(down.onTrial(), T + 100);
         OriginHealth health = back;

@@ -19,7 +19,7 @@ import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** How backups stand to the others: hosts 1 to 3, and 8 and 9 as backups. */
+/** Tests the use of backups: hosts 1 to 3, and the backups 8 and 9. */
 class RingModeTest {
     private static final long T = 1_000_000;
     private static final long KEYS = 200;
@@ -100,7 +100,7 @@ class RingModeTest {
     }
 
     @Test
-    void alternateRing_aBackupIsAskedForWhatAHostThatIsDownHas_andNoOtherUrlMoves() {
+    void alternateRing_aBackupReplacesAHostThatIsDown_andNoOtherUrlMoves() {
         apply(groups, OriginGroupConfig.RingMode.ALTERNATE_RING, 0, 1, 2, 3, 8, 9);
         List<Integer> before = new ArrayList<>();
         for (long key = 0; key < KEYS; key++) {
@@ -126,7 +126,7 @@ class RingModeTest {
         assertEquals(1, first(request(1)));
     }
 
-    /** Three proxies with one configuration agree on who owns a URL, and the owner asks upstream. */
+    /** Three proxies with one configuration agree on the owner of a URL, and the owner connects upstream. */
     @Test
     void peeringRing_siblingsAskTheOwnerAndTheOwnerAsksUpstream() {
         for (long key = 0; key < KEYS; key++) {
@@ -156,7 +156,7 @@ class RingModeTest {
     }
 
     @Test
-    void peeringRing_withoutUpstreamNobodyIsAskedForWhatThisProxyOwns() {
+    void peeringRing_withoutUpstreamObjectsOfThisProxyAreNotFetched() {
         apply(groups, OriginGroupConfig.RingMode.PEERING_RING, 1, 1, 2, 3);
         Set<Integer> asked = new HashSet<>();
         int own = 0;
@@ -200,9 +200,12 @@ class RingModeTest {
         assertEquals(2, number(next.host()));
     }
 
-    /** What this proxy does itself is not counted, so nothing is known of shares; and whoever is passed over for its load shares no cache. */
+    /**
+     * The proxy's own requests are not counted, so shares are unknown. A host that is skipped because of its load would
+     * not share its cache.
+     */
     @Test
-    void peeringRing_theOwnerIsAskedHoweverManyRequestsAreUnderWay() {
+    void peeringRing_theOwnerIsUsedForAnyNumberOfCurrentRequests() {
         apply(groups, OriginGroupConfig.RingMode.PEERING_RING, 1, 1, 2, 8);
         for (long key = 0; key < KEYS; key++) {
             int owner = first(request(key));
@@ -213,7 +216,7 @@ class RingModeTest {
         }
     }
 
-    /** Its siblings do not know, and would send back what it passes on. */
+    /** The siblings do not know that, and would send the request back. */
     @Test
     void peeringRing_whatThisProxyOwnsStaysItsOwnThoughItIsPutDown() {
         apply(groups, OriginGroupConfig.RingMode.PEERING_RING, 1, 1, 2, 3, 8);

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Who gets a request, by weights, loads and keys alone. */
+/** Tests the choice of the host by weights, loads and keys alone. */
 class SelectionPolicyTest {
     private static final int KEYS = 20_000;
 
@@ -77,7 +77,7 @@ class SelectionPolicyTest {
         "2 1,   4 1,   1",
         "1 0 1, 5 0 6, 0"
     })
-    void leastLoadedCountsWhatIsUnderWayForTheWeight(String weights, String underWay, int chosen) {
+    void leastLoadedDividesCurrentRequestsByTheWeight(String weights, String underWay, int chosen) {
         Candidates all = candidates(weights(weights));
         int[] loads = weights(underWay);
         System.arraycopy(loads, 0, all.underWay, 0, loads.length);
@@ -147,7 +147,7 @@ class SelectionPolicyTest {
             int most = Arrays.stream(all.underWay).max().orElseThrow();
             assertTrue(most <= Math.ceil(1.25 * total / 4), total + ": " + Arrays.toString(all.underWay));
         }
-        // In order of its preference: the first three are full, the last has what is left.
+        // In order of preference: the first three are full, and the last one receives the rest.
         assertEquals(
                 3, Arrays.stream(all.underWay).filter(count -> count == 125).count());
     }
@@ -185,7 +185,7 @@ class SelectionPolicyTest {
 
     @ParameterizedTest
     @EnumSource(SelectionPolicy.class)
-    void nobodyIsChosenWhereNobodyMay(SelectionPolicy policy) {
+    void noHostIsChosenIfNoneIsPermitted(SelectionPolicy policy) {
         assertEquals(-1, policy.choose(candidates(0, 0), 5));
     }
 }

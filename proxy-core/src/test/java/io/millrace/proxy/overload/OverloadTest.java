@@ -12,7 +12,7 @@ import io.millrace.proxy.config.ProxyConfig;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** When overload begins and when it ends; the time and the processors' use are the test's. */
+/** Tests the begin and end of overload; the test sets the time and the use of processors. */
 class OverloadTest {
     private static final int PROCESSORS = 4;
 
@@ -20,7 +20,7 @@ class OverloadTest {
     private long nowNanos = TimeUnit.HOURS.toNanos(1);
     private long cpuNanos;
 
-    /** A rule without limits, and one with them. */
+    /** Returns a rule without limits, and one with limits. */
     private static ProxyConfig config(String... settings) {
         ProxyConfig.Builder builder =
                 ProxyConfig.builder().listen(":0").map("http://plain.test/", "http://127.0.0.1:1/");
@@ -71,13 +71,13 @@ class OverloadTest {
     }
 
     @Test
-    void itEndsWhenAllHasBeenCalmForAsLongAsTheRuleSays() {
+    void itEndsAfterTheCalmTimeOfTheRule() {
         OverloadGauge gauge = gauge("cache.overload.latency", "100ms", "cache.overload.hold", "5s");
         second(gauge, 3, 200, 0);
         second(gauge, 3, 200, 0);
         second(gauge, 3, 10, 0);
         second(gauge, 3, 10, 0);
-        // Below the limit, and not calm.
+        // Below the limit, but not below four fifths of it.
         second(gauge, 3, 90, 0);
         for (int i = 0; i < 4; i++) {
             second(gauge, 0, 0, 0);
@@ -112,7 +112,7 @@ class OverloadTest {
     void theProcessorsUseBeginsIt() {
         OverloadGauge gauge = gauge("cache.overload.cpu", "80%");
         second(1);
-        // The first window has no beginning.
+        // The first window has no begin.
         second(0.81);
         assertFalse(gauge.isOver());
         second(0.81);
@@ -120,7 +120,7 @@ class OverloadTest {
     }
 
     @Test
-    void whoGivesUpAfterTheLimitCountsAndWhoGivesUpBeforeDoesNot() {
+    void clientsThatLeaveAfterTheLimitCountAndEarlierOnesDoNot() {
         OverloadGauge gauge = gauge("cache.overload.latency", "100ms");
         for (int second = 0; second < 2; second++) {
             for (int i = 0; i < 3; i++) {
@@ -140,7 +140,7 @@ class OverloadTest {
     }
 
     @Test
-    void aReloadKeepsWhatIsKnownOfARuleThatStaysAndTakesItsNewLimits() {
+    void aReloadKeepsTheStateOfARemainingRuleAndAppliesItsNewLimits() {
         OverloadGauge gauge = gauge("cache.overload.latency", "100ms");
         second(gauge, 3, 200, 0);
         second(gauge, 3, 200, 0);
@@ -169,9 +169,9 @@ class OverloadTest {
         assertEquals(0, overload.count());
     }
 
-    /** The share since the last look would be that of a long time. */
+    /** The share since the previous check would cover a long time. */
     @Test
-    void theFirstWindowAfterLimitsCameBackTellsNothingOfTheProcessors() {
+    void theFirstWindowAfterRestoredLimitsHasNoProcessorResult() {
         overload.apply(config("cache.overload.cpu", "50%").remap());
         second(0.1);
         overload.apply(config().remap());
@@ -184,7 +184,7 @@ class OverloadTest {
         assertTrue(gauge.isOver());
     }
 
-    /** What is forwarded has a place behind all rules, and another rule may have that place after a reload. */
+    /** Forwarded requests have the index after all rules, and another rule may have that index after a reload. */
     @Test
     void aRequestOfAConfigurationBeforeCountsForNoOtherRule() {
         ProxyConfig before = config("cache.overload.errors", "50%");

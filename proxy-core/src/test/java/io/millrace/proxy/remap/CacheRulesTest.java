@@ -27,7 +27,7 @@ final class CacheRulesTest {
     private static final long NOON = Instant.parse("2026-11-22T12:00:00Z").toEpochMilli();
     private static final String ANY = "dest_domain: .";
 
-    /** A table over rules, each one flow mapping of YAML without its braces. */
+    /** A table of rules, each one a flow mapping of YAML without its braces. */
     private static final class Table {
         private final RemapTable remap;
         private final CacheRules rules;
@@ -125,7 +125,7 @@ final class CacheRulesTest {
                 "host: shared                  | '^http://a/b'       | http://a/b               | false",
                 "generation: 3                 | 'b[?]x$'            | http://a/b?x             | true",
             })
-    void anExpressionSeesTheUrlThatTheKeyHas(String key, String regex, String url, boolean matches) {
+    void anExpressionIsMatchedAgainstTheUrlOfTheKey(String key, String regex, String url, boolean matches) {
         Table table = new Table(
                 "cache: {key: {" + key + "}}", ZoneId.of("UTC"), "url_regex: '" + regex + "', action: never_cache");
         assertEquals(matches, table.match(url).text() != null);
@@ -172,7 +172,7 @@ final class CacheRulesTest {
     }
 
     @Test
-    void allThatMatchHoldAndLaterOnesOverEarlierOnes() {
+    void allMatchingRulesApplyAndLaterOverrideEarlier() {
         Table table = new Table(
                 ANY + ", revalidate: 1m, cache_responses_to_cookies: none",
                 "suffix: .png, revalidate: 2m",
@@ -215,14 +215,14 @@ final class CacheRulesTest {
         "ignore_client_no_cache, true,  false",
         "ignore_server_no_cache, false, true"
     })
-    void ignoresNoCacheOfWhomItSays(String action, boolean client, boolean server) {
+    void ignoresNoCacheOfConfiguredClients(String action, boolean client, boolean server) {
         CacheSettings settings = new Table(ANY + ", action: " + action).settings();
         assertEquals(client, settings.requests().ignoreNoCache());
         assertEquals(server, settings.storing().ignoreServerNoCache());
     }
 
     @Test
-    void whatMatchesNothingHasTheSettingsOfItsRemapRule() {
+    void requestsWithoutAMatchHaveTheSettingsOfTheirRemapRule() {
         Table table = new Table("dest_host: b, action: never_cache");
         RuledSettings found = table.match("http://a/");
         assertSame(found, table.match("http://c/"));
@@ -230,7 +230,7 @@ final class CacheRulesTest {
         assertSame(table.match("http://b/1"), table.match("http://b/2"));
     }
 
-    /** What clients may combine is bounded; beyond it the settings are right all the same. */
+    /** The number of cached combinations is limited; beyond it the settings are still correct. */
     @Test
     void combinationsThatAreNotKeptAreMadeAnew() {
         String[] rules = new String[13];
@@ -254,7 +254,7 @@ final class CacheRulesTest {
     }
 
     @Test
-    void overloadLeavesWhatResponsesMustCarryToBeStored() {
+    void overloadKeepsRequiredHeaders() {
         Table table = new Table("cache: {required_headers: lifetime}", ZoneId.of("UTC"), ANY + ", pin_in_cache: 1h");
         CacheSettings overload = table.match("http://a.example/")
                 .inOverload(new StaleRules.UnderLoad(2, 60, 5))

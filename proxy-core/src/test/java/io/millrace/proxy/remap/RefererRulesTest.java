@@ -13,7 +13,7 @@ import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** {@code map_with_referer}, with the example of Traffic Server's manual. */
+/** Tests {@code map_with_referer}, with the example of Traffic Server's manual. */
 final class RefererRulesTest {
     private static final TargetUri URL = RemapTableTest.uri("http://y.foo.bar.com/x/yy/a?b=c");
 
@@ -55,7 +55,7 @@ final class RefererRulesTest {
         "^https?://good\\.example/ ~/private/, http://good.example/private/, true",
         "^https?://good\\.example/, http://evil/?http://good.example/, false"
     })
-    void firstExpressionThatIsFoundDecides(String referers, String referer, boolean allowed) {
+    void firstMatchingExpressionApplies(String referers, String referer, boolean allowed) {
         assertEquals(allowed, rules(referers, "/no").allow(fields(referer)));
     }
 
@@ -70,7 +70,7 @@ final class RefererRulesTest {
         "/%f0%9F?%t%r, x, /%f0%9F?http://foo.bar.com/x/yy/x",
         "http://g/?r=%r, 'a \"b\" <c>', http://g/?r=a%20%22b%22%20%3Cc%3E"
     })
-    void redirectionIsFormattedAsTheManualSays(String redirect, String referer, String expected) {
+    void redirectionIsFormattedByTheManual(String redirect, String referer, String expected) {
         assertEquals(expected, rules("nobody", redirect).location(URL, fields(referer)));
     }
 }

@@ -23,7 +23,7 @@ import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Random tables and URLs from a small alphabet, held against rules that are slow and plain. */
+/** Tests random tables and URLs with a small alphabet against a slow and simple implementation. */
 final class RemapPropertiesTest {
     private static final String[] PIECES = {"/", "a", "b", "ab", "%61", "%2f", "%2F", ".", "~", "%7e", "/a/"};
     private static final String[] MALFORMED = {"%", "%6", "%zz"};
@@ -35,7 +35,7 @@ final class RemapPropertiesTest {
     private final Random random = new Random(seed);
 
     @Test
-    void findsWhatAPlainScanOfTheRulesFinds() {
+    void agreesWithAPlainScanOfTheRules() {
         int mapped = 0;
         for (int round = 0; round < 400; round++) {
             ProxyConfig config = randomConfig();
@@ -90,7 +90,7 @@ final class RemapPropertiesTest {
             warned += lost.size();
             RemapTable table = RemapTable.of(Objects.requireNonNull(result.config(), result.text()));
             for (RemapRule rule : table.rules()) {
-                // What reaches a rule most directly is its own URL; the host that no rule has reaches those without.
+                // The rule's own URL reaches it most directly; a host without rules reaches the rules without a host.
                 RuleUrl from = rule.config().from();
                 String own = from.host() == null ? "http://nobody" + from.path() : from.toString();
                 TargetUri uri = RemapTableTest.uri(from.host() != null && from.port() < 0 ? withOddPort(from) : own);

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 final class RemapTableTest {
-    /** Each rule leads to a host named after what is expected of it. */
+    /** The target host of each rule is named after the expected result. */
     private static final RemapTable TABLE = table(
             "http://a/x/y", "xy-listed-first",
             "http://a/x", "x",
@@ -72,11 +72,11 @@ final class RemapTableTest {
         FieldSection fields = FieldSection.builder().add("Host", "a").build();
         TargetUri foreign = (TargetUri) TargetUri.parse(Method.GET, "http://elsewhere/", fields, 1, false);
         assertSame(NotMapped.NO_RULE, table.match(foreign));
-        // A rule for every host leads to its own origin, wherever the client wanted to go.
+        // A rule for every host leads to its own origin, whatever host the client requested.
         assertEquals("only", hostOf(table("/", "only").match(foreign)));
     }
 
-    /** OPTIONS of a whole server goes where its root goes, with the same target. */
+    /** OPTIONS of a whole server has the rule of the root, with the same target. */
     @Test
     void asteriskFormGoesWhereTheRootGoes_rfc9112_s3_2_4() {
         FieldSection fields = FieldSection.builder().add("Host", "a").build();

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Every kind of rule, with the examples of Traffic Server's manual, in lines as its remap.config has them. */
+/** Tests every kind of rule, with the examples of Traffic Server's manual, written like lines of remap.config. */
 final class RemapVerbsTest {
     static RemapTable table(String... lines) {
         ProxyConfig.Builder builder = ProxyConfig.builder();
@@ -36,7 +36,7 @@ final class RemapVerbsTest {
         return RemapTable.of(builder.build());
     }
 
-    /** Where a request goes: the origin's URL, or status and Location, or none. */
+    /** Returns the result for a request: the origin's URL, or status and Location, or none. */
     static String answer(RemapTable table, String url, int receivedPort) {
         TargetUri target = RemapTableTest.uri(url);
         RemapResult result = table.match(target, receivedPort);
@@ -72,7 +72,7 @@ final class RemapVerbsTest {
         "http://xy.z.com/, none",
         "http://old.shop.z.com/cart?id=7, 301 http://new.shop.z.com/cart?id=7"
     })
-    void leadsWhereTheManualSays(String url, String expected) {
+    void redirectsByTheManual(String url, String expected) {
         RemapTable table = table(
                 "map http://www.x.com/ http://server.hoster.com/",
                 "map http://www.y.com/marketing/ http://marketing.y.com/",
@@ -94,14 +94,17 @@ final class RemapVerbsTest {
         "http://example.com/dist_get_user, http://127.0.0.1:8001/denied.html",
         "http://elsewhere/, http://127.0.0.1:8001/"
     })
-    void matchAllComesAfterRulesWithAHostInWhateverOrder(String url, String expected) {
+    void matchAllFollowsRulesWithAHostInAnyOrder(String url, String expected) {
         String all = "map / http://127.0.0.1:8001/";
         String host = "map http://example.com/dist_get_user http://127.0.0.1:8001/denied.html";
         assertEquals(expected, answer(table(all, host), url));
         assertEquals(expected, answer(table(host, all), url));
     }
 
-    /** The groups: by port received, map and regex_map, redirections, those by expression; in each, rules with a host first. */
+    /**
+     * The groups in order: by received port, map and regex_map, redirections, redirections by expression; in each,
+     * rules with a host first.
+     */
     @ParameterizedTest
     @CsvSource({
         "9000, http://a.example/x, http://received/x",
@@ -144,7 +147,7 @@ final class RemapVerbsTest {
         "redirect_temporary http://a/ http://first/, redirect http://a/ http://second/, 307 http://first/p",
         "redirect http://a/ http://first/, redirect_temporary http://a/ http://second/, 301 http://first/p"
     })
-    void withinAGroupTheOrderOfTheFileDecides(String one, String two, String expected) {
+    void withinAGroupTheOrderOfTheFileApplies(String one, String two, String expected) {
         assertEquals(expected, answer(table(one, two), "http://a/p"));
     }
 
@@ -163,11 +166,11 @@ final class RemapVerbsTest {
         "'http://a\\.b:8080/', http://o/, http://a.b/, none",
         "http://a/p/, http://o/$0/q, http://a/p/r, http://o/a/q/r"
     })
-    void substitutesWhatTheExpressionFoundInTheHost(String from, String to, String url, String expected) {
+    void substitutesGroupsMatchedInTheHost(String from, String to, String url, String expected) {
         assertEquals(expected, answer(table("regex_map " + from + " " + to), url));
     }
 
-    /** The client chooses its host, and with it no other place in the origin's tree than those that the rule has room for. */
+    /** The client chooses the host, and can thereby reach no other path of the origin than the rule permits. */
     @ParameterizedTest
     @CsvSource({
         "http://...sites.example/p, none",
@@ -193,7 +196,10 @@ final class RemapVerbsTest {
         assertEquals("none", answer(table("regex_map " + from + " " + to), url));
     }
 
-    /** Traffic Server finds the expression anywhere in the host; a rule for one domain would hold for strangers' as well. */
+    /**
+     * Traffic Server matches the expression anywhere in the host; a rule for one domain would also apply to foreign
+     * domains.
+     */
     @ParameterizedTest
     @CsvSource({"http://x1.z.com.evil.example/", "http://xx1.z.com/", "http://evil-x1.z.com/"})
     void expressionIsForTheWholeHost(String url) {
@@ -206,7 +212,7 @@ final class RemapVerbsTest {
         assertEquals("none", answer(table, "http://" + "a".repeat(250) + "/"));
     }
 
-    /** What is remembered of hosts is told apart by the whole host, not by its slot. */
+    /** The cache of hosts compares the whole host, not only its slot. */
     @Test
     void remembersEachHostForItself() {
         RemapTable table = table("regex_map http://h([0-9]+)/ http://o$1/", "map http://h7/never http://never/");
@@ -250,7 +256,7 @@ final class RemapVerbsTest {
         assertEquals("301 " + expected, answer(table, "http://a" + target));
     }
 
-    /** OPTIONS of a whole server has no URL that could be elsewhere (RFC 9112 s3.2.4). */
+    /** OPTIONS of a whole server has no URL that could be redirected (RFC 9112 s3.2.4). */
     @Test
     void asteriskFormIsNotRedirected() {
         FieldSection fields = FieldSection.builder().add("Host", "a").build();
@@ -258,7 +264,7 @@ final class RemapVerbsTest {
         assertSame(NotMapped.NO_RULE, table("redirect http://a/ http://b/").match(asterisk));
     }
 
-    /** One URL may be another resource on each port, so their keys differ; who purges the URL means all of them. */
+    /** One URL may be another resource on each port, so the keys differ. A purge of the URL applies to all of them. */
     @Test
     void receivedPortIsPartOfTheKey() {
         RemapTable table = table(
@@ -309,7 +315,7 @@ final class RemapVerbsTest {
         assertEquals(expected, answer(table, url));
     }
 
-    /** A query is split at ampersands: a host must not add a parameter of its own. */
+    /** A query is split at ampersands: a host must not add a parameter. */
     @Test
     void hostThatWouldAddToTheQueryIsNotMapped() {
         RemapTable table = table("regex_map http://(.*)\\.z\\.com/ http://real.z.com/?site=$1");

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** {@code reverse_map}, with the examples of Traffic Server's manual. */
+/** Tests {@code reverse_map}, with the examples of Traffic Server's manual. */
 final class ReverseMapTest {
     private static final ConfigValues COOKIES =
             ConfigValues.builder().set(RemapKeys.REWRITE_SET_COOKIE, true).build();
@@ -102,7 +102,7 @@ final class ReverseMapTest {
         "a=b, a=b",
         "'', ''"
     })
-    void cookiesAreMovedWhereTheRuleSaysSo(String cookie, String expected) {
+    void cookiesAreMovedByTheRule(String cookie, String expected) {
         assertEquals(expected, told("http://shop.example/s/login", FieldName.SET_COOKIE, cookie));
     }
 
@@ -148,7 +148,7 @@ final class ReverseMapTest {
     }
 
     @Test
-    void whatNamesNoUrlOfAnOriginIsPassedOnAsItIs() {
+    void otherUrlsArePassedOnUnchanged() {
         TargetUri url = RemapTableTest.uri("http://www.x.com/a");
         Mapped mapped = (Mapped) TABLE.match(url);
         StoredHead plain = stored("X-B", "http://server.hoster.com/x/b");
@@ -160,7 +160,7 @@ final class ReverseMapTest {
         assertNull(ReverseMap.of(ProxyConfig.defaults()));
     }
 
-    /** Rules for answers map no request. */
+    /** Rules for responses map no request. */
     @Test
     void noRequestIsMappedByThem() {
         assertSame(NotMapped.NO_RULE, TABLE.match(RemapTableTest.uri("http://server.hoster.com/x/")));

@@ -23,7 +23,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** How a stored body that is in RAM is given. */
+/** Tests the sending of a stored body in RAM. */
 class StoredBodyTest {
     private static final int MIB = 1 << 20;
     private static final int PIECE = StoredObject.READ_LENGTH_MAX;
@@ -40,7 +40,7 @@ class StoredBodyTest {
         }
     }
 
-    /** Takes all as it comes, as a client does that is as fast as the proxy. */
+    /** Accepts everything at once, like a client that is as fast as the proxy. */
     private static final class EagerSink implements ContentSink {
         private StoredBody body;
         private int first;
@@ -101,12 +101,12 @@ class StoredBodyTest {
                 (byte) ((endsAt - 1) * 31), content.getByte(content.writerIndex() - 1), "last, at " + (endsAt - 1));
     }
 
-    /** An object of which all is in RAM, as a whole. */
+    /** Returns an object that is entirely in RAM as one body. */
     private StoredObject<?> inRam() {
         return object(bytes, LENGTH);
     }
 
-    /** An object of which a beginning is in RAM, in pieces. */
+    /** Returns an object whose beginning is in RAM, in pieces. */
     private StoredObject<?> inPieces(int length) {
         return object(null, length);
     }
@@ -189,7 +189,7 @@ class StoredBodyTest {
     }
 
     @Test
-    void whoKeepsCopiesGetsOnePieceAtATime() {
+    void sinksThatKeepCopiesReceiveOnePieceAtATime() {
         for (StoredObject<?> object : List.of(inRam(), inPieces(LENGTH))) {
             EagerSink sink = new EagerSink();
             sink.secure = true;
@@ -199,7 +199,7 @@ class StoredBodyTest {
     }
 
     @Test
-    void whoIsBehindGetsOnePieceAtATime() {
+    void slowSinksReceiveOnePieceAtATime() {
         EagerSink sink = new EagerSink();
         StoredBody body = new StoredBody(inPieces(LENGTH), channel.eventLoop(), sink, 0, LENGTH);
         sink.pulling = true;
@@ -236,7 +236,7 @@ class StoredBodyTest {
     }
 
     @Test
-    void whatIsNotInRamEndsWhatGoesTogether() {
+    void bytesOutsideOfRamEndABatch() {
         EagerSink sink = new EagerSink();
         StoredBody body = new StoredBody(inPieces(2 * PIECE), channel.eventLoop(), sink, 0, LENGTH);
         sink.pullAll(body);
@@ -274,7 +274,7 @@ class StoredBodyTest {
                     channel.runPendingTasks();
                 }
             }
-            // The first is what stands before the range.
+            // The first bytes are those before the range.
             assertEquals(
                     secure
                             ? List.of(PIECE, PIECE, PIECE, PIECE, PIECE)

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Certificate files as people and tools write them, right and wrong. */
+/** Tests certificate files as people and tools write them, valid and invalid. */
 class CertificateReaderTest {
     private static final TestAuthority AUTHORITY = new TestAuthority("reader");
     private static final Made MADE = AUTHORITY.issue("www.example.com", "*.example.com");
@@ -43,7 +43,7 @@ class CertificateReaderTest {
     }
 
     @Test
-    void tellsWhatACertificateSays() throws Exception {
+    void reportsTheContentOfACertificate() throws Exception {
         ServerCertificate.Facts facts = read(MADE.chainPem(), MADE.keyPem()).facts();
         assertEquals(List.of("www.example.com", "*.example.com"), facts.names());
         assertEquals("CN=reader issuer", facts.issuer());
@@ -53,7 +53,7 @@ class CertificateReaderTest {
         assertEquals(List.of(), facts.notes());
     }
 
-    /** PKCS #8 with and without the public key, PKCS #1 and SEC 1, in a file of their own or behind the chain. */
+    /** PKCS #8 with and without the public key, PKCS #1 and SEC 1, in a separate file or after the chain. */
     @TestFactory
     Stream<DynamicTest> readsEveryFormOfKey() {
         KeyPair rsa = TestAuthority.rsaKeys();
@@ -61,7 +61,7 @@ class CertificateReaderTest {
         byte[] rsaPkcs8 = rsa.getPrivate().getEncoded();
         byte[] pkcs1 = Arrays.copyOfRange(rsaPkcs8, 26, rsaPkcs8.length);
         byte[] ecPkcs8 = MADE.keys().getPrivate().getEncoded();
-        // SEC 1 within the JDK's PKCS #8 has neither curve nor public key; openssl writes both.
+        // SEC 1 inside the JDK's PKCS #8 has neither curve nor public key; openssl writes both.
         byte[] scalar = Arrays.copyOfRange(ecPkcs8, ecPkcs8.length - 32, ecPkcs8.length);
         byte[] info = MADE.keys().getPublic().getEncoded();
         byte[] curve = {6, 8, 0x2a, (byte) 0x86, 0x48, (byte) 0xce, 0x3d, 3, 1, 7};
@@ -93,7 +93,7 @@ class CertificateReaderTest {
     }
 
     @Test
-    void putsAChainInOrderAndSaysSo() throws Exception {
+    void ordersAChainAndReportsIt() throws Exception {
         String issuer = TestAuthority.pem("CERTIFICATE", AUTHORITY.issuer().getEncoded());
         String leaf = TestAuthority.pem("CERTIFICATE", MADE.certificate().getEncoded());
         String foreign = TestAuthority.pem("CERTIFICATE", OTHER.certificate().getEncoded());

@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.slf4j.Logger;
 import org.slf4j.helpers.MessageFormatter;
 
-/** Which certificate is chosen, and what becomes of changed files; the test looks itself. */
+/** Tests the choice of certificates, and changed files; the test triggers the checks. */
 class CertificateStoreTest {
     private static final Instant START = Instant.parse("2020-01-01T00:00:00Z");
     private static final Instant END = Instant.parse("2050-01-01T00:00:00Z");
@@ -46,7 +46,7 @@ class CertificateStoreTest {
     @TempDir
     Path directory;
 
-    /** Files of this test are long settled by this clock. */
+    /** By this clock, the files of this test have not changed for a long time. */
     private final AtomicLong now = new AtomicLong();
 
     @BeforeEach
@@ -127,7 +127,7 @@ class CertificateStoreTest {
     }
 
     @Test
-    void everyWayToReplaceAFileIsSeenAndOnlyWhatChangedIsReadAgain() throws IOException {
+    void everyWayToReplaceAFileIsDetectedAndOnlyChangedFilesAreReadAgain() throws IOException {
         Made still = AUTHORITY.issue("still.example");
         Path live = Files.createDirectory(directory.resolve("live"));
         Path archive = Files.createDirectory(directory.resolve("archive"));
@@ -220,7 +220,7 @@ class CertificateStoreTest {
     }
 
     @Test
-    void whatIsBrokenTakesNothingElseDownAndTheLastGoodVersionServesOn() throws IOException {
+    void aBrokenFileAffectsNoOtherAndTheLastGoodVersionStays() throws IOException {
         Made good = AUTHORITY.issue("good.example");
         Made other = AUTHORITY.issue("other.example");
         CertificateFiles files = good.write(directory, "good");
@@ -286,7 +286,7 @@ class CertificateStoreTest {
     }
 
     @Test
-    void whoExpiresIsReportedAndGivesWayToWhoDoesNot() throws IOException {
+    void expiringCertificatesAreReportedAndValidOnesPreferred() throws IOException {
         Instant soon = Instant.ofEpochMilli(now.get()).plus(Duration.ofDays(20));
         Made first = AUTHORITY.issue(START, soon, "www.example.com");
         Made second = AUTHORITY.issue(START, END, "www.example.com");
@@ -306,7 +306,7 @@ class CertificateStoreTest {
     }
 
     @Test
-    void aDirectoryThatIsGoneKeepsItsCertificates() throws IOException {
+    void aDeletedDirectoryKeepsItsCertificates() throws IOException {
         Path one = Files.createDirectory(directory.resolve("one"));
         Made made = AUTHORITY.issue("www.example.com");
         made.write(one, "www");
@@ -321,7 +321,7 @@ class CertificateStoreTest {
         assertEquals(0, store.report().directories().size());
     }
 
-    /** Lines that a store writes to the log at its level WARN. */
+    /** Lines that a store logs at level WARN. */
     private static final class Warnings {
         final List<String> lines = new ArrayList<>();
 

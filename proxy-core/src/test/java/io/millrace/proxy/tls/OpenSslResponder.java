@@ -13,7 +13,7 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 
-/** The responder that OpenSSL has ({@code openssl ocsp}), for the certificates of a test authority. */
+/** OpenSSL's responder ({@code openssl ocsp}), for the certificates of a test authority. */
 public final class OpenSslResponder implements AutoCloseable {
     private final Process process;
 
@@ -21,7 +21,7 @@ public final class OpenSslResponder implements AutoCloseable {
         this.process = process;
     }
 
-    /** A port that nothing listens on just now. */
+    /** Returns a port without a listener. */
     public static int freePort() throws IOException {
         try (ServerSocket probe = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return probe.getLocalPort();
@@ -29,9 +29,9 @@ public final class OpenSslResponder implements AutoCloseable {
     }
 
     /**
-     * Starts it and waits until it says that it accepts: a connection without a request keeps it busy.
+     * Starts it and waits until it prints that it accepts: a connection without a request would block it.
      *
-     * @param status V for good ones, R for revoked ones
+     * @param status V for valid certificates, R for revoked ones
      */
     public static OpenSslResponder start(
             TestAuthority authority, Path directory, int port, char status, int validMinutes, Made... certificates)
@@ -83,7 +83,7 @@ public final class OpenSslResponder implements AutoCloseable {
         return Files.readString(log).contains(text);
     }
 
-    /** Asks a server for its staple; the output of {@code openssl s_client -status}. */
+    /** Requests the staple of a server; returns the output of {@code openssl s_client -status}. */
     public static String status(int port, String name, Path authorities, String... more) throws IOException {
         ProcessBuilder builder = new ProcessBuilder(
                 "openssl",

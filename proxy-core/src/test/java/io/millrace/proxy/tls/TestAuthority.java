@@ -32,7 +32,10 @@ import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManagerFactory;
 
-/** A certificate authority for tests: writes X.509 certificates in DER by hand, in microseconds, and dials as a client that trusts it. */
+/**
+ * A certificate authority for tests. Writes X.509 certificates in DER directly, in microseconds, and connects as a
+ * client that trusts it.
+ */
 public final class TestAuthority {
     private static final char[] PASSWORD = new char[0];
     private static final byte[] ECDSA_SHA256 = {6, 8, 0x2a, (byte) 0x86, 0x48, (byte) 0xce, 0x3d, 4, 3, 2};
@@ -50,7 +53,7 @@ public final class TestAuthority {
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("yyyyMMddHHmmss'Z'").withZone(ZoneOffset.UTC);
 
-    /** A certificate with its key; the chain has the issuers below the root. */
+    /** A certificate with its key; the chain contains the issuers below the root. */
     public record Made(X509Certificate certificate, KeyPair keys, List<X509Certificate> chain) {
         public String chainPem() {
             StringBuilder text = new StringBuilder();
@@ -62,7 +65,7 @@ public final class TestAuthority {
             return pem("PRIVATE KEY", keys.getPrivate().getEncoded());
         }
 
-        /** Writes both files and returns what the store calls them. */
+        /** Writes both files and returns their description for the store. */
         public CertificateFiles write(Path directory, String name) throws IOException {
             Path certificate = Files.writeString(directory.resolve(name + ".crt"), chainPem());
             return new CertificateFiles(certificate, Files.writeString(directory.resolve(name + ".key"), keyPem()));
@@ -80,12 +83,12 @@ public final class TestAuthority {
         issuer = sign(name + " issuer", List.of(), ecKeys(), start, end, root, new byte[0]);
     }
 
-    /** A certificate with a P-256 key for some names, the first one its common name as well. */
+    /** Issues a certificate with a P-256 key for some names; the first one is also its common name. */
     public Made issue(Instant start, Instant end, String... names) {
         return issue(ecKeys(), start, end, names);
     }
 
-    /** The same with a year and more to go. */
+    /** Issues one that is valid for more than a year. */
     public Made issue(String... names) {
         return issue(START, END, names);
     }
@@ -94,7 +97,7 @@ public final class TestAuthority {
         return sign(names[0], List.of(names), keys, start, end, issuer, new byte[0]);
     }
 
-    /** A certificate that names an OCSP responder and may demand a staple. */
+    /** Issues a certificate that names an OCSP responder and may require a staple. */
     public Made issueWithResponder(String responder, boolean mustStaple, KeyPair keys, String... names) {
         byte[] access = der(
                 0x30,
@@ -104,13 +107,13 @@ public final class TestAuthority {
         return sign(names[0], List.of(names), keys, START, END, issuer, join(access, feature));
     }
 
-    /** A certificate that may sign OCSP answers for this authority, by itself or with another one as its issuer. */
+    /** Issues a certificate that may sign OCSP answers for this authority, by itself or by another issuer. */
     public Made issueResponder(boolean forOcsp, Instant end, TestAuthority by) {
         byte[] usage = der(0x30, EXTENDED_KEY_USAGE, der(4, der(0x30, forOcsp ? OCSP_SIGNING : SERVER_AUTH)));
         return sign("responder", List.of("responder"), ecKeys(), START, end, by.issuer, usage);
     }
 
-    /** The intermediate with its key. */
+    /** Returns the intermediate with its key. */
     public Made issuing() {
         return issuer;
     }
@@ -231,7 +234,7 @@ public final class TestAuthority {
         }
     }
 
-    /** What a client of this authority uses; it shows a certificate of its own where {@code own} is not null. */
+    /** Returns the context of a client of this authority, with a client certificate if {@code own} is not null. */
     public SSLContext clientContext(Made own) {
         try {
             KeyStore trusted = KeyStore.getInstance("PKCS12");
@@ -256,7 +259,7 @@ public final class TestAuthority {
         }
     }
 
-    /** Connects and shakes hands; {@code name} null sends no server name. */
+    /** Connects and performs the handshake; without a server name if {@code name} is null. */
     public static SSLSocket dial(SSLContext client, InetSocketAddress address, String name) throws IOException {
         Socket plain = new Socket();
         plain.connect(address);
@@ -277,7 +280,7 @@ public final class TestAuthority {
         return socket;
     }
 
-    /** The certificate that a server shows to a client that asks for a name. */
+    /** Returns the certificate that a server presents for a name. */
     public X509Certificate shown(InetSocketAddress address, String name) throws IOException {
         try (SSLSocket socket = dial(clientContext(null), address, name)) {
             return (X509Certificate) socket.getSession().getPeerCertificates()[0];

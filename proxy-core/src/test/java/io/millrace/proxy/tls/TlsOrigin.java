@@ -23,7 +23,7 @@ import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509ExtendedKeyManager;
 
-/** An origin behind TLS that answers each request with what it knows of the connection, then closes it. */
+/** An origin with TLS that answers each request with data about the connection, and then closes it. */
 public final class TlsOrigin implements AutoCloseable {
     private static final char[] PASSWORD = new char[0];
 
@@ -31,7 +31,9 @@ public final class TlsOrigin implements AutoCloseable {
     private final AtomicInteger fullHandshakes = new AtomicInteger();
     private final AtomicInteger requests = new AtomicInteger();
 
-    /** @param protocols all that it speaks; none for the library's own choice */
+    /**
+     * @param protocols all supported ones; none for the library's default
+     */
     public TlsOrigin(TestAuthority authority, Made own, String... protocols) throws Exception {
         KeyStore trusted = KeyStore.getInstance("PKCS12");
         trusted.load(null, PASSWORD);
@@ -56,7 +58,7 @@ public final class TlsOrigin implements AutoCloseable {
         return listening.getLocalPort();
     }
 
-    /** How many handshakes have chosen a certificate: all but those that resumed a session. */
+    /** Returns the number of handshakes that have chosen a certificate: all except resumed ones. */
     public int fullHandshakes() {
         return fullHandshakes.get();
     }
@@ -102,7 +104,7 @@ public final class TlsOrigin implements AutoCloseable {
                     .getBytes(StandardCharsets.US_ASCII));
             out.flush();
         } catch (IOException e) {
-            // Handshakes that fail are what some tests are about.
+            // Some tests expect failed handshakes.
         }
     }
 
@@ -119,7 +121,7 @@ public final class TlsOrigin implements AutoCloseable {
         listening.close();
     }
 
-    /** One certificate, and a count of how often it was chosen. */
+    /** One certificate, and the number of its uses. */
     private final class Keys extends X509ExtendedKeyManager {
         private final Made own;
 

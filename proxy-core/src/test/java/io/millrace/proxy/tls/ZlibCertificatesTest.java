@@ -27,14 +27,14 @@ import javax.net.ssl.SSLEngineResult.HandshakeStatus;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Compressed certificates (RFC 8879), as a client with BoringSSL gets them. */
+/** Tests compressed certificates (RFC 8879), with a BoringSSL client. */
 class ZlibCertificatesTest {
     private static final TestAuthority AUTHORITY = new TestAuthority("zlib");
 
     @TempDir
     Path directory;
 
-    /** A client that counts what it inflates. */
+    /** A client that counts the inflated certificates. */
     private static final class Inflating implements OpenSslCertificateCompressionAlgorithm {
         final AtomicInteger messages = new AtomicInteger();
 
@@ -65,7 +65,7 @@ class ZlibCertificatesTest {
     }
 
     @Test
-    void whatIsCompressedCanBeInflatedAndIsKept() throws Exception {
+    void compressedCertificatesCanBeInflatedAndAreCached() throws Exception {
         ZlibCertificates zlib = new ZlibCertificates();
         byte[] noise = new byte[5000];
         new Random(1).nextBytes(noise);
@@ -106,7 +106,7 @@ class ZlibCertificatesTest {
         }
     }
 
-    /** Hands what each side writes to the other until both are done. */
+    /** Passes the bytes of each side to the other until both are done. */
     private static void handshake(SSLEngine server, SSLEngine client) throws Exception {
         client.beginHandshake();
         server.beginHandshake();

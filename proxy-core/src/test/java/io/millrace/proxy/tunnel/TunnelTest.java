@@ -65,7 +65,7 @@ class TunnelTest {
     }
 
     @Test
-    void whatComesBeforeTheOtherSideIsThereIsKept() {
+    void bytesBeforeTheOtherSideConnectsAreKept() {
         origin = new EmbeddedChannel(new ChannelHandler[] {tunnel.originSide()});
         origin.writeInbound(bytes("early"));
         assertFalse(origin.config().isAutoRead());
@@ -129,7 +129,7 @@ class TunnelTest {
         assertEquals(List.of(), ends);
     }
 
-    /** With TLS's close_notify a side takes nothing more; what comes for it is no fault. */
+    /** After TLS's close_notify a side accepts no more bytes; bytes for it are no fault. */
     @Test
     void closeNotifyEndsBothDirectionsOfASide() {
         join();
@@ -151,7 +151,7 @@ class TunnelTest {
     }
 
     @Test
-    void whatWasKeptIsReleasedAtTheEnd() {
+    void keptBytesAreReleasedAtTheEnd() {
         origin = new EmbeddedChannel(new ChannelHandler[] {tunnel.originSide()});
         ByteBuf early = bytes("early");
         origin.writeInbound(early);

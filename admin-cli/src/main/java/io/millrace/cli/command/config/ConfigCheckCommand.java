@@ -44,7 +44,7 @@ public final class ConfigCheckCommand implements Callable<Integer> {
     public Integer call() throws CommandFailure {
         String absolute = absolute();
         AdminAddress address = launcher();
-        String why = "no running millrace to ask";
+        String why = "no running millrace was found";
         if (address != null) {
             try {
                 AdminResponse response = invocation
@@ -59,7 +59,7 @@ public final class ConfigCheckCommand implements Callable<Integer> {
                 why = e.message();
             }
         }
-        return checkHere(why, address != null);
+        return checkLocally(why, address != null);
     }
 
     private String absolute() throws CommandFailure {
@@ -88,7 +88,7 @@ public final class ConfigCheckCommand implements Callable<Integer> {
         return ok ? ExitCode.OK : ExitCode.USAGE;
     }
 
-    private int checkHere(String why, boolean wasAsked) throws CommandFailure {
+    private int checkLocally(String why, boolean launcherFound) throws CommandFailure {
         Console console = invocation.console();
         Path millrace = invocation.surroundings().millrace();
         if (millrace == null) {
@@ -97,7 +97,7 @@ public final class ConfigCheckCommand implements Callable<Integer> {
                     why + ", and no bin/millrace beside this millctl to check with",
                     "run millctl from the unpacked product, or start: millrace run --config FILE");
         }
-        if (wasAsked) {
+        if (launcherFound) {
             console.say("millctl: " + why + "; checking with " + millrace);
         }
         LocalCheck check = LocalCheck.run(millrace, file);

@@ -13,9 +13,9 @@ final class CommandJson {
 
     /** Returns {@code {"command","description","parameters":[...],"options":[...],"commands":[...]}}. */
     static byte[] of(CommandSpec spec) {
-        List<CommandSpec> below = new ArrayList<>();
+        List<CommandSpec> subcommands = new ArrayList<>();
         for (CommandLine command : spec.subcommands().values()) {
-            below.add(command.getCommandSpec());
+            subcommands.add(command.getCommandSpec());
         }
         return JsonTree.object(json -> json.text("command", spec.qualifiedName())
                 .text("description", String.join(" ", spec.usageMessage().description()))
@@ -25,7 +25,7 @@ final class CommandJson {
                         .truth("repeatable", parameter.arity().max() > 1)
                         .text("description", String.join(" ", parameter.description())))
                 .all("options", spec.options(), CommandJson::option)
-                .all("commands", below, (one, command) -> one.text("name", command.name())
+                .all("commands", subcommands, (one, command) -> one.text("name", command.name())
                         .text("description", command.usageMessage().description()[0])));
     }
 

@@ -84,7 +84,7 @@ public final class ManualPages {
         return lines;
     }
 
-    /** Whether the options of the root command are inherited by all commands. */
+    /** Returns true if the options of the root command are inherited by all commands. */
     private boolean isInherited() {
         for (OptionSpec option : root.options()) {
             if (option.scopeType() == CommandLine.ScopeType.INHERIT) {

@@ -62,7 +62,7 @@ public final class ZshCompletion {
         return lines;
     }
 
-    /** Whether every command has the option. */
+    /** Returns true if every command has the option. */
     private static boolean isInherited(OptionSpec option) {
         return option.scopeType() == CommandLine.ScopeType.INHERIT;
     }

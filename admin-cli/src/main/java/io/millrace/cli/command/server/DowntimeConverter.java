@@ -28,7 +28,7 @@ final class DowntimeConverter implements ITypeConverter<Duration> {
         }
         if (duration.isZero() || duration.compareTo(MAX) > 0) {
             throw new TypeConversionException(
-                    "'" + value + "' is not a time with its unit, at most 365d: such as 90s, 10m, 2h or 7d");
+                    "'" + value + "' is not a duration: expected at most 365d, such as 90s, 10m, 2h or 7d");
         }
         return duration;
     }

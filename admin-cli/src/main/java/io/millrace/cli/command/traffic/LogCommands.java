@@ -33,7 +33,7 @@ public final class LogCommands {
     private LogCommands() {}
 
     /** Base class of the commands, with their common options. Confined to one thread. */
-    abstract static class Reading implements Callable<Integer> {
+    abstract static class LogCommand implements Callable<Integer> {
         @Option(
                 names = {"-F", "--filter"},
                 paramLabel = "NAME=VALUE",
@@ -51,7 +51,7 @@ public final class LogCommands {
         private final Invocation invocation;
         private LogFilter filter = LogFilter.of(List.of(), Long.MIN_VALUE);
 
-        Reading(Invocation invocation) {
+        LogCommand(Invocation invocation) {
             this.invocation = invocation;
         }
 
@@ -96,16 +96,16 @@ public final class LogCommands {
     }
 
     /** Base class of the commands that read whole files. */
-    abstract static class Whole extends Reading {
-        private static final int LINES_PER_LOOK = 1024;
+    abstract static class WholeFileCommand extends LogCommand {
+        private static final int LINES_PER_FLUSH = 1024;
 
         @Parameters(
                 paramLabel = "FILE",
                 arity = "0..*",
-                description = "Logs, also .gz; - is standard input. Default: that of this machine's millrace.")
+                description = "Logs, also .gz; - is standard input. Default: the log of this machine's millrace.")
         private List<String> files = List.of();
 
-        Whole(Invocation invocation) {
+        WholeFileCommand(Invocation invocation) {
             super(invocation);
         }
 
@@ -138,7 +138,7 @@ public final class LogCommands {
             for (String line = lines.next(in); line != null; line = lines.next(in)) {
                 take(line);
                 count++;
-                if (count % LINES_PER_LOOK == 0 && !invocation().console().flush()) {
+                if (count % LINES_PER_FLUSH == 0 && !invocation().console().flush()) {
                     return; // the reader of the output has closed it
                 }
             }
@@ -158,7 +158,7 @@ public final class LogCommands {
             abbreviateSynopsis = true,
             description = "Print access logs; with -o json one object for each line.",
             footer = {"", "Example: millctl log cat access.log -F status=5xx -F host=www.example.com"})
-    public static final class Cat extends Whole {
+    public static final class Cat extends WholeFileCommand {
         public Cat(Invocation invocation) {
             super(invocation);
         }
@@ -182,7 +182,7 @@ public final class LogCommands {
                 "Example: millctl log stats access.log --urls 20",
                 "         millctl log stats -o json --state /var/lib/stats/edge.state"
             })
-    public static final class Stats extends Whole {
+    public static final class Stats extends WholeFileCommand {
         @Option(
                 names = "--hosts",
                 paramLabel = "N",
@@ -205,12 +205,12 @@ public final class LogCommands {
         }
 
         private LogStats stats() {
-            LogStats made = stats;
-            if (made == null) {
-                made = new LogStats(Math.max(0, Math.min(1000, urls)));
-                stats = made;
+            LogStats created = stats;
+            if (created == null) {
+                created = new LogStats(Math.max(0, Math.min(1000, urls)));
+                stats = created;
             }
-            return made;
+            return created;
         }
 
         @Override
@@ -234,9 +234,9 @@ public final class LogCommands {
             }
             try (ProgressFile progress = ProgressFile.open(file)) {
                 for (String name : names) {
-                    progress.read(Path.of(name), this::take, said -> invocation()
+                    progress.read(Path.of(name), this::take, message -> invocation()
                             .console()
-                            .say("millctl: " + said));
+                            .say("millctl: " + message));
                 }
                 finish();
                 // If the output was not delivered, the lines are counted again by the next run.
@@ -268,13 +268,13 @@ public final class LogCommands {
                 "Across rotations, until it is interrupted."
             },
             footer = {"", "Example: millctl log tail -F cache=miss -F url='[.]js$'"})
-    public static final class Tail extends Reading {
+    public static final class Tail extends LogCommand {
         private static final Duration PERIOD = Duration.ofMillis(250);
 
         @Parameters(
                 paramLabel = "FILE",
                 arity = "0..1",
-                description = "The log. Default: that of this machine's millrace.")
+                description = "The log. Default: the log of this machine's millrace.")
         @Nullable
         private String file;
 
@@ -291,7 +291,7 @@ public final class LogCommands {
         private boolean follows;
 
         @Option(names = "--no-follow", description = "End after the last lines.")
-        private boolean ends;
+        private boolean noFollow;
 
         public Tail(Invocation invocation) {
             super(invocation);
@@ -306,7 +306,7 @@ public final class LogCommands {
             try (LogFollower follower = new LogFollower(path)) {
                 follower.last(Math.max(0, count), line -> filter().isEmpty() || filter().takes(LogParser.parse(line)))
                         .forEach(this::show);
-                while (!ends
+                while (!noFollow
                         && invocation().console().flush()
                         && invocation().pause().pass(PERIOD)) {
                     follower.poll(this::show);

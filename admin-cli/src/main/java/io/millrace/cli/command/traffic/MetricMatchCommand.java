@@ -60,7 +60,7 @@ public final class MetricMatchCommand extends ApiCommand {
             console().data(MetricView.lines(found));
         }
         if (found.isEmpty()) {
-            console().say("millctl: no metric has a name like that");
+            console().say("millctl: no metric name matches");
             return ExitCode.FAILED;
         }
         return ExitCode.OK;

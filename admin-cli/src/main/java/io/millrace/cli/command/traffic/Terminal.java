@@ -102,8 +102,8 @@ final class Terminal implements Screen, AutoCloseable {
                     .redirectInput(TTY)
                     .redirectError(ProcessBuilder.Redirect.DISCARD)
                     .start();
-            String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
-            return process.waitFor() == 0 ? said.strip() : null;
+            String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+            return process.waitFor() == 0 ? output.strip() : null;
         } catch (IOException e) {
             return null;
         } catch (InterruptedException e) {

@@ -158,7 +158,7 @@ public final class FillingBody<H> extends Counted {
     }
 
     /** Sets the length of the body; false if it contradicts the known length or the content. */
-    public boolean tellLength(long known) {
+    public boolean setLength(long known) {
         lock.lock();
         try {
             if (length >= 0 || known < 0) {

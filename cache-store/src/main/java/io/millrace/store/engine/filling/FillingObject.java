@@ -48,7 +48,7 @@ public final class FillingObject<H> extends CountedObject<H> {
     public H head() {
         H known = head != null ? head : body.firstHead();
         if (known == null) {
-            throw new IllegalStateException("the writer was not yet told the head");
+            throw new IllegalStateException("the writer has no head yet");
         }
         return known;
     }

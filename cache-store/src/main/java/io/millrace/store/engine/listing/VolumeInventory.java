@@ -329,7 +329,7 @@ final class VolumeInventory<H> {
             return false;
         }
         try {
-            startWhatIsDue(open);
+            startDueWork(open);
             // The inventory may have been replaced by a larger one.
             open = inventory;
             if (open != null && sweepAt >= 0) {
@@ -343,7 +343,7 @@ final class VolumeInventory<H> {
         return isOpen() && (sweepAt >= 0 || filledTo >= 0);
     }
 
-    private void startWhatIsDue(Inventory open) {
+    private void startDueWork(Inventory open) {
         long objects = volume.entries();
         if (sweepAt < 0 && open.entries() > objects + objects / STALE_PART + STALE_MAX) {
             sweepAt = 0;

@@ -63,7 +63,7 @@ public final class BlockMap {
         return volume;
     }
 
-    /** Returns the bytes of a whole block. */
+    /** Returns the size of a whole block in bytes. */
     public int blockBytes() {
         return blockBytes;
     }
@@ -110,7 +110,7 @@ public final class BlockMap {
      * Looks up a sample of the unpinned stored blocks in {@code [from, to)} and removes the missing ones. Around a
      * missing block every block is looked up, because reclaim removes whole segments.
      *
-     * @return true if none was missing
+     * @return true if no block was missing
      */
     public boolean sample(int from, int to) {
         int first = Math.max(from, PINNED);
@@ -199,10 +199,10 @@ public final class BlockMap {
     }
 
     /**
-     * Reads part of a block; the caller releases it. Blocks on the disk.
+     * Reads part of a block; the caller releases it. Waits for the disk.
      *
      * @param location the block's {@link #location}, with its {@link #tag}
-     * @throws BlockGoneException if the block had to be looked up and was not found
+     * @throws BlockReclaimedException if the block had to be looked up and was not found
      */
     public ByteBuf read(int block, long location, long tag, int from, int length) throws IOException {
         if (location != Location.NONE) {

@@ -29,7 +29,7 @@ public abstract class Counted {
     /** Adds a reference; only a holder of a reference may call it. */
     public final void addReference() {
         if (!tryRetain()) {
-            throw new IllegalReferenceCountException("retain of what was released");
+            throw new IllegalReferenceCountException("retained after the last release");
         }
     }
 

@@ -143,12 +143,12 @@ public final class DiskObject<H> extends CountedObject<H> {
         Replies.content(replyOn, reply, content);
     }
 
-    /** Returns the content of one read; the caller releases it. Blocks on the disk. */
+    /** Returns the content of one read; the caller releases it. Waits for the disk. */
     public ByteBuf readChunk(long position, int count) throws IOException {
         int block = (int) (position / blocks.blockBytes());
         int from = (int) (position % blocks.blockBytes());
-        long most = Math.min(Math.min(count, READ_LENGTH_MAX), length - position);
-        int wanted = (int) Math.min(most, (long) blocks.blockBytes() - from);
+        long limit = Math.min(Math.min(count, READ_LENGTH_MAX), length - position);
+        int wanted = (int) Math.min(limit, (long) blocks.blockBytes() - from);
         return blocks.read(block, blocks.location(block), blocks.tag(block), from, wanted);
     }
 

@@ -119,7 +119,7 @@ public final class ResidentObject<H> extends RamEntry implements StoreObject<H> 
     public H head() {
         H known = head;
         if (known == null) {
-            throw new IllegalStateException("handed out with a head that is not decoded: " + key());
+            throw new IllegalStateException("the object was opened with a head that cannot be decoded: " + key());
         }
         return known;
     }

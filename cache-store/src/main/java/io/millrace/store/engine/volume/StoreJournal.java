@@ -100,7 +100,7 @@ public final class StoreJournal implements Journal {
     private List<JournalEntry> inForce() {
         Owner known = owner;
         if (known == null) {
-            throw new IllegalStateException("nobody owns the journal");
+            throw new IllegalStateException("the journal has no owner");
         }
         List<JournalEntry> all = new ArrayList<>();
         for (Entry entry : known.inForce()) {
@@ -177,7 +177,7 @@ public final class StoreJournal implements Journal {
     public void append(Entry entry, Consumer<@Nullable IOException> reply) {
         Owner known = owner;
         if (known == null) {
-            throw new IllegalStateException("nobody owns the journal");
+            throw new IllegalStateException("the journal has no owner");
         }
         known.recovered(List.of(entry), Condition.WHOLE);
         write(entry, Runnable::run, reply::accept);
@@ -198,7 +198,7 @@ public final class StoreJournal implements Journal {
 
     private void write(Entry entry, Executor replyOn, AppendCallback reply) {
         if (owner == null) {
-            throw new IllegalStateException("nobody owns the journal");
+            throw new IllegalStateException("the journal has no owner");
         }
         JournalAppend append = new JournalAppend(new JournalEntry(entry.stamp(), entry.content()), replyOn, reply);
         for (VolumeJournal journal : journals) {

@@ -16,13 +16,16 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * A reader that has pinned a segment and seen its tag never sees it written over. The order of steps is that of
- * {@link SegmentLog} on one side and of {@link Volume#pin} on the other; a segment's content is one word.
+ * Model check: a reader that has pinned a segment and read its tag never sees the segment overwritten. The order of
+ * steps is that of {@link SegmentLog} and of {@link Volume#pin}. The content of a segment is one word.
  */
 @Tag("lincheck")
 class ReclaimLincheckTest {
     private static final int SCALE = Integer.getInteger("lincheck.scale", 1);
-    /** They wait for each other by spinning: a thread without a core of its own keeps the others from running at once. */
+    /**
+     * The threads wait for each other by spinning. A thread without its own core would prevent the others from running
+     * concurrently.
+     */
     private static final int THREADS =
             Math.max(2, Math.min(3, Runtime.getRuntime().availableProcessors()));
 
@@ -48,7 +51,7 @@ class ReclaimLincheckTest {
                 .check(Ring.class);
     }
 
-    /** Two segments of one record each. */
+    /** A log of two segments with one record each. */
     @Param(name = "key", gen = IntGen.class, conf = "1:3")
     public static class Ring {
         private static final int SEGMENTS = 2;
@@ -99,7 +102,7 @@ class ReclaimLincheckTest {
             }
         }
 
-        /** Fails when what was found and pinned is another's, or does not stay. */
+        /** Fails if the pinned content belongs to another record, or changes while it is pinned. */
         @Operation
         public void read(@Param(name = "key") int key) {
             long location = index.find(key, 0);

@@ -19,7 +19,7 @@ import java.util.BitSet;
 import java.util.HexFormat;
 import org.junit.jupiter.api.Test;
 
-/** Pins the bytes: a change here is a change of the format and needs a new format version. */
+/** Checks the exact bytes. A change here changes the format, and needs a new format version. */
 class RecordFormatTest {
     private static final DiskKey KEY =
             new DiskKey(new byte[] {'k', 'e', 'y'}, 0x1112131415161718L, 0x2122232425262728L);
@@ -155,7 +155,7 @@ class RecordFormatTest {
         assertEquals(KEY.hashLow(), decoded.keyHash());
     }
 
-    /** What older code wrote says 0 in these places, and reads no more of them. */
+    /** Records of older releases contain 0 in these places, and older releases ignore the places. */
     @Test
     void aSummaryTellsPinsInWhatWasZero() {
         SegmentSummary summary = new SegmentSummary();

@@ -11,7 +11,7 @@ import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import org.junit.jupiter.api.Test;
 
-/** The blocks of a body that is being filled, and what of them becomes a resident body. */
+/** Tests the blocks of a body that is being filled, and their use in a resident body. */
 class BodyBlocksTest {
     private static final int LENGTH = 3700;
     private static final int TAIL = 300;
@@ -26,7 +26,7 @@ class BodyBlocksTest {
     }
 
     @Test
-    void nobodyWritesBehindABodyThatIsResident() {
+    void noWritesFollowAResidentBody() {
         assertEquals(LENGTH, copy("first", 0, TestStore.body(1, LENGTH)));
         ByteBuf body = blocks.singleBody(LENGTH, TAIL);
         byte[] head = TestStore.body(2, TAIL);

@@ -29,7 +29,7 @@ class FillRegisterTest {
     }
 
     @Test
-    void forgetsWhatEnded() {
+    void dropsEndedFills() {
         Ticket[] tickets = {register.begin(key, 1), register.begin(key, 1), register.begin(key, 1)};
         for (int i : new int[] {1, 2, 0}) {
             register.end(key, tickets[i]);

@@ -19,7 +19,7 @@ class ReadPoolTest {
     private final MemoryBudget budget = new MemoryBudget(64 << 20);
     private final ReadPool pool = new ReadPool(1, new StoreCounters(), budget);
 
-    /** Each read that is refused gives its memory back, which starts the next one. */
+    /** Each refused read releases its memory, which starts the next read. */
     @Test
     void refusingAllThatWaitGoesNoDeeperForEach() throws IOException {
         long taken = 0;
@@ -39,7 +39,7 @@ class ReadPoolTest {
         assertEquals(0, refused.get());
         CountDownLatch go = new CountDownLatch(1);
         while (pool.execute(() -> TestStore.awaitLatch(go))) {
-            // Until the queue is full.
+            // Waits until the queue is full.
         }
         long own = StackWalker.getInstance().walk(frames -> frames.count());
         budget.release(Part.READING, taken);
@@ -50,7 +50,7 @@ class ReadPoolTest {
         assertEquals(0, budget.bytes(Part.READING));
     }
 
-    /** Whoever gives memory back may hold the lock of an eviction, which who reserves may wait for. */
+    /** The thread that releases memory may hold the lock of an eviction, for which a reservation may wait. */
     @Test
     void nothingIsReservedOnTheThreadThatGivesBack() throws IOException {
         long taken = 0;

@@ -105,8 +105,8 @@ public final class Draft {
     }
 
     /** Records at every entry the keys that were written for it. */
-    public void tell() {
-        root.tell("");
+    public void recordKeys() {
+        root.recordKeys("");
     }
 
     /** Returns the text of the file. */

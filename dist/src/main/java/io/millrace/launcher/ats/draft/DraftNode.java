@@ -194,7 +194,7 @@ public final class DraftNode {
         return true;
     }
 
-    /** Whether this node is an element of a list. */
+    /** Returns true if this node is an element of a list. */
     public boolean isElement() {
         return element;
     }
@@ -207,7 +207,7 @@ public final class DraftNode {
         return text != null || words != null;
     }
 
-    /** Whether this node and all nodes below have no value. */
+    /** Returns true if this node and all nodes below have no value. */
     boolean isEmpty() {
         return !isLeaf()
                 && elements.stream().allMatch(DraftNode::isEmpty)
@@ -252,11 +252,11 @@ public final class DraftNode {
         return all;
     }
 
-    void tell(String path) {
+    void recordKeys(String path) {
         sources.forEach(source -> source.became(path));
-        fields.forEach((name, field) -> field.tell(path.isEmpty() ? name : path + "." + name));
+        fields.forEach((name, field) -> field.recordKeys(path.isEmpty() ? name : path + "." + name));
         for (int i = 0; i < elements.size(); i++) {
-            elements.get(i).tell(path + "[" + i + "]");
+            elements.get(i).recordKeys(path + "[" + i + "]");
         }
     }
 }

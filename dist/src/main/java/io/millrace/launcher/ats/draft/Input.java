@@ -104,13 +104,13 @@ public final class Input {
         return directory.toAbsolutePath().normalize().resolve(path).normalize().toString();
     }
 
-    /** Whether the files in the directory show a version after 10. */
+    /** Returns true if the files in the directory show a version after 10. */
     public boolean isAfterVersion10() {
         return Stream.concat(AFTER_VERSION_10.stream(), Stream.of("storage.yaml", "remap.yaml", "ssl_multicert.yaml"))
                 .anyMatch(this::has);
     }
 
-    /** Whether the directory contains a file with this name. */
+    /** Returns true if the directory contains a file with this name. */
     public boolean has(String name) {
         return Files.isRegularFile(directory.resolve(name));
     }
@@ -145,7 +145,7 @@ public final class Input {
                 : name;
     }
 
-    /** Whether the name is a directory. */
+    /** Returns true if the name is a directory. */
     public boolean isDirectory(String name) {
         return Files.isDirectory(directory.resolve(name));
     }

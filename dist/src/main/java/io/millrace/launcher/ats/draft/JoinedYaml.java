@@ -171,7 +171,7 @@ public final class JoinedYaml {
         return items;
     }
 
-    /** Whether a top-level key exists. */
+    /** Returns true if a top-level key exists. */
     boolean has(String key) {
         return Yaml.value(root, key) != null;
     }

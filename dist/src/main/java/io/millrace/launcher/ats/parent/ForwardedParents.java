@@ -33,13 +33,13 @@ public final class ForwardedParents {
     }
 
     /** Records a line with conditions that are not supported. */
-    void passedOver(Entry entry, Map<String, String> fields) {
+    void unusable(Entry entry, Map<String, String> fields) {
         if (on && decidedBy == null) {
             some(entry, fields);
         }
     }
 
-    /** Whether the line applies to all forwarded requests. */
+    /** Returns true if the line applies to all forwarded requests. */
     boolean isFor(Entry entry, Map<String, String> fields) {
         if (!on || decidedBy != null) {
             return false;
@@ -91,7 +91,7 @@ public final class ForwardedParents {
     }
 
     /** Writes the group of all hosts. */
-    void goTo(String group, Entry entry) {
+    void useGroup(String group, Entry entry) {
         input.draft().root().put(ORIGINS, group).from(entry);
         written = true;
     }
@@ -126,7 +126,7 @@ public final class ForwardedParents {
         }
     }
 
-    /** Whether removing a refused key would let requests bypass parents. */
+    /** Returns true if removing a refused key would let requests bypass parents. */
     public static boolean isGuard(String path) {
         return path.equals(ORIGINS);
     }

@@ -54,7 +54,7 @@ public final class GroupWriter {
      * @param always whether the group is written even if no rule uses it
      * @return the name of the first group written; empty if none was written
      */
-    String give(String name, boolean proxies, List<RemapRule> rules, boolean always, Entry entry, Content content) {
+    String assign(String name, boolean proxies, List<RemapRule> rules, boolean always, Entry entry, Content content) {
         Map<String, String> names = new LinkedHashMap<>();
         for (RemapRule rule : rules) {
             DraftNode node = rule.node();
@@ -147,7 +147,7 @@ public final class GroupWriter {
         }
     }
 
-    /** Writes when another host is tried and when a host is marked down. The records apply to all groups. */
+    /** Writes the settings of retries and of mark-down. Their records in records.config apply to all groups. */
     void retries(DraftNode group, int moreTries, List<String> responses, List<String> marks) {
         long attempts = number("http.parent_proxy.total_connect_attempts", "4");
         number(group, "retry.tries", "http.parent_proxy.total_connect_attempts", Math.max(attempts, moreTries + 1), "");
@@ -172,10 +172,10 @@ public final class GroupWriter {
         }
     }
 
-    private long number(String record, String otherwise) {
+    private long number(String record, String defaultValue) {
         Rec rec = input.records().take(record);
         try {
-            return Quantity.integer(input.records().value(record, otherwise));
+            return Quantity.integer(input.records().value(record, defaultValue));
         } catch (Quantity.BadValueException e) {
             if (rec != null) {
                 rec.file().problem(rec.entry(), "proxy.config." + record + ": " + e.getMessage());

@@ -147,7 +147,7 @@ public final class ParentImport {
                 entry.notMapped(
                         name
                                 + ": groups of origins are named by rules of remap; write the group and name it in the rules that use it");
-                forwarded.passedOver(entry, fields);
+                forwarded.unusable(entry, fields);
                 return;
             }
         }
@@ -186,7 +186,7 @@ public final class ParentImport {
     private void write(Entry entry, Map<String, String> fields, List<RemapRule> rules, boolean forwards) {
         groups++;
         boolean proxies = !fields.getOrDefault("parent_is_proxy", "true").equals("false");
-        String group = writer.give(
+        String group = writer.assign(
                 "parent-" + groups,
                 proxies,
                 rules,
@@ -194,7 +194,7 @@ public final class ParentImport {
                 entry,
                 (node, scheme) -> write(node, scheme, entry, fields, proxies));
         if (forwards) {
-            forwarded.goTo(group, entry);
+            forwarded.useGroup(group, entry);
         }
         for (Map.Entry<String, String> field : fields.entrySet()) {
             switch (field.getKey()) {

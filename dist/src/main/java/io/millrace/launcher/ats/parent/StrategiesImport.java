@@ -119,7 +119,7 @@ public final class StrategiesImport {
 
     private void write(Strategy strategy, List<RemapRule> rules) {
         boolean proxies = flag(strategy.node, "parent_is_proxy", true);
-        writer.give(
+        writer.assign(
                 strategy.name,
                 proxies,
                 rules,

@@ -45,7 +45,7 @@ final class AddressWords {
         return one.covers(other) && other.covers(one);
     }
 
-    /** Whether no address was added, which means every address. */
+    /** Returns true if no address was added, which means every address. */
     boolean isEmpty() {
         return named.isEmpty();
     }
@@ -54,7 +54,7 @@ final class AddressWords {
         return isEmpty() ? AddressSet.ALL : addresses;
     }
 
-    /** Whether Millrace would read the words differently. */
+    /** Returns true if Millrace would read the words differently. */
     boolean isReadOtherwise() {
         return !isEmpty() && !isSame(addresses, AddressSet.parse(words.toArray(String[]::new)));
     }

@@ -73,8 +73,8 @@ record FilterTerms(
         return one.covers(other) ? otherTexts : one.and(other).texts();
     }
 
-    /** Whether no request can match. */
-    boolean isForNobody() {
+    /** Returns true if no request can match. */
+    boolean matchesNothing() {
         return noMethod || sources.isEmpty() || listeners.isEmpty();
     }
 

@@ -80,7 +80,7 @@ final class IpAllowFilters {
         line.terms().write(input.draft().element("access.filters", line.entry), allow);
     }
 
-    /** Whether filters that deny express all lines: no line allows only some methods. */
+    /** Returns true if filters that deny express all lines: no line allows only some methods. */
     boolean onlyDenies() {
         return lines.stream().noneMatch(line -> line.allow && !line.methods.isEmpty());
     }
@@ -138,7 +138,7 @@ final class IpAllowFilters {
                 rule.elementWord("filters", name(line, line.addresses, line.methods, ""));
             }
             FilterTerms both = passed.and(line.allow ? mine.withMethods(line.methods) : mine);
-            boolean some = (line.allow || !line.methods.isEmpty()) && !both.isForNobody();
+            boolean some = (line.allow || !line.methods.isEmpty()) && !both.matchesNothing();
             if (some) {
                 both.write(rule.element("filters").from(line.entry), true);
                 any = true;

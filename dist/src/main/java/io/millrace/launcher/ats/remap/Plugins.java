@@ -7,9 +7,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Explanations of Traffic Server's plugins. */
+/** The import's notes about plugins of Traffic Server: the equivalent in Millrace, or that there is none. Stateless. */
 public final class Plugins {
-    private static final Set<String> NEEDLESS = Set.of(
+    /** Plugins whose function Millrace has without a plugin. */
+    private static final Set<String> BUILT_IN = Set.of(
             "slice.so",
             "cache_range_requests.so",
             "background_fetch.so",
@@ -20,7 +21,7 @@ public final class Plugins {
             "cache_promote.so",
             "cache_inspector.so");
 
-    /** Plugins that deny clients. Without them a rule would be open, so it is closed. */
+    /** Plugins that deny clients. A rule without its plugin would admit all clients, so the import denies all. */
     private static final Set<String> GUARDS = Set.of(
             "access_control.so",
             "authproxy.so",
@@ -40,27 +41,28 @@ public final class Plugins {
             "cripts.so", "header_rewrite.so", "libcripts.so", "regex_remap.so", "tslua.so", "txn_box.so", "wasm.so");
 
     private static final Map<String, String> ABOUT = Map.ofEntries(
-            Map.entry("slice.so", "parts of long responses are fetched and stored as such, see docs/guide/caching.md"),
+            Map.entry("slice.so", "long responses are fetched and stored in ranges, see docs/guide/caching.md"),
             Map.entry(
                     "cache_range_requests.so",
-                    "parts of long responses are fetched and stored as such, see docs/guide/caching.md"),
-            Map.entry("background_fetch.so", "cache.range.write: true fetches the whole for a range"),
-            Map.entry("cache_fill.so", "cache.range.write: true fetches the whole for a range"),
+                    "long responses are fetched and stored in ranges, see docs/guide/caching.md"),
+            Map.entry("background_fetch.so", "cache.range.write: true fetches whole responses for range requests"),
+            Map.entry("cache_fill.so", "cache.range.write: true fetches whole responses for range requests"),
             Map.entry("stats_over_http.so", "metrics are in the admin API and in millctl metric get"),
             Map.entry("healthchecks.so", "readiness is in the admin API and in millctl status"),
             Map.entry("xdebug.so", "every response has Cache-Status; millctl cache lookup URL shows more"),
-            Map.entry("cache_promote.so", "store.disk_admission decides what the disk takes"),
+            Map.entry("cache_promote.so", "store.disk_admission selects the responses that are stored on disk"),
             Map.entry(
-                    "regex_revalidate.so", "millctl purge --prefix, --host and --group do it at once, with --soft too"),
-            Map.entry("remap_purge.so", "millctl purge, and purge.allow for requests"),
+                    "regex_revalidate.so",
+                    "millctl purge --prefix, --host and --group invalidate at once; --soft marks as stale"),
+            Map.entry("remap_purge.so", "use millctl purge, or allow PURGE requests with purge.allow"),
             Map.entry(
                     "stale_response.so",
-                    "write cache.stale_while_revalidate and cache.stale_if_error, for all or in a rule"),
-            Map.entry("cachekey.so", "write cache.key, for all or in a rule"),
-            Map.entry("conf_remap.so", "write the settings of the rule into it"),
+                    "set cache.stale_while_revalidate and cache.stale_if_error, globally or in a rule"),
+            Map.entry("cachekey.so", "set cache.key, globally or in a rule"),
+            Map.entry("conf_remap.so", "write its settings into the rule in millrace.yaml"),
             Map.entry(
                     "regex_remap.so",
-                    "rules with an expression for the path have no equivalent; regex_map has one for the host"),
+                    "no equivalent: a rule has no regular expression for the path; regex_map has one for the host"),
             Map.entry("header_rewrite.so", "fields of requests and responses cannot be changed; do it at the origin"),
             Map.entry("tslua.so", "Millrace has no scripting language"),
             Map.entry(
@@ -71,7 +73,7 @@ public final class Plugins {
                     "bodies are not compressed; let the origin compress them, variants are stored separately"),
             Map.entry(
                     "rate_limit.so",
-                    "request rates are not limited; limits.per_client limits the requests in progress of one client, origin.connections_max those of all"),
+                    "request rates are not limited; limits.per_client limits the requests in progress of one client, origin.connections_max the connections to origins"),
             Map.entry("maxmind_acl.so", "filters match addresses, not countries"),
             Map.entry("geoip_acl.so", "filters match addresses, not countries"),
             Map.entry("access_control.so", "tokens of clients are not verified"),
@@ -91,11 +93,11 @@ public final class Plugins {
 
     private Plugins() {}
 
-    static boolean isNeedless(String plugin) {
-        return NEEDLESS.contains(plugin);
+    static boolean isBuiltIn(String plugin) {
+        return BUILT_IN.contains(plugin);
     }
 
-    /** Whether rules are closed if the plugin is missing. */
+    /** Returns true if rules with the plugin deny all requests in Millrace. */
     static boolean isGuard(String plugin) {
         return GUARDS.contains(plugin);
     }
@@ -122,7 +124,7 @@ public final class Plugins {
         for (Words words : Words.of(file)) {
             String path = words.at(0);
             String plugin = path.substring(path.lastIndexOf('/') + 1);
-            if (isNeedless(plugin)) {
+            if (isBuiltIn(plugin)) {
                 words.entry().note(about(plugin));
             } else {
                 words.entry().notMapped(about(plugin));

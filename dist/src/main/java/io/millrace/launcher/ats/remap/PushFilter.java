@@ -47,7 +47,7 @@ public final class PushFilter {
         filter.putWords("methods", List.of("PUSH"));
     }
 
-    /** Whether the first filter denies everything. */
+    /** Returns true if the first filter denies everything. */
     private static boolean isClosed(List<DraftNode> filters) {
         return !filters.isEmpty() && filters.get(0).fields().size() == 1 && isAction(filters.get(0), "deny");
     }

@@ -70,7 +70,7 @@ final class RemapArguments {
         if (Plugins.isGuard(plugin)) {
             rule.guard();
         }
-        if (Plugins.isNeedless(plugin)) {
+        if (Plugins.isBuiltIn(plugin)) {
             rule.entry().note(plugin + ": " + said);
         } else {
             rule.entry().notMapped("@plugin=" + plugin + ": " + said);

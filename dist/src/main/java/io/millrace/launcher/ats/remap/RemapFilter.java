@@ -51,7 +51,7 @@ final class RemapFilter {
         return name;
     }
 
-    /** Whether nothing was set, so that there is no filter. */
+    /** Returns true if nothing was set, so that there is no filter. */
     boolean isEmpty() {
         return empty;
     }
@@ -60,17 +60,17 @@ final class RemapFilter {
         return ALLOWING.contains(action);
     }
 
-    /** Whether the filter decides about every method of its clients. */
+    /** Returns true if the filter decides about every method of its clients. */
     boolean isSet() {
         return action.startsWith("set_");
     }
 
-    /** Whether the action is one of the two old words, which newer versions may refuse. */
-    boolean isOldWord() {
+    /** Returns true if the action is one of the two old words, which newer versions may refuse. */
+    boolean isOldAction() {
         return action.equals("allow") || action.equals("deny");
     }
 
-    /** Whether the filter is for Traffic Server's own requests only, which no client request is. */
+    /** Returns true if the filter is for Traffic Server's own requests only, which no client request is. */
     boolean isInternal() {
         return internal;
     }
@@ -85,7 +85,7 @@ final class RemapFilter {
         return actions;
     }
 
-    /** Whether a rule uses the filter. */
+    /** Returns true if a rule uses the filter. */
     boolean isUsed() {
         return used;
     }

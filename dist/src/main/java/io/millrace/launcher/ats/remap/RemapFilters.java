@@ -199,7 +199,7 @@ final class RemapFilters {
         if (!filter.action(value)) {
             throw new IllegalArgumentException("'" + value + "' is not an action");
         }
-        if (isFirstDeciding() && filter.isOldWord()) {
+        if (isFirstDeciding() && filter.isOldAction()) {
             throw new IllegalArgumentException("'" + value
                     + "' is refused where acl_behavior_policy is 1; it is add_" + filter.action() + " or set_"
                     + filter.action());

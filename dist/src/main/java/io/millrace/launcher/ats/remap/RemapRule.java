@@ -105,7 +105,7 @@ public final class RemapRule {
         return to.contains("://") ? to.substring(0, to.indexOf("://")).toLowerCase(Locale.ROOT) : "http";
     }
 
-    /** Whether the origin is reached over TLS. */
+    /** Returns true if the origin is reached over TLS. */
     public boolean isToSecure() {
         return toScheme().equals("https") || toScheme().equals("wss");
     }
@@ -138,7 +138,7 @@ public final class RemapRule {
         return slash < 0 ? "/" : rest.substring(slash).replaceFirst("[?].*", "");
     }
 
-    /** Whether the rule has a regular expression. */
+    /** Returns true if the rule has a regular expression. */
     public boolean isExpression() {
         return verb.startsWith("regex");
     }

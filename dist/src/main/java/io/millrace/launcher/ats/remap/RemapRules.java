@@ -97,7 +97,7 @@ public final class RemapRules {
         return new RemapRule(entry, verb, from, to);
     }
 
-    /** Whether map_with_referer differs from map. */
+    /** Returns true if map_with_referer differs from map. */
     boolean isRefererAsked() {
         return input.records().isOn("http.referer_filter", false);
     }

@@ -60,7 +60,7 @@ final class RuleFilters {
         for (RemapFilter filter : allowing) {
             all = all.and(filter.terms());
         }
-        if (all.isForNobody()) {
+        if (all.matchesNothing()) {
             allowing.forEach(filter -> node.from(filter.entry()));
             nobody("no request can pass all filters of the rule");
             return;
@@ -96,7 +96,7 @@ final class RuleFilters {
                 filter.entry().note("Millrace has no internal requests");
                 continue;
             }
-            if (terms.isForNobody()) {
+            if (terms.matchesNothing()) {
                 filter.entry().note("no request matches it");
                 continue;
             }
@@ -122,7 +122,7 @@ final class RuleFilters {
     private void one(RemapFilter filter, FilterTerms terms) {
         if (filter.isInternal()) {
             filter.entry().note("Millrace has no internal requests");
-        } else if (terms.isForNobody()) {
+        } else if (terms.matchesNothing()) {
             filter.entry().note("no request matches it");
         } else if (filter.name().isEmpty()) {
             terms.write(node.element("filters"), filter.allows());

@@ -71,7 +71,7 @@ public final class Certificates {
         all.sort(Comparator.comparing(each -> !each.general));
     }
 
-    boolean isThere() {
+    boolean isPresent() {
         return !all.isEmpty();
     }
 

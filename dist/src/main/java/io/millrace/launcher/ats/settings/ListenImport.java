@@ -23,7 +23,7 @@ public final class ListenImport {
         private boolean proxyProtocol;
         private boolean http2;
         private boolean http2Listed;
-        /** Whether the PROXY header is used only to log the client. */
+        /** True if the PROXY header is used only to log the client. */
         private boolean onlyTold;
 
         private final List<String> refused = new ArrayList<>();
@@ -113,7 +113,7 @@ public final class ListenImport {
         }
     }
 
-    /** Whether an IPv6 port is also listed for IPv4: one address of Millrace accepts both families. */
+    /** Returns true if an IPv6 port is also listed for IPv4: one address of Millrace accepts both families. */
     private static boolean isCovered(Port port, List<Port> all) {
         return port.v6
                 && port.ip == null
@@ -145,7 +145,7 @@ public final class ListenImport {
                             + " requires client certificates, but ssl.CA.cert.filename has no file of certificate authorities, so the port is not imported");
             return;
         }
-        if (port.tls && !certificates.isThere()) {
+        if (port.tls && !certificates.isPresent()) {
             entry.notMapped(whole
                     + " uses TLS, but no certificate is set: add the address to listen with tls: {certificate, key}");
             return;

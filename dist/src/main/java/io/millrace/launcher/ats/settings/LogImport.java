@@ -313,8 +313,8 @@ public final class LogImport {
     }
 
     private void rotate(String key, String text, @Nullable Log log, @Nullable Rec mode, @Nullable Rec amount) {
-        boolean said = log != null || mode != null || amount != null;
-        if (!said) {
+        boolean isSet = log != null || mode != null || amount != null;
+        if (!isSet) {
             input.draft().setDefault(key, text, "proxy.config.log.rolling_enabled");
             return;
         }

@@ -73,7 +73,7 @@ public final class NameCertificates {
         chosen.forEach((certificate, held) -> elements.add(new Element(certificate, held, settings, entry)));
     }
 
-    /** Whether a name has settings. */
+    /** Returns true if a name has settings. */
     public boolean has(String name) {
         return claimed.contains(name);
     }

@@ -188,17 +188,17 @@ public record NameSettings(Map<String, String> values, Map<String, List<String>>
         return new Reader(input, item, entry).read();
     }
 
-    /** Whether a key of sni.yaml is imported here. */
+    /** Returns true if a key of sni.yaml is imported here. */
     public static boolean has(String key) {
         return KEYS.contains(key);
     }
 
-    /** Whether the name has no settings of its own. */
+    /** Returns true if the name has no settings of its own. */
     public boolean isEmpty() {
         return values.isEmpty() && lists.isEmpty();
     }
 
-    /** Whether the required client certificate can be requested, or none is required. */
+    /** Returns true if the required client certificate can be requested, or none is required. */
     public boolean isComplete() {
         return !strict || values.containsKey("client_ca_file");
     }

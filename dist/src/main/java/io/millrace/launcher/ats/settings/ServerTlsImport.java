@@ -45,7 +45,7 @@ public final class ServerTlsImport {
         return directory.isEmpty() ? input.configured(name) : input.installed(directory + "/" + name);
     }
 
-    /** Whether clients without a certificate are refused. */
+    /** Returns true if clients without a certificate are refused. */
     static boolean isCertificateRequired(Input input) {
         return input.records().value(LEVEL, "0").equals("2");
     }

@@ -74,7 +74,7 @@ public final class StorageImport {
         return name(id);
     }
 
-    /** Whether the volume is the whole cache, so that nothing remains for others. */
+    /** Returns true if the volume is the whole cache, so that nothing remains for others. */
     private boolean isWhole(@Nullable Volume volume) {
         if (volume == null) {
             return false;

@@ -69,7 +69,7 @@ public final class Entry {
         keys.add(key);
     }
 
-    /** Whether the line has an outcome. */
+    /** Returns true if the line has an outcome. */
     boolean isDecided() {
         return !missing.isEmpty() || !notes.isEmpty() || !same.isEmpty();
     }
@@ -95,7 +95,7 @@ public final class Entry {
         if (outcome == Outcome.SAME_AS_DEFAULT) {
             named.addAll(same);
         }
-        String said = remark();
+        String remark = remark();
         return new ImportedLine(
                 file,
                 line,
@@ -103,6 +103,6 @@ public final class Entry {
                 text,
                 outcome,
                 List.copyOf(named),
-                said == null && named.isEmpty() ? "is not understood" : said == null ? "" : said);
+                remark == null && named.isEmpty() ? "is not understood" : remark == null ? "" : remark);
     }
 }

@@ -50,13 +50,13 @@ public final class Records {
         return rec == null || rec.value == null ? otherwise : rec.value;
     }
 
-    /** Whether the record was set to a value. */
+    /** Returns true if the record was set to a value. */
     public boolean isSet(String name) {
         Rec rec = set.get(name);
         return rec != null && rec.value != null;
     }
 
-    /** Whether the record is not 0; {@code otherwise} if it was not set. */
+    /** Returns true if the record is not 0; {@code otherwise} if it was not set. */
     public boolean isOn(String name, boolean otherwise) {
         return !value(name, otherwise ? "1" : "0").equals("0");
     }

@@ -147,7 +147,7 @@ public final class CacheControl {
     }
 
     /**
-     * Whether the directives come from a targeted field, which makes a cache ignore Cache-Control and Expires
+     * Returns true if the directives come from a targeted field, which makes a cache ignore Cache-Control and Expires
      * (RFC 9213 s2.2).
      */
     public boolean isTargeted() {
@@ -158,12 +158,12 @@ public final class CacheControl {
         return noStore;
     }
 
-    /** Whether {@code no-cache} is present without field names. */
+    /** Returns true if {@code no-cache} is present without field names. */
     public boolean isNoCache() {
         return noCache;
     }
 
-    /** Whether {@code private} is present without field names. */
+    /** Returns true if {@code private} is present without field names. */
     public boolean isPrivate() {
         return isPrivate;
     }
@@ -228,12 +228,15 @@ public final class CacheControl {
         return privateFields;
     }
 
-    /** Whether {@code no-cache="..."} or {@code private="..."} lists the line's field (RFC 9111 s5.2.2.4, s5.2.2.7). */
+    /**
+     * Returns true if {@code no-cache="..."} or {@code private="..."} lists the line's field (RFC 9111 s5.2.2.4,
+     * s5.2.2.7).
+     */
     public boolean names(FieldSection fields, int line) {
         return isAmong(noCacheFields, fields, line) || isAmong(privateFields, fields, line);
     }
 
-    /** Whether the line's field is in the list. */
+    /** Returns true if the line's field is in the list. */
     public static boolean isAmong(List<FieldName> names, FieldSection fields, int line) {
         for (int i = 0; i < names.size(); i++) {
             if (fields.isNamed(line, names.get(i))) {

@@ -14,12 +14,12 @@ public final class EntityTag {
         return to - from >= 2 && b[from] == 'W' && b[from + 1] == '/';
     }
 
-    /** Whether both tags are strong and equal. */
+    /** Returns true if both tags are strong and equal. */
     public static boolean matchesStrongly(byte[] a, int aFrom, int aTo, byte[] b, int bFrom, int bTo) {
         return !isWeak(a, aFrom, aTo) && !isWeak(b, bFrom, bTo) && isSame(a, aFrom, aTo, b, bFrom, bTo);
     }
 
-    /** Whether the opaque tags are equal, weak or not. */
+    /** Returns true if the opaque tags are equal, weak or not. */
     public static boolean matchesWeakly(byte[] a, int aFrom, int aTo, byte[] b, int bFrom, int bTo) {
         int aStart = isWeak(a, aFrom, aTo) ? aFrom + 2 : aFrom;
         int bStart = isWeak(b, bFrom, bTo) ? bFrom + 2 : bFrom;

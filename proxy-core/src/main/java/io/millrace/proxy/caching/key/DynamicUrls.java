@@ -10,7 +10,7 @@ public final class DynamicUrls {
 
     private DynamicUrls() {}
 
-    /** Whether the URL has a query or a semicolon, or its path ends in {@code .asp} or contains {@code cgi}. */
+    /** Returns true if the URL has a query or a semicolon, or its path ends in {@code .asp} or contains {@code cgi}. */
     public static boolean looksDynamic(TargetUri target) {
         if (target.hasQuery()) {
             return true;

@@ -18,8 +18,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether the response to a leader's request may also answer a follower that waited for it (RFC 9111 s4, collapsed
- * requests). Stricter than reuse of a stored response: one with Set-Cookie is not shared. In names, {@code waiter} is
+ * The decision whether a follower that waited for a leader's response may receive it (RFC 9111 s4, collapsed requests).
+ * It is stricter than reuse of a stored response: a response with Set-Cookie is not shared. In names, {@code waiter} is
  * the follower. Immutable.
  */
 public sealed interface FollowerReuse {

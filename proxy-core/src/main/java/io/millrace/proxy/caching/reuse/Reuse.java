@@ -19,7 +19,7 @@ import io.millrace.proxy.http.RequestHead;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a stored response may answer a request without contacting the origin (RFC 9111 s4). A hit allocates nothing
+ * The decision whether a stored response may answer a request without the origin (RFC 9111 s4). A hit allocates nothing
  * if the request has no Cache-Control and the response no Vary. Immutable.
  */
 public sealed interface Reuse {
@@ -141,7 +141,7 @@ public sealed interface Reuse {
             long nowMillis,
             CacheSettings settings,
             @Nullable Outdated outdated) {
-        assert !stored.isVaryMarker() : "a vary marker is no response";
+        assert !stored.isVaryMarker() : "a vary marker is not a response";
         NotUsable notUsable = notUsable(request, stored, settings);
         if (notUsable != null) {
             return notUsable;
@@ -207,7 +207,7 @@ public sealed interface Reuse {
         return selectable && stored.selects(request.fields()) ? null : new NotUsable(NotUsableReason.VARY);
     }
 
-    /** Whether the request has Authorization and is restricted to responses that permit reuse then. */
+    /** Returns true if the request has Authorization and is restricted to responses that permit reuse then. */
     private static boolean isRestricted(RequestHead request, CacheSettings settings) {
         return settings.requests().authorized() == RequestRules.AuthorizedReuse.IF_ALLOWED
                 && request.fields().contains(FieldName.AUTHORIZATION);
@@ -222,7 +222,8 @@ public sealed interface Reuse {
     }
 
     /**
-     * Whether a response that is about to be stored needs the origin's confirmation for a request with Authorization.
+     * Returns true if a response that is about to be stored needs the origin's confirmation for a request with
+     * Authorization.
      */
     static boolean isAuthorizationInTheWay(RequestHead request, CacheControl control, CacheSettings settings) {
         boolean allowed = control.isPublic() || control.sharedMaxAgeSeconds() != CacheControl.ABSENT;

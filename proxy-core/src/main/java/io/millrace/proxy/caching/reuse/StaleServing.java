@@ -9,7 +9,10 @@ import io.millrace.proxy.caching.settings.LifetimeSource;
 import io.millrace.proxy.http.RequestHead;
 import org.jspecify.annotations.Nullable;
 
-/** Whether a stale response may be served because the origin fails (RFC 9111 s4.2.4, RFC 5861 s4). Immutable. */
+/**
+ * The decision whether a stale response may be served because the origin fails (RFC 9111 s4.2.4, RFC 5861 s4).
+ * Immutable.
+ */
 public sealed interface StaleServing {
 
     /** The response may be served. */
@@ -60,7 +63,7 @@ public sealed interface StaleServing {
     Allowed ALLOWED = new Allowed();
 
     /**
-     * Whether a response with that status counts as a failure of the origin: 500, 502, 503 and 504 by default
+     * Returns true if a response with that status counts as a failure of the origin: 500, 502, 503 and 504 by default
      * (RFC 5861 s4; RFC 9111 s4.3.3).
      */
     static boolean isErrorStatus(int status, CacheSettings settings) {
@@ -76,7 +79,9 @@ public sealed interface StaleServing {
         return seconds == 0 ? stored : stored.withExpires(Math.floorDiv(nowMillis, 1000L) + seconds);
     }
 
-    /** Whether a response is served stale although it has s-maxage, which RFC 9111 s5.2.2.10 forbids by default. */
+    /**
+     * Returns true if a response is served stale although it has s-maxage, which RFC 9111 s5.2.2.10 forbids by default.
+     */
     static boolean isDespiteSharedMaxAge(StoredHead stored, CacheSettings settings) {
         return settings.stale().despiteSharedMaxAge() && stored.lifetimeSource() == LifetimeSource.SHARED_MAX_AGE;
     }
@@ -155,8 +160,8 @@ public sealed interface StaleServing {
     }
 
     /**
-     * Whether a response to a validation counts as a failure of the origin while the stored response may still be
-     * served to some request: fresh, stale because of the failure, or stale during validation. Such an error is not
+     * Returns true if a response to a validation counts as a failure of the origin while the stored response may still
+     * be served to some request: fresh, stale because of the failure, or stale during validation. Such an error is not
      * stored, since it would replace the stored response.
      *
      * @param staleSinceMillis as in {@link #of}

@@ -40,7 +40,7 @@ public final class VariantList {
 
     private VariantList() {}
 
-    /** Whether the marker lists the variant with these values. */
+    /** Returns true if the marker lists the variant with these values. */
     public static boolean contains(StoredHead marker, byte[] values) {
         byte[] list = marker.varyValues();
         ByteBuffer in = ByteBuffer.wrap(list);

@@ -32,7 +32,7 @@ public enum LifetimeSource {
         return text;
     }
 
-    /** Whether the lifetime is explicit in the response, and not a heuristic or configured. */
+    /** Returns true if the lifetime is explicit in the response, and not a heuristic or configured. */
     public boolean isExplicit() {
         return this == SHARED_MAX_AGE || this == MAX_AGE || this == EXPIRES;
     }

@@ -34,7 +34,7 @@ public record QueryRule(boolean ignored, List<String> included, List<String> exc
         return UriBytes.asBytes(configured);
     }
 
-    /** Whether every query stays unchanged. */
+    /** Returns true if every query stays unchanged. */
     public boolean isWhole() {
         return !ignored && included.isEmpty() && excluded.isEmpty() && !sorted;
     }
@@ -70,7 +70,7 @@ public record QueryRule(boolean ignored, List<String> included, List<String> exc
         return kept.in(url);
     }
 
-    /** Whether all parameters are kept and, if required, sorted. */
+    /** Returns true if all parameters are kept and, if required, sorted. */
     private boolean isInForm(byte[] bytes, int from, int to, boolean sorts) {
         int before = -1;
         for (int start = from; start <= to; ) {

@@ -5,7 +5,7 @@ public final class StatusCodes {
 
     private StatusCodes() {}
 
-    /** Whether a response without explicit lifetime may get a heuristic one (RFC 9110 s15.1). */
+    /** Returns true if a response without explicit lifetime may get a heuristic one (RFC 9110 s15.1). */
     public static boolean isHeuristicallyCacheable(int status) {
         return switch (status) {
             case 200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501 -> true;
@@ -13,7 +13,7 @@ public final class StatusCodes {
         };
     }
 
-    /** Whether this cache implements the code's caching requirements, as {@code must-understand} requires. */
+    /** Returns true if this cache implements the code's caching requirements, as {@code must-understand} requires. */
     public static boolean isUnderstood(int status) {
         return switch (status) {
             case 200, 201, 202, 203, 204, 205 -> true;

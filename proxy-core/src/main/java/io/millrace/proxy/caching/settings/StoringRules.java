@@ -89,7 +89,7 @@ public record StoringRules(
         Bounds.notNegative(pinSeconds, "pinSeconds");
     }
 
-    /** Whether content of that length may be stored; true for an unknown length, -1. */
+    /** Returns true if content of that length may be stored; true for an unknown length, -1. */
     public boolean allowsLength(long length) {
         return maxObjectBytes == 0 || length <= maxObjectBytes;
     }

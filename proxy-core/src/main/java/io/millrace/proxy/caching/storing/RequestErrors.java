@@ -22,8 +22,8 @@ final class RequestErrors {
     private RequestErrors() {}
 
     /**
-     * Whether a response is such an error. Either its status code concerns the request's fields and is not configured
-     * for negative caching. Or it is any error, and the request has fields that some servers refuse.
+     * Returns true if a response is such an error. Either its status code concerns the request's fields and is not
+     * configured for negative caching. Or it is any error, and the request has fields that some servers refuse.
      *
      * @param named the configured negative caching
      */

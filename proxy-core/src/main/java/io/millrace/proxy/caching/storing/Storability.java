@@ -21,7 +21,7 @@ import io.millrace.proxy.http.ResponseHead;
 import io.millrace.proxy.http.TargetUri;
 import org.jspecify.annotations.Nullable;
 
-/** Whether this shared cache may store a response (RFC 9111 s3). Immutable. */
+/** The decision whether this shared cache may store a response (RFC 9111 s3). Immutable. */
 public sealed interface Storability {
 
     /** The response may be stored. */

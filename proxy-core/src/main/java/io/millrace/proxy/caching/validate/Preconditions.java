@@ -69,8 +69,9 @@ public final class Preconditions {
     }
 
     /**
-     * Whether a Range field may be honoured. True without If-Range, or if If-Range identifies this representation: by
-     * the same strong entity tag, or by the same Last-Modified if that is a strong validator (s13.1.5, s8.8.2.2).
+     * Returns true if a Range field may be honoured. True without If-Range, or if If-Range identifies this
+     * representation: by the same strong entity tag, or by the same Last-Modified if that is a strong validator
+     * (s13.1.5, s8.8.2.2).
      */
     public static boolean allowsRange(RequestHead request, StoredHead stored) {
         FieldSection fields = request.fields();

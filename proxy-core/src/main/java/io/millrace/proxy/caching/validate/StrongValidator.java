@@ -13,12 +13,12 @@ import org.jspecify.annotations.Nullable;
 public final class StrongValidator {
     private StrongValidator() {}
 
-    /** Whether a response has a strong validator. */
+    /** Returns true if a response has a strong validator. */
     public static boolean isPresent(StoredHead head) {
         return head.hasEntityTag() ? hasStrongTag(head) : hasStrongDate(head);
     }
 
-    /** Whether both responses have an equal strong validator (RFC 9111 s3.4). */
+    /** Returns true if both responses have an equal strong validator (RFC 9111 s3.4). */
     public static boolean isSame(StoredHead one, StoredHead other) {
         if (one.hasEntityTag() || other.hasEntityTag()) {
             return one.hasEntityTag()

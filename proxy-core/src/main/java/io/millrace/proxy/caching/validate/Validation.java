@@ -37,8 +37,8 @@ public final class Validation {
     public record Unstorable(StoredHead head, NoStoreReason reason) implements Outcome {
 
         /**
-         * Whether to remove the stored response. It stays, stale, if this response cannot be stored only because the
-         * request had Authorization (RFC 9111 s3.5).
+         * Returns true if the stored response must be removed. It stays, stale, if this response cannot be stored only
+         * because the request had Authorization (RFC 9111 s3.5).
          */
         public boolean isRemoved() {
             return reason != NoStoreReason.AUTHORIZATION;
@@ -242,7 +242,8 @@ public final class Validation {
     }
 
     /**
-     * Whether a validator of the response proves that it concerns the stored representation. False without a validator.
+     * Returns true if a validator of the response proves that it concerns the stored representation. False without a
+     * validator.
      */
     public static boolean isConfirmed(StoredHead stored, FieldSection answer) {
         int line = answer.find(FieldName.ETAG);

@@ -32,22 +32,21 @@ public final class ClientLimitKeys {
     public static final ConfigKey<Integer> TUNNELS = ConfigKey.builder("limits.per_client.tunnels", ValueType.INTEGER)
             .within(0, 10_000_000)
             .defaultsTo(2000)
-            .description(
-                    "Tunnels of one client, requests for one included; a further one is answered with 429; 0 sets no limit.");
+            .description("Tunnels of one client, with requests for tunnels; further ones are answered with 429; 0 sets"
+                    + " no limit.");
     public static final ConfigKey<Integer> CONNECTIONS = ConfigKey.builder(
                     "limits.per_client.connections", ValueType.INTEGER)
             .within(0, 10_000_000)
             .defaultsTo(0)
             .atsName("proxy.config.net.per_client.max_connections_in")
-            .description(
-                    "Connections of one client; further ones are closed at once; 0 sets no limit, as many users may share one"
-                            + " address.");
+            .description("Connections of one client; further ones are closed at once. 0 sets no limit, because many"
+                    + " users may share one address.");
     public static final ConfigKey<AddressSet> EXEMPT = ConfigKey.builder(
                     "limits.per_client.exempt", ValueType.ADDRESSES)
             .defaultsTo(AddressSet.parse("127.0.0.0/8", "::1"))
             .description(
-                    "Addresses without per-client limits; access.trusted_proxies never have these limits. ~all exempts"
-                            + " only access.trusted_proxies.");
+                    "Addresses without per-client limits; access.trusted_proxies never have these limits. With ~all (no"
+                            + " address) only access.trusted_proxies are exempt.");
     public static final ConfigKey<Long> REQUEST_BUFFER = ConfigKey.builder("origin.request_buffer", ValueType.SIZE)
             .within(0L, 512 * KIB)
             .defaultsTo(64 * KIB)

@@ -64,7 +64,7 @@ public record FilterConfig(
                 filter.origin());
     }
 
-    /** Whether every request that matches {@code other} also matches this filter. */
+    /** Returns true if every request that matches {@code other} also matches this filter. */
     public boolean covers(FilterConfig other) {
         return covers(sources, other.sources)
                 && covers(listeners, other.listeners)

@@ -61,12 +61,12 @@ public final class FilterKeys {
 
     private FilterKeys() {}
 
-    /** Whether the key is a condition on requests. An empty list would match no request. */
+    /** Returns true if the key is a condition on requests. An empty list would match no request. */
     public static boolean isCondition(ConfigKey<?> key) {
         return CONDITIONS.contains(key);
     }
 
-    /** Whether the elements of the key are filters or names of filters. */
+    /** Returns true if the elements of the key are filters or names of filters. */
     public static boolean isUse(ConfigKey<?> key) {
         return USES.contains(key);
     }

@@ -59,7 +59,7 @@ public final class CacheKeyKeys {
             .defaultsTo(List.of())
             .perRule()
             .atsName("cachekey.so --include-cookies")
-            .description("Cookies whose values select variants, in the same way.");
+            .description("Cookies whose values select variants, as the fields of cache.key.fields do.");
     public static final ConfigKey<Integer> GENERATION = ConfigKey.builder("cache.key.generation", ValueType.INTEGER)
             .within(-1, Integer.MAX_VALUE)
             .defaultsTo(-1)

@@ -20,9 +20,8 @@ public final class CacheRulesKeys {
 
     public static final ConfigKey<List<ConfigValues>> CACHE_RULES = ConfigKey.builder("cache_rules", ValueType.LIST)
             .atsName("cache.config")
-            .description(
-                    "Settings for the requests that they match. All matching rules apply; later ones override earlier"
-                            + " ones, and all override cache.");
+            .description("Settings for the requests that a rule matches. All matching rules apply: later rules override"
+                    + " earlier ones, and all override section cache.");
     public static final ConfigKey<String> DEST_DOMAIN = ConfigKey.builder("cache_rules[].dest_domain", ValueType.DOMAIN)
             .atsName("dest_domain")
             .description("The client's host is this one or one below it; a dot alone means every host.");
@@ -53,7 +52,7 @@ public final class CacheRulesKeys {
     public static final ConfigKey<Integer> PORT = ConfigKey.builder("cache_rules[].port", ValueType.INTEGER)
             .within(1, 65535)
             .atsName("port")
-            .description("The port of the client's URL is this one, written or the scheme's own.");
+            .description("The port of the client's URL is this one, explicitly or as the scheme's default.");
     public static final ConfigKey<List<String>> SRC_IP = ConfigKey.builder("cache_rules[].src_ip", ValueType.NAMES)
             .atsName("src_ip")
             .description("The client's address is among these addresses and ranges, such as 10.0.0.0/8.");

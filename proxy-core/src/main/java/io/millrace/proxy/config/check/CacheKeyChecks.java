@@ -70,9 +70,9 @@ public final class CacheKeyChecks {
         boolean cookies = own.isSet(CacheKeyKeys.COOKIES);
         if (count > Variance.NAMES_MAX && (cookies || own.isSet(CacheKeyKeys.FIELDS))) {
             String path = prefix + (cookies ? CacheKeyKeys.COOKIES : CacheKeyKeys.FIELDS).path();
-            String said = "with both, " + CacheKeyKeys.FIELDS.path() + " and " + CacheKeyKeys.COOKIES.path()
+            String message = "with both, " + CacheKeyKeys.FIELDS.path() + " and " + CacheKeyKeys.COOKIES.path()
                     + ", responses are distinguished by " + count + " names; the limit is " + Variance.NAMES_MAX;
-            problems.error(problems.placeOf(path, whole), path, said);
+            problems.error(problems.placeOf(path, whole), path, message);
         }
     }
 

@@ -68,7 +68,7 @@ public final class FilterChecks {
         checkOwn(filter, path);
     }
 
-    /** Whether the filter has an error already; a misspelt or invalid key is not also reported as missing. */
+    /** Returns true if the filter has an error already; a misspelt or invalid key is not also reported as missing. */
     private boolean isBroken(String path) {
         return problems.isBroken(path) || problems.isAnyBrokenBelow(path);
     }

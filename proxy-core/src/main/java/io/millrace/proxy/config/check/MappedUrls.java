@@ -60,7 +60,7 @@ final class MappedUrls {
     }
 
     /**
-     * Whether a rule may map a host. For a domain, every host expression counts as a match.
+     * Returns true if a rule may map a host. For a domain, every host expression counts as a match.
      *
      * @param host null for any
      * @param domain domain of the host; null or {@code .} for any
@@ -104,7 +104,7 @@ final class MappedUrls {
         return prefix == null || path.startsWith(prefix) || prefix.startsWith(path);
     }
 
-    /** Whether one of the paths begins with the prefix, or is itself the beginning of the prefix. */
+    /** Returns true if one of the paths begins with the prefix, or is itself the beginning of the prefix. */
     private static boolean overlaps(@Nullable NavigableSet<String> paths, @Nullable String prefix) {
         if (paths == null || paths.isEmpty()) {
             return false;

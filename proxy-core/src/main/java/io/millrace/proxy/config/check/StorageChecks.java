@@ -208,7 +208,7 @@ final class StorageChecks {
         }
     }
 
-    /** Whether the path equals, contains or is inside an earlier storage path. */
+    /** Returns true if the path equals, contains or is inside an earlier storage path. */
     private boolean clashes(List<ConfigValues> storage, int number, Path path) {
         Path mine = path.normalize();
         for (int i = 0; i < number; i++) {

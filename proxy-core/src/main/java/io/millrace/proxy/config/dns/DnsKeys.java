@@ -13,7 +13,7 @@ public final class DnsKeys {
             .atsName("proxy.config.dns.nameservers")
             .description(
                     "Name servers, such as 192.0.2.53 or [2001:db8::53]:5353; the next one is used when one does not"
-                            + " answer. The default is those of /etc/resolv.conf.");
+                            + " answer. By default, the name servers in /etc/resolv.conf.");
     public static final ConfigKey<List<ConfigValues>> SPLIT = ConfigKey.builder("dns.split", ValueType.LIST)
             .atsName("splitdns.config, proxy.config.dns.splitDNS.enabled")
             .description("Domains with their own name servers; for a name in several of these domains the longest one"
@@ -27,7 +27,7 @@ public final class DnsKeys {
                     "dns.split[].name_servers", ValueType.NAMES)
             .required()
             .atsName("named")
-            .description("Their name servers, as in dns.name_servers.");
+            .description("Name servers of the domains, as in dns.name_servers.");
     public static final ConfigKey<Boolean> SRV = ConfigKey.builder("dns.srv", ValueType.BOOLEAN)
             .defaultsTo(false)
             .atsName("proxy.config.srv_enabled")
@@ -49,7 +49,7 @@ public final class DnsKeys {
             .within(Duration.ofMillis(50), Duration.ofMinutes(1))
             .defaultsTo(Duration.ofSeconds(2))
             .atsName("proxy.config.dns.lookup_timeout")
-            .description("How long one name server has for its answer before the next one is asked.");
+            .description("Time after which a query without an answer is sent to the next name server.");
     public static final ConfigKey<Duration> TTL_MIN = ConfigKey.builder("dns.ttl_min", ValueType.DURATION)
             .within(Duration.ofSeconds(1), Duration.ofHours(1))
             .defaultsTo(Duration.ofSeconds(1))
@@ -70,7 +70,7 @@ public final class DnsKeys {
             .within(Duration.ZERO, Duration.ofDays(30))
             .defaultsTo(Duration.ofDays(1))
             .atsName("proxy.config.hostdb.serve_stale_for")
-            .description("How long an expired answer is used while no name server answers; 0 turns this off.");
+            .description("Time for which an expired answer is used if no name server answers; 0 turns this off.");
     public static final ConfigKey<Duration> DOWN_TIME = ConfigKey.builder("dns.down_time", ValueType.DURATION)
             .within(Duration.ZERO, Duration.ofHours(1))
             .defaultsTo(Duration.ofSeconds(60))

@@ -106,17 +106,17 @@ public final class ConfigKey<T> {
         return apply;
     }
 
-    /** Whether a remap rule may override this key. */
+    /** Returns true if a remap rule may override this key. */
     public boolean isPerRule() {
         return perRule;
     }
 
-    /** Whether 0 is allowed although it is below the smallest value. */
+    /** Returns true if 0 is allowed although it is below the smallest value. */
     public boolean isOrZero() {
         return orZero;
     }
 
-    /** Whether this key is required in an element of a list. */
+    /** Returns true if this key is required in an element of a list. */
     public boolean isRequired() {
         return required;
     }
@@ -131,7 +131,7 @@ public final class ConfigKey<T> {
         return trafficServerName;
     }
 
-    /** Whether a text, written as in a file, is the default value. */
+    /** Returns true if a text, written as in a file, is the default value. */
     public boolean isDefault(String text) {
         try {
             return defaultValue != null && defaultValue.equals(read(text));

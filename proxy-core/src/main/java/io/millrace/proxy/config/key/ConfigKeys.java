@@ -35,8 +35,8 @@ public final class ConfigKeys {
                     "listen[].tls.certificate", ValueType.PATH)
             .rolling()
             .atsName("ssl_cert_name")
-            .description(
-                    "PEM file with the certificate chain, the server's own first; without it tls.certificates are used.");
+            .description("PEM file with the certificate chain, the server's own first; by default, tls.certificates are"
+                    + " used.");
     public static final ConfigKey<Path> LISTEN_KEY = ConfigKey.builder("listen[].tls.key", ValueType.PATH)
             .rolling()
             .atsName("ssl_key_name")
@@ -372,15 +372,15 @@ public final class ConfigKeys {
     public static final ConfigKey<Path> LOG_ACCESS_PATH = ConfigKey.builder("log.access.path", ValueType.PATH)
             .rolling()
             .atsName("proxy.config.log.logfile_dir")
-            .description("Access log file; without it access.log in the log directory.");
+            .description("Access log file; by default, access.log in the log directory.");
     public static final ConfigKey<AccessLogFormat> LOG_ACCESS_FORMAT = ConfigKey.builder(
                     "log.access.format", ValueType.LOG_FORMAT)
             .defaultsTo(AccessLogFormat.SQUID)
             .rolling()
             .atsName("logging.yaml format")
             .description(
-                    "Line format: Squid's native one, the common or combined one of web servers, JSON, or a template of "
-                            + "%<code> fields; docs/reference/logs.md lists the codes.");
+                    "Line format: Squid's native one, the common or combined one of web servers, JSON, or a template"
+                            + " of %<code> fields; docs/reference/logs.md lists the codes.");
     public static final ConfigKey<Long> LOG_ACCESS_ROTATE_SIZE = ConfigKey.builder(
                     "log.access.rotate_size", ValueType.SIZE)
             .within(0L, TIB)
@@ -407,7 +407,7 @@ public final class ConfigKeys {
     // admin
     public static final ConfigKey<Path> ADMIN_SOCKET = ConfigKey.builder("admin.socket", ValueType.PATH)
             .relaunch()
-            .description("Unix socket of the admin API; without it admin.sock in the run directory.");
+            .description("Unix socket of the admin API; by default, admin.sock in the run directory.");
     public static final ConfigKey<ListenAddress> ADMIN_LISTEN = ConfigKey.builder("admin.listen", ValueType.ADDRESS)
             .relaunch()
             .description("TCP address of the admin API besides the socket; needs token_file.");
@@ -529,7 +529,7 @@ public final class ConfigKeys {
     // worker
     public static final ConfigKey<Path> WORKER_JAVA_HOME = ConfigKey.builder("worker.java_home", ValueType.PATH)
             .rolling()
-            .description("JDK that runs the worker; without it the launcher's own.");
+            .description("JDK that runs the worker; by default, the launcher's JDK.");
     public static final ConfigKey<Integer> WORKER_EVENT_LOOPS = ConfigKey.builder(
                     "worker.event_loops", ValueType.INTEGER)
             .within(0, 1024)
@@ -576,7 +576,7 @@ public final class ConfigKeys {
             .orZero()
             .defaultsTo(Duration.ofSeconds(20))
             .description("Longest time that a new worker warms up, by requests to itself, before it replaces a serving"
-                    + " worker. 0 turns the warm-up off. After a crash a worker accepts at once.");
+                    + " worker. 0 turns the warm-up off. After a crash the new worker serves without a warm-up.");
 
     private ConfigKeys() {}
 

@@ -29,7 +29,7 @@ public final class ConfigValues {
         return new Builder();
     }
 
-    /** Whether the key was set, even if to its default. */
+    /** Returns true if the key was set, even if to its default. */
     public boolean isSet(ConfigKey<?> key) {
         return values.containsKey(key);
     }

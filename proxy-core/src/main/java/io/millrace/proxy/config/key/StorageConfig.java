@@ -32,7 +32,7 @@ public record StorageConfig(
                 element.get(ConfigKeys.STORAGE_FORMAT));
     }
 
-    /** Whether the path is a block device or a file. A missing path below /dev counts as a device. */
+    /** Returns true if the path is a block device or a file. A missing path below /dev counts as a device. */
     public boolean isDeviceOrFile() {
         return indexPath != null || isDeviceOrFile(path);
     }
@@ -41,7 +41,7 @@ public record StorageConfig(
         return Files.exists(path) ? !Files.isDirectory(path) : isBelowDevices(path);
     }
 
-    /** Whether the path is a block device, which needs no size. */
+    /** Returns true if the path is a block device, which needs no size. */
     public static boolean isDevice(Path path) {
         return Files.exists(path) ? !Files.isDirectory(path) && !Files.isRegularFile(path) : isBelowDevices(path);
     }

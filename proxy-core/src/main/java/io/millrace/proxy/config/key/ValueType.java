@@ -348,7 +348,7 @@ public final class ValueType<T> {
         return unit;
     }
 
-    /** Whether a word may be replaced by its number, counted from 0. */
+    /** Returns true if a word may be replaced by its number, counted from 0. */
     public boolean isNumbered() {
         return numbered;
     }
@@ -532,7 +532,7 @@ public final class ValueType<T> {
         return codes;
     }
 
-    /** Whether the text is an empty list in the form of {@link #formatNames}. */
+    /** Returns true if the text is an empty list in the form of {@link #formatNames}. */
     private static boolean isEmptyList(String text) {
         return text.isEmpty() || text.equals("[]");
     }
@@ -541,12 +541,12 @@ public final class ValueType<T> {
         return names.isEmpty() ? "[]" : String.join(", ", names);
     }
 
-    /** Whether a list of words may be empty. */
+    /** Returns true if a list of words may be empty. */
     public boolean mayBeEmpty() {
         return isWords() && this != NAMES && this != REFERERS && this != ADDRESSES;
     }
 
-    /** Whether a value is a list of words, written as a list or separated by commas. */
+    /** Returns true if a value is a list of words, written as a list or separated by commas. */
     public boolean isWords() {
         return (valueClass == namesClass() && this != LIST) || this == ADDRESSES;
     }

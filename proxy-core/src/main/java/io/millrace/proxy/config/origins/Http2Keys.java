@@ -70,14 +70,14 @@ public final class Http2Keys {
             .defaultsTo(100)
             .atsName("proxy.config.http2.max_concurrent_streams_out")
             .description(
-                    "Requests of one HTTP/2 connection to an origin at the same time, where the origin allows as many;"
-                            + " more need another connection.");
+                    "Concurrent requests of one HTTP/2 connection to an origin, if the origin allows as many; further"
+                            + " requests use another connection.");
     public static final ConfigKey<Long> ORIGIN_STREAM_WINDOW = ConfigKey.builder(
                     "origin.http2_stream_window", ValueType.SIZE)
             .within(16L * 1024, 16L * 1024 * 1024)
             .defaultsTo(256L * 1024)
             .atsName("proxy.config.http2.initial_window_size_out")
-            .description("Content of one HTTP/2 response that an origin may send before this proxy takes any of it.");
+            .description("Content of one HTTP/2 response that an origin may send before this proxy reads any of it.");
 
     private Http2Keys() {}
 }

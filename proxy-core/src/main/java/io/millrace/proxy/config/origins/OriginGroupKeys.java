@@ -154,7 +154,7 @@ public final class OriginGroupKeys {
                     "origins[].markdown.retry_time_max", ValueType.DURATION)
             .within(Duration.ofMillis(100), DAY)
             .defaultsTo(Duration.ofMinutes(5))
-            .description("The longest that retry_time becomes.");
+            .description("Upper bound of retry_time, which doubles with each failed trial.");
     public static final ConfigKey<List<String>> MARKDOWN_CODES = ConfigKey.builder(
                     "origins[].markdown.codes", ValueType.STATUSES)
             .defaultsTo(List.of("503"))

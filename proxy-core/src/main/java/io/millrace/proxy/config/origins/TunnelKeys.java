@@ -26,7 +26,7 @@ public final class TunnelKeys {
             .orZero()
             .defaultsTo(Duration.ofDays(1))
             .atsName("proxy.config.websocket.active_timeout")
-            .description("How long a tunnel may live in all; 0 sets no limit.");
+            .description("Longest duration of a tunnel; 0 sets no limit.");
 
     public static final ConfigKey<Integer> ORIGIN_MAX = ConfigKey.builder("origin.tunnels_max", ValueType.INTEGER)
             .within(1, 1_000_000)

@@ -21,7 +21,7 @@ public record ConfigProblem(
         String path,
         String message,
         @Nullable String suggestion) {
-    /** Whether a problem prevents the use of the configuration. */
+    /** The effect of a problem on the use of the configuration. */
     public enum Severity {
         /** The configuration is not used. */
         ERROR,

@@ -92,7 +92,7 @@ public final class ConfigProblems {
         return Suggestions.closest(typed, candidates);
     }
 
-    /** Whether another problem would be shown, so that a search for a suggestion is useful. */
+    /** Returns true if another problem would be shown, so that a search for a suggestion is useful. */
     public boolean hasRoom() {
         return problems.size() < PROBLEMS_MAX;
     }
@@ -162,7 +162,7 @@ public final class ConfigProblems {
         broken.add(path);
     }
 
-    /** Whether the value at {@code path} is only a default, because the operator's value has an error. */
+    /** Returns true if the value at {@code path} is only a default, because the operator's value has an error. */
     public boolean isBroken(String path) {
         if (broken.contains("")) {
             return true;
@@ -175,7 +175,7 @@ public final class ConfigProblems {
         return false;
     }
 
-    /** Whether a key below {@code path} could not be read. */
+    /** Returns true if a key below {@code path} could not be read. */
     public boolean isAnyBrokenBelow(String path) {
         return isAnyBrokenFrom(path + ".") || isAnyBrokenFrom(path + "[");
     }

@@ -35,8 +35,8 @@ public final class RemapKeys {
     public static final ConfigKey<RuleUrl> MAP_WITH_REFERER = ConfigKey.builder(
                     "remap[].map_with_referer", ValueType.RULE_FROM)
             .atsName("map_with_referer, proxy.config.http.referer_filter")
-            .description(
-                    "As map, for requests whose Referer is one of referers; others are redirected to referer_redirect.");
+            .description("As map, for requests whose Referer is one of referers; others are redirected to"
+                    + " referer_redirect.");
     public static final ConfigKey<RuleUrl> REVERSE_MAP = ConfigKey.builder("remap[].reverse_map", ValueType.RULE_FROM)
             .atsName("reverse_map")
             .description(
@@ -63,13 +63,13 @@ public final class RemapKeys {
     public static final ConfigKey<RuleUrl> TO = ConfigKey.builder("remap[].to", ValueType.RULE_TO)
             .required()
             .description(
-                    "URL that replaces what the rule matched: the origin's, for reverse_map the client's; the rest of the"
-                            + " path and the query are appended.");
+                    "URL that replaces what the rule matched: the origin's, for reverse_map the client's; the rest of"
+                            + " the path and the query are appended.");
     public static final ConfigKey<Integer> STATUS = ConfigKey.builder("remap[].status", ValueType.INTEGER)
             .within(301, 308)
             .description(
-                    "Status of a redirection: 301 or 308 for redirect, 307 or 302 for redirect_temporary; 307 and 308 keep "
-                            + "the client's method.");
+                    "Status of a redirection: 301 or 308 for redirect, 307 or 302 for redirect_temporary; 307 and 308"
+                            + " keep the client's method.");
 
     public static final ConfigKey<List<String>> REFERERS = ConfigKey.builder("remap[].referers", ValueType.REFERERS)
             .atsName("map_with_referer")

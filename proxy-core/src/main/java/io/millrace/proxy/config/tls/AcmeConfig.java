@@ -88,7 +88,8 @@ public record AcmeConfig(
     private static final String LETS_ENCRYPT = "https://acme-v02.api.letsencrypt.org/directory";
 
     /**
-     * Whether an issuer can issue a certificate for a name: a DNS name with at least two labels, and not an IP address.
+     * Returns true if an issuer can issue a certificate for a name: a DNS name with at least two labels, and not an IP
+     * address.
      */
     public static boolean isIssuable(String name) {
         return name.length() <= NAME_LENGTH_MAX && NAME.matcher(name).matches();

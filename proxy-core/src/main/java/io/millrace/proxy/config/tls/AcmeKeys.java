@@ -20,7 +20,7 @@ public final class AcmeKeys {
                     "Whether you accept the terms of service of every issuer; without this no certificate is issued.");
     public static final ConfigKey<List<ConfigValues>> ISSUERS = ConfigKey.builder("tls.acme.issuers", ValueType.LIST)
             .description(
-                    "Issuers in order of preference; the next one is used where one fails. Without it Let's Encrypt.");
+                    "Issuers in order of preference; if one fails, the next one is used. By default, Let's Encrypt.");
     public static final ConfigKey<String> DIRECTORY = ConfigKey.builder(
                     "tls.acme.issuers[].directory", ValueType.STRING)
             .required()
@@ -36,7 +36,7 @@ public final class AcmeKeys {
     public static final ConfigKey<Path> CA_FILE = ConfigKey.builder("tls.acme.ca_file", ValueType.PATH)
             .description(
                     "PEM file with CA certificates for the verification of issuers and ask URLs, for private issuers."
-                            + " The default is those of the Java runtime.");
+                            + " By default, the CA certificates of the Java runtime.");
     public static final ConfigKey<AcmeConfig.Challenge> CHALLENGE = ConfigKey.builder(
                     "tls.acme.challenge", ValueType.word(AcmeConfig.Challenge.class, false))
             .defaultsTo(AcmeConfig.Challenge.HTTP_01)
@@ -65,7 +65,7 @@ public final class AcmeKeys {
             .defaultsTo(5)
             .description("Maximum number of orders for one name within an hour, including failed ones.");
     public static final ConfigKey<Path> STORAGE = ConfigKey.builder("tls.acme.storage", ValueType.PATH)
-            .description("Directory for accounts, keys and certificates; without it acme in the state directory.");
+            .description("Directory for accounts, keys and certificates; by default, acme in the state directory.");
     public static final ConfigKey<String> ASK = ConfigKey.builder("tls.acme.on_demand.ask", ValueType.STRING)
             .description(
                     "URL that decides about a certificate for an unknown name: it gets a request with ?domain=NAME,"

@@ -55,13 +55,13 @@ public record OriginTlsConfig(
             @Nullable Path certificate,
             @Nullable Path key,
             TlsVersion minVersion) {
-        /** Whether the context is built from files, which may change. */
+        /** Returns true if the context is built from files, which may change. */
         public boolean hasFiles() {
             return caFile != null || certificate != null;
         }
     }
 
-    /** Whether the name in the handshake is the value of the Host field. */
+    /** Returns true if the name in the handshake is the value of the Host field. */
     public boolean asksForHostField() {
         return name == null && sni == Sni.HOST;
     }

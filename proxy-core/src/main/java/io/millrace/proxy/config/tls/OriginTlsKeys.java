@@ -64,7 +64,7 @@ public final class OriginTlsKeys {
                     .defaultsTo(TlsVersion.TLS_1_2)
                     .perRule()
                     .atsName("proxy.config.ssl.client.version.min")
-                    .description("Oldest version of TLS that is spoken with origins."));
+                    .description("Oldest version of TLS for connections to origins."));
 
     public static final Section GROUP = new Section(
             ConfigKey.builder("origins[].tls.verify", ValueType.word(OriginTlsConfig.Verify.class, false))

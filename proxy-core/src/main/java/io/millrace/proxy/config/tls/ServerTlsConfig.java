@@ -42,7 +42,7 @@ public record ServerTlsConfig(
             null,
             true);
 
-    /** Whether clients present certificates. */
+    /** The policy for client certificates. */
     public enum ClientCertificates {
         /** No certificate is requested. */
         OFF,
@@ -76,8 +76,8 @@ public record ServerTlsConfig(
     }
 
     /**
-     * Whether a client admitted with these settings may send requests for a name with {@code other} settings. True only
-     * if {@code other} requires no client certificate check that these settings do not include.
+     * Returns true if a client admitted with these settings may send requests for a name with {@code other} settings.
+     * True only if {@code other} requires no client certificate check that these settings do not include.
      */
     public boolean admitsTo(ServerTlsConfig other) {
         if (other.clientCertificates == ClientCertificates.OFF) {

@@ -48,25 +48,25 @@ public final class ServerTlsKeys {
                     .defaultsTo(TlsVersion.TLS_1_2)
                     .rolling()
                     .atsName("proxy.config.ssl.server.version.min")
-                    .description("Oldest version of TLS that is spoken with clients."),
+                    .description("Oldest version of TLS for connections of clients."),
             ConfigKey.builder("tls.max_version", ValueType.TLS_VERSION)
                     .within(TlsVersion.TLS_1_2, TlsVersion.TLS_1_3)
                     .defaultsTo(TlsVersion.TLS_1_3)
                     .rolling()
                     .atsName("proxy.config.ssl.server.version.max")
-                    .description("Newest version of TLS that is spoken with clients."),
+                    .description("Newest version of TLS for connections of clients."),
             ConfigKey.builder("tls.ciphers", ValueType.NAMES)
                     .rolling()
                     .atsName("proxy.config.ssl.server.cipher_suite")
                     .description("Cipher suites of TLS 1.2 in order of preference, such as"
-                            + " TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256; without it those of BoringSSL. Those of TLS 1.3"
-                            + " are always the same."),
+                            + " TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256; by default, the suites of BoringSSL. The"
+                            + " suites of TLS 1.3 are fixed."),
             ConfigKey.builder("tls.groups", ValueType.NAMES)
                     .rolling()
                     .atsName("proxy.config.ssl.server.groups_list")
                     .description(
-                            "Key exchange groups in order of preference; without it X25519MLKEM768, x25519, P-256, P-384"
-                                    + " and P-521."),
+                            "Key exchange groups in order of preference; by default, X25519MLKEM768, x25519, P-256,"
+                                    + " P-384 and P-521."),
             ConfigKey.builder("tls.client_certificates", ValueType.word(ClientCertificates.class, false))
                     .defaultsTo(ClientCertificates.OFF)
                     .rolling()
@@ -95,7 +95,7 @@ public final class ServerTlsKeys {
                     .defaultsTo(false)
                     .rolling()
                     .atsName("proxy.config.ssl.hsts_include_subdomains")
-                    .description("Whether hsts holds for every subdomain too."),
+                    .description("Whether the policy also applies to all subdomains."),
             ConfigKey.builder("tls.hsts.preload", ValueType.BOOLEAN)
                     .defaultsTo(false)
                     .rolling()

@@ -43,12 +43,12 @@ public final class AddressRange {
         return new AddressRange(address, bits);
     }
 
-    /** Whether the range contains the address; an IPv4-mapped IPv6 address counts as IPv4. */
+    /** Returns true if the range contains the address; an IPv4-mapped IPv6 address counts as IPv4. */
     public boolean contains(InetAddress address) {
         return contains(address.getAddress());
     }
 
-    /** Whether the range contains the address with these bytes, in network order. */
+    /** Returns true if the range contains the address with these bytes, in network order. */
     public boolean contains(byte[] other) {
         if (other.length != prefix.length) {
             return false;

@@ -67,7 +67,7 @@ public final class AddressSet {
                 : parse(ranges.stream().map(AddressRange::toString).toArray(String[]::new));
     }
 
-    /** Whether the set contains the address. Null is in no set. */
+    /** Returns true if the set contains the address. Null is in no set. */
     public boolean contains(@Nullable IpAddress address) {
         if (address == null) {
             return false;
@@ -99,12 +99,12 @@ public final class AddressSet {
         return ranges.equals(List.of("0.0.0.0/0", "::/0")) ? ALL : new AddressSet(List.copyOf(ranges), v4, v6);
     }
 
-    /** Whether this set contains every address of {@code other}. */
+    /** Returns true if this set contains every address of {@code other}. */
     public boolean covers(AddressSet other) {
         return v4.covers(other.v4) && v6.covers(other.v6);
     }
 
-    /** Whether the set is empty. */
+    /** Returns true if the set is empty. */
     public boolean isEmpty() {
         return v4.isEmpty() && v6.isEmpty();
     }

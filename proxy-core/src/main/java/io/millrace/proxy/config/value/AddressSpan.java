@@ -71,7 +71,7 @@ record AddressSpan(boolean v4, long fromHigh, long fromLow, long toHigh, long to
         return List.of(new AddressSpan(false, from.high(), from.low(), to.high(), to.low()));
     }
 
-    /** Whether an address is greater than another one. */
+    /** Returns true if an address is greater than another one. */
     static boolean isAfter(long high, long low, long otherHigh, long otherLow) {
         int order = Long.compareUnsigned(high, otherHigh);
         return order != 0 ? order > 0 : Long.compareUnsigned(low, otherLow) > 0;

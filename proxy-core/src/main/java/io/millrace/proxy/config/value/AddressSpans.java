@@ -151,7 +151,7 @@ final class AddressSpans {
         return NetUtil.bytesToIpAddress(bytes);
     }
 
-    /** Whether these spans contain an address, given as two halves of 64 bits. */
+    /** Returns true if these spans contain an address, given as two halves of 64 bits. */
     boolean contains(long high, long low) {
         int span = lastFrom(high, low);
         return span >= 0 && !AddressSpan.isAfter(high, low, toHigh[span], toLow[span]);
@@ -172,7 +172,7 @@ final class AddressSpans {
         return most;
     }
 
-    /** Whether each span of {@code other} is contained in one of these spans. */
+    /** Returns true if each span of {@code other} is contained in one of these spans. */
     boolean covers(AddressSpans other) {
         for (int i = 0; i < other.fromLow.length; i++) {
             int span = lastFrom(other.fromHigh[i], other.fromLow[i]);

@@ -36,7 +36,7 @@ public record DayTime(int fromMinute, int toMinute) {
         return minute > 59 || hour * 60 + minute > DAY ? -1 : hour * 60 + minute;
     }
 
-    /** Whether the range contains the minute of the day, 0 to 1439. */
+    /** Returns true if the range contains the minute of the day, 0 to 1439. */
     public boolean contains(int minuteOfDay) {
         return fromMinute < toMinute
                 ? minuteOfDay >= fromMinute && minuteOfDay < toMinute

@@ -37,7 +37,7 @@ public final class HostTemplate {
         }
     }
 
-    /** Whether one of {@code $0} to {@code $9} begins at an index. */
+    /** Returns true if one of {@code $0} to {@code $9} begins at an index. */
     public static boolean isSubstitution(String text, int i) {
         return text.charAt(i) == '$' && i + 1 < text.length() && isDigit(text.charAt(i + 1));
     }
@@ -103,7 +103,7 @@ public final class HostTemplate {
         return expand(query, match);
     }
 
-    /** Whether a character occurs in host names and addresses. */
+    /** Returns true if a character occurs in host names and addresses. */
     private static boolean isOfHost(int c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || "-._~:[]".indexOf(c) >= 0;
     }

@@ -74,7 +74,9 @@ public record RefererConfig(List<String> expressions, String redirect) {
         return text;
     }
 
-    /** Whether a code begins at an index. {@code %f} followed by a hexadecimal digit is an encoding, not a code. */
+    /**
+     * Returns true if a code begins at an index. {@code %f} followed by a hexadecimal digit is an encoding, not a code.
+     */
     public static boolean isCode(String text, int i) {
         return text.charAt(i) == '%'
                 && i + 1 < text.length()

@@ -66,17 +66,17 @@ public enum RemapVerb {
         return group;
     }
 
-    /** Whether the host is a regular expression. */
+    /** Returns true if the host is a regular expression. */
     public boolean isRegex() {
         return regex;
     }
 
-    /** Whether matching requests are sent to an origin. */
+    /** Returns true if matching requests are sent to an origin. */
     public boolean isForward() {
         return group == Group.FORWARD || group == Group.RECEIVED_PORT;
     }
 
-    /** Whether matching requests are redirected. */
+    /** Returns true if matching requests are redirected. */
     public boolean isRedirect() {
         return group == Group.REDIRECT || group == Group.REGEX_REDIRECT;
     }

@@ -35,12 +35,12 @@ public record RuleUrl(
         return port >= 0 ? port : isSecure() ? 443 : 80;
     }
 
-    /** Whether the scheme uses TLS. */
+    /** Returns true if the scheme uses TLS. */
     public boolean isSecure() {
         return "https".equals(scheme) || "wss".equals(scheme);
     }
 
-    /** Whether the rule matches WebSocket requests, and only these (RFC 6455 s3). */
+    /** Returns true if the rule matches WebSocket requests, and only these (RFC 6455 s3). */
     public boolean isWebSocket() {
         return "ws".equals(scheme) || "wss".equals(scheme);
     }
@@ -76,7 +76,7 @@ public record RuleUrl(
         return scheme + "://" + host + (port < 0 ? "" : ":" + port);
     }
 
-    /** Whether the host is an IP address, for which no certificate is issued. */
+    /** Returns true if the host is an IP address, for which no certificate is issued. */
     public boolean isAddress() {
         return host != null && (host.startsWith("[") || NetUtil.isValidIpV4Address(host));
     }

@@ -45,8 +45,8 @@ public final class ConfigLoader {
     private final ConfigValues.Builder values = ConfigValues.builder();
     private @Nullable ConfigDocument document;
     /**
-     * Whether to check file permissions: true for a newly read document, false when a worker reads the launcher's
-     * document again. A worker must start even if a file that only the launcher reads is missing.
+     * True if file permissions are checked. They are not when a worker reads the launcher's document again: the worker
+     * must start even if a file that only the launcher reads is missing.
      */
     private boolean checksFiles = true;
 

@@ -22,7 +22,7 @@ public record ConfigResult(
         Map<String, SettingPlace> places,
         @Nullable ConfigDocument document) {
 
-    /** Whether the configuration can be used. */
+    /** Returns true if the configuration can be used. */
     public boolean isOk() {
         return config != null;
     }

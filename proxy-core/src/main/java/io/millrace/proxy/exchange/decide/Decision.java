@@ -300,7 +300,7 @@ public final class Decision {
         return this;
     }
 
-    /** Whether the object is served stale for longer than usual because of overload. */
+    /** Returns true if the object is served stale for longer than usual because of overload. */
     public boolean isUnderLoad() {
         return underLoad;
     }
@@ -311,14 +311,14 @@ public final class Decision {
     }
 
     /**
-     * Whether the object was read from disk for this request. If so, the request is no RAM hit, even if the object is
-     * in RAM now.
+     * Returns true if the object was read from disk for this request. If so, the request is no RAM hit, even if the
+     * object is in RAM now.
      */
     public boolean isReadFromDisk() {
         return readFromDisk;
     }
 
-    /** Whether the served object must be validated in the background (RFC 5861 s3). */
+    /** Returns true if the served object must be validated in the background (RFC 5861 s3). */
     public boolean isValidatingAside() {
         return validatingAside;
     }

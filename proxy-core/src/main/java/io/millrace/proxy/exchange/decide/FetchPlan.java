@@ -167,7 +167,7 @@ public final class FetchPlan {
         return contentLength;
     }
 
-    /** Whether the request is sent to the origin unchanged. */
+    /** Returns true if the request is sent to the origin unchanged. */
     public boolean isPass() {
         return !mayStore;
     }
@@ -203,8 +203,8 @@ public final class FetchPlan {
     }
 
     /**
-     * Whether the response is to POST and may be stored for later GETs if its fields permit it (RFC 9110 s9.3.3).
-     * Excluded are URLs that differ from their cache key's URL, since a POST is sent unchanged.
+     * Returns true if the response is to POST and may be stored for later GETs if its fields permit it (RFC 9110
+     * s9.3.3). Excluded are URLs that differ from their cache key's URL, since a POST is sent unchanged.
      */
     public boolean isPost() {
         return request.method() == Method.POST

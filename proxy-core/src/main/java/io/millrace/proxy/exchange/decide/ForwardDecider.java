@@ -59,8 +59,8 @@ public final class ForwardDecider {
     }
 
     /**
-     * Whether a request is for the forward proxy: no rule maps it, and its target is in absolute-form
-     * (RFC 9112 s3.2.2).
+     * Returns true if a request is for the forward proxy: no rule maps it, and its target is in absolute-form (RFC 9112
+     * s3.2.2).
      */
     static boolean isForwardRequest(RequestHead request, RemapResult found, ForwardAccess forward) {
         return found == NotMapped.NO_RULE
@@ -69,8 +69,8 @@ public final class ForwardDecider {
     }
 
     /**
-     * Whether the host is an IP address that is denied as a destination. Checked here only for requests to a parent
-     * proxy, which resolves names itself. Otherwise each address is checked when this proxy connects to it.
+     * Returns true if the host is an IP address that is denied as a destination. Checked here only for requests to a
+     * parent proxy, which resolves names itself. Otherwise each address is checked when this proxy connects to it.
      */
     static boolean isAddressDenied(TargetUri url, ForwardSettings forward) {
         if (forward.origins() == null) {

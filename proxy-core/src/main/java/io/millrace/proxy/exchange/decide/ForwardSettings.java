@@ -33,17 +33,17 @@ public final class ForwardSettings implements AddressCheck {
     public static ForwardSettings of(
             ProxyConfig config, ProxyConfig built, @Nullable ForwardSettings before, OwnAddresses own, long nowMillis) {
         ForwardProxyConfig now = config.forwardProxy();
-        long since = before == null ? nowMillis : before.leadsWhere(now) ? before.sinceMillis : nowMillis + 1;
+        long since = before == null ? nowMillis : before.hasSameRoute(now) ? before.sinceMillis : nowMillis + 1;
         return new ForwardSettings(now, ForwardAccess.of(config, built, own), since);
     }
 
-    private boolean leadsWhere(ForwardProxyConfig other) {
+    private boolean hasSameRoute(ForwardProxyConfig other) {
         return config.denied().equals(other.denied())
                 && config.allowed().equals(other.allowed())
                 && Objects.equals(config.origins(), other.origins());
     }
 
-    /** Whether a request at that time was subject to the destinations in force now. */
+    /** Returns true if a request at that time was subject to the destinations in force now. */
     boolean holdsSince(long millis) {
         return millis >= sinceMillis;
     }

@@ -53,15 +53,15 @@ public record RangeRequest(String range, @Nullable String ifRange) {
         return new RangeRequest("bytes=" + start + "-" + (roundedUp(last) - 1), ifRange);
     }
 
-    /** Whether the range is a suffix range: its first position depends on the assumed content length. */
+    /** Returns true if the range is a suffix range: its first position depends on the assumed content length. */
     private static boolean isSuffixRange(RequestHead request, long first) {
         return RangeSelection.of(request.fields(), ENDLESS - 1) instanceof RangeSelection.Single single
                 && single.range().first() != first;
     }
 
     /**
-     * Whether a 206 to the request of {@link #forMiss} contains the first byte of the client's range. An origin may
-     * send less than the requested range (RFC 9110 s15.3.7), which is larger than the client's.
+     * Returns true if a 206 to the request of {@link #forMiss} contains the first byte of the client's range. An origin
+     * may send less than the requested range (RFC 9110 s15.3.7), which is larger than the client's.
      */
     public static boolean coversFirstByte(RequestHead request, FieldSection answer) {
         ContentRange range = ContentRange.of(answer);
@@ -73,7 +73,7 @@ public record RangeRequest(String range, @Nullable String ifRange) {
         return fromTheEnd || (range.first() <= first && first < range.end());
     }
 
-    /** Whether the Range field of a request has several ranges. */
+    /** Returns true if the Range field of a request has several ranges. */
     public static boolean isMultiRange(RequestHead request) {
         return request.fields().contains(FieldName.RANGE)
                 && RangeSelection.of(request.fields(), ENDLESS) instanceof RangeSelection.Multi;

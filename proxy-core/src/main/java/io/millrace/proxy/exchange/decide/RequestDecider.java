@@ -171,7 +171,7 @@ public final class RequestDecider {
                 : lookUp(decision, contentLength, nowMillis);
     }
 
-    /** Whether the request may be the validation request of an ACME CA (RFC 8555 section 8.3). */
+    /** Returns true if the request may be the validation request of an ACME CA (RFC 8555 section 8.3). */
     private static boolean isChallenge(RequestHead request, long contentLength) {
         return request.target().pathStartsWith(CHALLENGE_PATH)
                 && contentLength == 0
@@ -201,9 +201,9 @@ public final class RequestDecider {
     }
 
     /**
-     * Whether a rule maps an https URL that was received without TLS (RFC 9110 s7.4). The response would count as
-     * authentic for https and be stored for clients with TLS. Forward-proxy requests are exempt: they are sent to the
-     * URL's own host over TLS, under keys of their own.
+     * Returns true if a rule maps an https URL that was received without TLS (RFC 9110 s7.4). The response would count
+     * as authentic for https and be stored for clients with TLS. Forward-proxy requests are exempt: they are sent to
+     * the URL's own host over TLS, under keys of their own.
      */
     private static boolean isMisdirected(
             RemapResult found, RequestHead request, ClientConnection client, AccessRules access) {
@@ -219,8 +219,8 @@ public final class RequestDecider {
     }
 
     /**
-     * Whether the client offers another protocol (RFC 9110 s7.8) by a GET without content, like WebSocket. Other offers
-     * are ignored, as the RFC permits.
+     * Returns true if the client offers another protocol (RFC 9110 s7.8) by a GET without content, like WebSocket.
+     * Other offers are ignored, as the RFC permits.
      */
     private static boolean isUpgrading(RequestHead request, long contentLength) {
         return request.method() == Method.GET
@@ -263,7 +263,7 @@ public final class RequestDecider {
         throw new IllegalStateException(request.methodName() + " is allowed");
     }
 
-    /** Whether Max-Forwards of OPTIONS or TRACE is 0 (RFC 9110 s7.6.2). */
+    /** Returns true if Max-Forwards of OPTIONS or TRACE is 0 (RFC 9110 s7.6.2). */
     private static boolean isFinalRecipient(RequestHead request) {
         if (request.method() != Method.OPTIONS && request.method() != Method.TRACE) {
             return false;
@@ -384,8 +384,8 @@ public final class RequestDecider {
     }
 
     /**
-     * Whether the stored response is not from a destination that is denied by now. Its origin address is not stored, so
-     * responses from before the last change of the destinations are validated; the check then happens at the
+     * Returns true if the stored response is not from a destination that is denied by now. Its origin address is not
+     * stored, so responses from before the last change of the destinations are validated; the check then happens at the
      * connection.
      */
     private boolean mayStillBeServed(Decision decision, StoredHead head) {

@@ -24,13 +24,13 @@ public final class StaleCopy {
         object = stale;
     }
 
-    /** Whether all bytes that a request wants are stored. */
+    /** Returns true if all bytes that a request wants are stored. */
     public boolean isPresentFor(RequestHead request) {
         StoredObject<StoredHead> copy = object;
         return copy != null && StoredParts.of(request, copy) == StoredParts.PRESENT;
     }
 
-    /** Whether the response may be served stale, because of its age or since a soft purge. */
+    /** Returns true if the response may be served stale, because of its age or since a soft purge. */
     public boolean mayAnswer(
             RequestHead request,
             long nowMillis,
@@ -48,7 +48,7 @@ public final class StaleCopy {
                         instanceof StaleServing.Allowed;
     }
 
-    /** Whether a hard purge has outdated the response since it was found. */
+    /** Returns true if a hard purge has outdated the response since it was found. */
     public boolean isGone(Invalidations invalidations, TargetUri keyUrl) {
         StoredObject<StoredHead> copy = object;
         Outdated outdated = copy == null ? null : invalidations.of(keyUrl, copy.head());

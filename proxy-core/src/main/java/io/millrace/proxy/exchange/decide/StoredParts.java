@@ -12,8 +12,8 @@ import io.millrace.proxy.serve.Selection;
 import io.millrace.store.StoredObject;
 
 /**
- * Whether the bytes that a request wants of a stored response are stored. A response is stored whole, in blocks of
- * which some may be missing, or as a single part, whose head has status 206.
+ * The availability of the requested bytes of a stored response. A response is stored whole, in blocks of which some may
+ * be missing, or as a single part, whose head has status 206.
  */
 public enum StoredParts {
     /** All wanted bytes are stored, or the request wants none. */
@@ -42,12 +42,12 @@ public enum StoredParts {
         };
     }
 
-    /** Whether an incomplete object can be served while its missing blocks are fetched. */
+    /** Returns true if an incomplete object can be served while its missing blocks are fetched. */
     static boolean isReadable(StoredObject<StoredHead> object) {
         return object.length() >= 0 && StrongValidator.isPresent(object.head());
     }
 
-    /** Whether a stored head belongs to a single part. */
+    /** Returns true if a stored head belongs to a single part. */
     public static boolean isPart(StoredHead head) {
         return head.status() == 206;
     }

@@ -23,7 +23,7 @@ public final class BackgroundFill {
     }
 
     /**
-     * Whether enough bytes have arrived to fetch the rest. A body of unknown length is always worthwhile.
+     * Returns true if enough bytes have arrived to fetch the rest. A body of unknown length is always worthwhile.
      *
      * @param length bytes of the body, -1 when unknown
      */

@@ -51,7 +51,8 @@ public final class LazyStoredHead {
     StoredHead head() {
         StoredHead known = head;
         if (known == null) {
-            known = Objects.requireNonNull(building, "one or the other").get();
+            known = Objects.requireNonNull(building, "exactly one of both must be set")
+                    .get();
             head = known;
         }
         return known;

@@ -213,7 +213,7 @@ public final class OriginRequests {
                 || (otherUrl && AccessRules.tellsOfAnotherUrl(from, line, otherHost));
     }
 
-    /** Whether the client sent a selecting request field (Vary) that the request to the origin omitted. */
+    /** Returns true if the client sent a selecting request field (Vary) that the request to the origin omitted. */
     public static boolean isAnySelectorWithheld(FetchPlan plan, Variance variance) {
         FieldSection from = plan.request().fields();
         AccessRules access = plan.forwardingRules();

@@ -72,7 +72,7 @@ public enum ExchangeOutcome {
         this.text = text;
     }
 
-    /** Whether the outcome is a success. */
+    /** Returns the group of the outcome: success or failure. */
     public Group group() {
         return group;
     }

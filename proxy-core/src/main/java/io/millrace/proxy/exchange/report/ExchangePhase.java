@@ -60,7 +60,7 @@ public enum ExchangePhase {
         return TRANSITIONS.getOrDefault(this, Set.of());
     }
 
-    /** Whether the exchange has ended. */
+    /** Returns true if the exchange has ended. */
     public boolean isTerminal() {
         return this == DONE || this == ABORTED;
     }

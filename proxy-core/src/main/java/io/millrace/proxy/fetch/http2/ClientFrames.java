@@ -51,11 +51,11 @@ final class ClientFrames implements FrameReader.Receiver {
     @Override
     public void onData(int streamId, int length, boolean endStream) throws Http2Exception {
         if (connection.isIdle(streamId)) {
-            throw protocol("DATA on a stream that has not begun");
+            throw protocol("DATA on an idle stream");
         }
         if (length > receiveWindow) {
             throw Http2Exception.connection(
-                    ErrorCode.FLOW_CONTROL_ERROR, Http2Fault.FLOW_CONTROL, "more content than the connection's window");
+                    ErrorCode.FLOW_CONTROL_ERROR, Http2Fault.FLOW_CONTROL, "DATA exceeds the connection's window");
         }
         if (length == 0 && !endStream) {
             controlFrame();
@@ -95,7 +95,7 @@ final class ClientFrames implements FrameReader.Receiver {
     public void onHeaders(int streamId, byte[] block, int length, boolean endStream, @Nullable Http2Exception error)
             throws Http2Exception {
         if (connection.isIdle(streamId)) {
-            throw protocol("HEADERS on a stream that has not begun");
+            throw protocol("HEADERS on an idle stream");
         }
         onProgress();
         Http2ClientStream stream = connection.stream(streamId);
@@ -119,7 +119,7 @@ final class ClientFrames implements FrameReader.Receiver {
             FieldSection section = fields.section();
             stream.responseEnded(section.size() == 0 ? null : section);
         } else {
-            throw stream(streamId, "trailers that do not end their stream");
+            throw stream(streamId, "trailers without END_STREAM");
         }
     }
 
@@ -132,7 +132,7 @@ final class ClientFrames implements FrameReader.Receiver {
     @Override
     public void onReset(int streamId, long code) throws Http2Exception {
         if (connection.isIdle(streamId)) {
-            throw protocol("RST_STREAM on a stream that has not begun");
+            throw protocol("RST_STREAM on an idle stream");
         }
         controlFrame();
         Http2ClientStream stream = connection.stream(streamId);
@@ -185,7 +185,7 @@ final class ClientFrames implements FrameReader.Receiver {
             }
             case Frames.SETTING_ENABLE_PUSH -> {
                 if (value != 0) {
-                    throw protocol("SETTINGS_ENABLE_PUSH by a server");
+                    throw protocol("SETTINGS_ENABLE_PUSH from a server");
                 }
             }
             default -> {
@@ -221,7 +221,7 @@ final class ClientFrames implements FrameReader.Receiver {
             return;
         }
         if (connection.isIdle(streamId)) {
-            throw protocol("WINDOW_UPDATE on a stream that has not begun");
+            throw protocol("WINDOW_UPDATE on an idle stream");
         }
         Http2ClientStream stream = connection.stream(streamId);
         if (stream != null && !stream.enlargeSendWindow(increment)) {
@@ -240,7 +240,7 @@ final class ClientFrames implements FrameReader.Receiver {
 
     @Override
     public void onPriorityUpdate(int streamId, ByteBuf in, int index, int length) throws Http2Exception {
-        throw protocol("PRIORITY_UPDATE by a server");
+        throw protocol("PRIORITY_UPDATE from a server");
     }
 
     @Override

@@ -141,7 +141,7 @@ public final class Http2ClientConnection extends ChannelInboundHandlerAdapter {
         return streams.get(id);
     }
 
-    /** Whether no stream with this id has begun. This side begins the odd ids and disables server push. */
+    /** Returns true if no stream with this id has begun. This side begins the odd ids and disables server push. */
     boolean isIdle(int id) {
         return (id & 1) == 0 || id >= nextId;
     }

@@ -88,14 +88,14 @@ public final class Http2ClientStream {
     }
 
     /**
-     * Whether more content should be written now. {@link StreamListener#onWritable} is called when this becomes true
-     * again.
+     * Returns true if more content should be written now. {@link StreamListener#onWritable} is called when this becomes
+     * true again.
      */
     public boolean isWritable() {
         return !over && queuedBytes < QUEUED_BYTES_MAX;
     }
 
-    /** Whether request content waits to be sent. */
+    /** Returns true if request content waits to be sent. */
     public boolean hasUnsent() {
         return queuedBytes > 0;
     }
@@ -163,7 +163,7 @@ public final class Http2ClientStream {
     void onHead(ResponseHead head, boolean endStream) throws Http2Exception {
         if (head.isInterim()) {
             if (endStream) {
-                throw malformed("an interim response that ends its stream");
+                throw malformed("an interim response with END_STREAM");
             }
             if (++interimCount > INTERIM_MAX) {
                 throw malformed("more than " + INTERIM_MAX + " interim responses");
@@ -184,7 +184,7 @@ public final class Http2ClientStream {
         }
         if (length > receiveWindow) {
             throw Http2Exception.stream(
-                    id, ErrorCode.FLOW_CONTROL_ERROR, Http2Fault.FLOW_CONTROL, "more content than the window has");
+                    id, ErrorCode.FLOW_CONTROL_ERROR, Http2Fault.FLOW_CONTROL, "DATA exceeds the stream's window");
         }
         receiveWindow -= length;
         framePadding = length;

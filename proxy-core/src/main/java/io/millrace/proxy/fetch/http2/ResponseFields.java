@@ -93,7 +93,7 @@ final class ResponseFields implements HpackDecoder.Receiver {
 
     private void addPseudo(byte[] name, int nameStart, int nameLength, byte[] value, int from, int valueLength) {
         if (trailers || status != 0 || fields.size() > 0) {
-            problem = "malformed response head: a pseudo-field twice, behind other fields, or in trailers";
+            problem = "malformed response head: a pseudo-field is repeated, follows a regular field, or is in trailers";
         } else if (!FieldLexer.equals(name, nameStart, nameStart + nameLength, ":status")) {
             problem = "malformed response head: a pseudo-field other than :status";
         } else if (valueLength != 3
@@ -139,8 +139,8 @@ final class ResponseFields implements HpackDecoder.Receiver {
     }
 
     /**
-     * Whether the value has no control byte except tab and no white space at its start or end (RFC 9110 s5.5, RFC 9113
-     * s8.2.1).
+     * Returns true if the value has no control byte except tab and no white space at its start or end (RFC 9110 s5.5,
+     * RFC 9113 s8.2.1).
      */
     private static boolean isValue(byte[] value, int start, int length) {
         for (int i = start; i < start + length; i++) {

@@ -121,13 +121,13 @@ public final class OriginResponseDecoder extends HttpResponseDecoder {
         phase = Phase.SWITCHED;
     }
 
-    /** Whether any byte has arrived since {@link #expectResponse}. */
+    /** Returns true if any byte has arrived since {@link #expectResponse}. */
     public boolean hasAnyBytes() {
         return anyBytes;
     }
 
-    /** Whether the last read contained more bytes after the response. */
-    public boolean hasBytesLeftOver() {
+    /** Returns true if the last read contained more bytes after the response. */
+    public boolean hasRemainingBytes() {
         return bytesLeftOver;
     }
 
@@ -138,7 +138,7 @@ public final class OriginResponseDecoder extends HttpResponseDecoder {
         }
         anyBytes = true;
         switch (phase) {
-            case NONE -> broken("bytes that belong to no request", in, out);
+            case NONE -> broken("bytes after the last response", in, out);
             case HEAD -> decodeHead(ctx, in, out);
             case LENGTH -> decodeLength(in, out);
             case CHUNKS -> decodeChunks(ctx, in, out);

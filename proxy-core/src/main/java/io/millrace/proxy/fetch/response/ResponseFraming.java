@@ -27,7 +27,7 @@ public record ResponseFraming(Kind kind, long contentLength) {
     public static final ResponseFraming BY_CHUNKS = new ResponseFraming(Kind.CHUNKED, -1);
     static final ResponseFraming BY_CLOSE = new ResponseFraming(Kind.CLOSE, -1);
 
-    /** Whether the content ends with the connection. */
+    /** Returns true if the content ends with the connection. */
     public boolean isCloseDelimited() {
         return kind == Kind.CLOSE;
     }

@@ -95,29 +95,29 @@ final class OriginTrust extends X509ExtendedTrustManager {
 
     @Override
     public void checkServerTrusted(X509Certificate[] chain, String authType) throws CertificateException {
-        throw new CertificateException("verified with an engine only");
+        throw new CertificateException("verification needs an SSLEngine");
     }
 
     @Override
     public void checkServerTrusted(X509Certificate[] chain, String authType, Socket socket)
             throws CertificateException {
-        throw new CertificateException("verified with an engine only");
+        throw new CertificateException("verification needs an SSLEngine");
     }
 
     @Override
     public void checkClientTrusted(X509Certificate[] chain, String authType) throws CertificateException {
-        throw new CertificateException("for certificates of servers");
+        throw new CertificateException("only certificates of servers are verified");
     }
 
     @Override
     public void checkClientTrusted(X509Certificate[] chain, String authType, Socket socket)
             throws CertificateException {
-        throw new CertificateException("for certificates of servers");
+        throw new CertificateException("only certificates of servers are verified");
     }
 
     @Override
     public void checkClientTrusted(X509Certificate[] chain, String authType, SSLEngine engine)
             throws CertificateException {
-        throw new CertificateException("for certificates of servers");
+        throw new CertificateException("only certificates of servers are verified");
     }
 }

@@ -8,10 +8,10 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * The hop-by-hop fields of one head, which are neither forwarded nor stored (RFC 9110 s7.6.1): a fixed list, and the
- * fields that {@code Connection} lists. Options with the name of a well-known field are ignored. Framing, routing,
- * caching or variant selection depend on these fields. They are meant for all recipients, so senders must not list
- * them. A client that does so tries to show the origin another request than the cache. Immutable.
+ * The hop-by-hop fields of one head, which are neither forwarded nor stored (RFC 9110 s7.6.1). They are a fixed list,
+ * and the fields that {@code Connection} lists. Options with the name of a well-known field are ignored, since framing,
+ * routing, caching or variant selection depend on these fields. Senders must not list them. A client that does so tries
+ * to make the origin process another request than the cache. Immutable.
  */
 public final class HopByHop {
 
@@ -57,7 +57,7 @@ public final class HopByHop {
         return named == null ? FIXED_ONLY : new HopByHop(named);
     }
 
-    /** Whether the line of the section is hop-by-hop. */
+    /** Returns true if the line of the section is hop-by-hop. */
     public boolean contains(FieldSection fields, int line) {
         if (FIXED.contains(fields, line)) {
             return true;
@@ -69,7 +69,7 @@ public final class HopByHop {
         return name != null && named.contains(name);
     }
 
-    /** Whether a field with this name is hop-by-hop. */
+    /** Returns true if a field with this name is hop-by-hop. */
     public boolean contains(FieldName name) {
         return FIXED.contains(name) || named.contains(name);
     }

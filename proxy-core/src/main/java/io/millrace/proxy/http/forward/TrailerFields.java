@@ -28,7 +28,7 @@ public final class TrailerFields {
         return kept.size() == 0 ? null : kept.build();
     }
 
-    /** Whether the sender of the request accepts trailers: {@code TE: trailers} (RFC 9110 s10.1.4). */
+    /** Returns true if the sender of the request accepts trailers: {@code TE: trailers} (RFC 9110 s10.1.4). */
     public static boolean areWanted(FieldSection request) {
         return request.hasToken(FieldName.TE, "trailers");
     }

@@ -18,7 +18,7 @@ public final class UpgradeFields {
 
     private UpgradeFields() {}
 
-    /** Whether the head requests another protocol, or switches to one. */
+    /** Returns true if the head requests another protocol, or switches to one. */
     public static boolean isIn(FieldSection fields, int minorVersion) {
         return fields.contains(FieldName.UPGRADE)
                 && minorVersion > 0
@@ -59,7 +59,7 @@ public final class UpgradeFields {
         return false;
     }
 
-    /** Whether the range is a protocol: a name token, optionally with a slash and a version token. */
+    /** Returns true if the range is a protocol: a name token, optionally with a slash and a version token. */
     private static boolean isProtocol(byte[] bytes, int start, int nameEnd, int end) {
         return FieldLexer.isToken(bytes, start, nameEnd)
                 && (nameEnd == end || FieldLexer.isToken(bytes, nameEnd + 1, end));

@@ -150,7 +150,7 @@ public final class FrameOutput {
         ctx.flush();
     }
 
-    /** Whether the channel accepts more content now. */
+    /** Returns true if the channel accepts more content now. */
     public boolean isWritable() {
         ByteBuf buffer = gathered;
         return ctx.channel().isWritable() && (buffer == null || buffer.readableBytes() < GATHERED_BYTES_MAX);
@@ -161,7 +161,7 @@ public final class FrameOutput {
         return SendWatch.unsent(ctx.channel());
     }
 
-    /** Whether bytes are not sent yet. */
+    /** Returns true if bytes are not sent yet. */
     public boolean isSending() {
         return unflushed || SendWatch.unsent(ctx.channel()) > 0;
     }

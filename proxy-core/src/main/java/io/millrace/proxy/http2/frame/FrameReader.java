@@ -104,12 +104,12 @@ public final class FrameReader {
         this.block = block;
     }
 
-    /** Whether the peer has sent a part of a field block. */
+    /** Returns true if the peer has sent a part of a field block. */
     public boolean isInBlock() {
         return blockStream != 0;
     }
 
-    /** Whether the peer has sent a part of a DATA frame. */
+    /** Returns true if the peer has sent a part of a DATA frame. */
     public boolean isInData() {
         return inData;
     }
@@ -162,13 +162,13 @@ public final class FrameReader {
 
     private void check(int length, int type, int streamId) throws Http2Exception {
         if (length > Frames.PAYLOAD_BYTES_MAX) {
-            throw size("a frame above SETTINGS_MAX_FRAME_SIZE");
+            throw size("a frame longer than SETTINGS_MAX_FRAME_SIZE");
         }
         if (!anyFrame && type != Frames.SETTINGS) {
-            throw protocol("a first frame that is not SETTINGS");
+            throw protocol("the first frame is not SETTINGS");
         }
         if (blockStream != 0 && (type != Frames.CONTINUATION || streamId != blockStream)) {
-            throw protocol("a frame within a field block");
+            throw protocol("another frame within a field block");
         }
     }
 
@@ -180,7 +180,7 @@ public final class FrameReader {
         int padding = 0;
         if (padded) {
             if (length == 0) {
-                throw size("DATA without the length of its padding");
+                throw size("DATA without its padding length");
             }
             padding = in.getUnsignedByte(in.readerIndex());
             if (padding >= length) {
@@ -248,12 +248,12 @@ public final class FrameReader {
                 receiver.onReset(streamId, in.getUnsignedInt(at));
             }
             case Frames.SETTINGS -> settings(in, at, length, flags, streamId);
-            case Frames.PUSH_PROMISE -> throw protocol("PUSH_PROMISE, which this side does not allow");
+            case Frames.PUSH_PROMISE -> throw protocol("PUSH_PROMISE although push is disabled");
             case Frames.PING -> ping(in, at, length, flags, streamId);
             case Frames.GOAWAY -> {
                 requireConnection(streamId, "GOAWAY on a stream");
                 if (length < 8) {
-                    throw size("GOAWAY of another length");
+                    throw size("GOAWAY with an invalid length");
                 }
                 receiver.onGoAway(in.getInt(at) & Integer.MAX_VALUE, in.getUnsignedInt(at + 4));
             }
@@ -261,7 +261,7 @@ public final class FrameReader {
             case Frames.PRIORITY_UPDATE -> {
                 requireConnection(streamId, "PRIORITY_UPDATE on a stream");
                 if (length < 4) {
-                    throw size("PRIORITY_UPDATE of another length");
+                    throw size("PRIORITY_UPDATE with an invalid length");
                 }
                 int prioritized = in.getInt(at) & Integer.MAX_VALUE;
                 requireStream(prioritized, "PRIORITY_UPDATE for stream 0");
@@ -279,7 +279,7 @@ public final class FrameReader {
         int padding = 0;
         if ((flags & Frames.PADDED) != 0) {
             if (left < 1) {
-                throw size("HEADERS without the length of its padding");
+                throw size("HEADERS without its padding length");
             }
             padding = in.getUnsignedByte(from);
             from++;
@@ -288,7 +288,7 @@ public final class FrameReader {
         Http2Exception error = null;
         if ((flags & Frames.WITH_PRIORITY) != 0) {
             if (left < 5) {
-                throw size("HEADERS without its priority");
+                throw size("HEADERS without its priority fields");
             }
             if ((in.getInt(from) & Integer.MAX_VALUE) == streamId) {
                 error = Http2Exception.stream(
@@ -322,7 +322,7 @@ public final class FrameReader {
         }
         if (length < Frames.PAYLOAD_BYTES_MAX && ++smallFrames > SMALL_FRAMES_MAX) {
             throw Http2Exception.connection(
-                    ErrorCode.ENHANCE_YOUR_CALM, Http2Fault.CONTINUATION, "a field block in too many frames");
+                    ErrorCode.ENHANCE_YOUR_CALM, Http2Fault.CONTINUATION, "too many frames in a field block");
         }
         append(in, at, length, blockBytesMax);
         if ((flags & Frames.END_HEADERS) != 0) {
@@ -336,7 +336,7 @@ public final class FrameReader {
     private void append(ByteBuf in, int from, int length, int blockBytesMax) throws Http2Exception {
         if (blockLength + length > blockBytesMax) {
             throw Http2Exception.connection(
-                    ErrorCode.ENHANCE_YOUR_CALM, Http2Fault.CONTINUATION, "a field block over its limit");
+                    ErrorCode.ENHANCE_YOUR_CALM, Http2Fault.CONTINUATION, "a field block longer than the limit");
         }
         if (blockLength + length > blockBytes.length) {
             blockBytes = Arrays.copyOf(blockBytes, Math.max(blockLength + length, 2 * blockBytes.length));
@@ -349,7 +349,7 @@ public final class FrameReader {
         requireStream(streamId, "PRIORITY on stream 0");
         if (length != 5) {
             throw Http2Exception.stream(
-                    streamId, ErrorCode.FRAME_SIZE_ERROR, Http2Fault.FRAME_SIZE, "PRIORITY of another length");
+                    streamId, ErrorCode.FRAME_SIZE_ERROR, Http2Fault.FRAME_SIZE, "PRIORITY with an invalid length");
         }
         if ((in.getInt(at) & Integer.MAX_VALUE) == streamId) {
             throw Http2Exception.stream(
@@ -362,13 +362,13 @@ public final class FrameReader {
         requireConnection(streamId, "SETTINGS on a stream");
         if ((flags & Frames.ACK) != 0) {
             if (length != 0) {
-                throw size("an acknowledgement of SETTINGS with content");
+                throw size("an acknowledgement of SETTINGS with a payload");
             }
             receiver.onSettingsAcknowledged();
             return;
         }
         if (length % 6 != 0) {
-            throw size("SETTINGS of another length");
+            throw size("SETTINGS with an invalid length");
         }
         for (int i = at; i < at + length; i += 6) {
             receiver.onSetting(in.getUnsignedShort(i), in.getUnsignedInt(i + 2));
@@ -390,7 +390,7 @@ public final class FrameReader {
         requireLength(length, 4, "WINDOW_UPDATE");
         int increment = in.getInt(at) & Integer.MAX_VALUE;
         if (increment == 0) {
-            String what = "WINDOW_UPDATE by 0";
+            String what = "WINDOW_UPDATE with an increment of 0";
             throw streamId == 0
                     ? protocol(what)
                     : Http2Exception.stream(streamId, ErrorCode.PROTOCOL_ERROR, Http2Fault.PROTOCOL, what);
@@ -412,7 +412,7 @@ public final class FrameReader {
 
     private static void requireLength(int actual, int expected, String frame) throws Http2Exception {
         if (actual != expected) {
-            throw size(frame.concat(" of another length"));
+            throw size(frame.concat(" with an invalid length"));
         }
     }
 

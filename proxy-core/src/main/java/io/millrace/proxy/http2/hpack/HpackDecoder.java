@@ -67,7 +67,7 @@ public final class HpackDecoder {
                 literal(integer(6), true, out);
             } else if ((b & 0x20) != 0) {
                 if (!first) {
-                    throw malformed("a table size update behind a field");
+                    throw malformed("a table size update after a field");
                 }
                 resize(integer(5));
                 continue;
@@ -144,7 +144,7 @@ public final class HpackDecoder {
         }
         int decodedEnd = HuffmanCode.decode(in, start, position, text, at);
         if (decodedEnd == HuffmanCode.MALFORMED) {
-            throw malformed("a string that is no Huffman code");
+            throw malformed("invalid Huffman code");
         }
         return decodedEnd;
     }
@@ -175,7 +175,7 @@ public final class HpackDecoder {
     private int slot(int index) throws Http2Exception {
         int age = index - StaticTable.SIZE - 1;
         if (age < 0 || age >= count) {
-            throw malformed("an index beyond the tables");
+            throw malformed("an index beyond the end of the tables");
         }
         return (newest - age) & (entries.length - 1);
     }

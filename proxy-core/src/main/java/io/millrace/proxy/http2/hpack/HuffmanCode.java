@@ -39,7 +39,7 @@ public final class HuffmanCode {
      */
     private static final int[] STEPS = new int[STATES * 16];
 
-    /** Whether text may end in a state: the bits since the last symbol must be at most seven ones. */
+    /** The states in which text may end: the bits since the last symbol must be at most seven ones. */
     private static final boolean[] ENDS = new boolean[STATES];
 
     static {

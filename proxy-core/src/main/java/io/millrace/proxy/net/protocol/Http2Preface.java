@@ -18,7 +18,7 @@ public final class Http2Preface {
         return BYTES.length;
     }
 
-    /** Whether the readable bytes are a prefix of the preface or begin with it. Borrows the buffer. */
+    /** Returns true if the readable bytes are a prefix of the preface or begin with it. Borrows the buffer. */
     public static boolean isBegun(ByteBuf in) {
         int length = Math.min(in.readableBytes(), BYTES.length);
         for (int i = 0; i < length; i++) {

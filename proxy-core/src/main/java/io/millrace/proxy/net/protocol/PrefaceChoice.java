@@ -63,15 +63,15 @@ public final class PrefaceChoice extends ByteToMessageDecoder {
             if (isOfNeither(in)) {
                 pending.onClose();
             } else {
-                goOn(http1);
+                select(http1);
             }
         } else if (in.readableBytes() >= Http2Preface.length()) {
-            goOn(http2);
+            select(http2);
         }
     }
 
     /**
-     * Whether the first line is complete and is no HTTP/1 request line. An invalid preface gets no response
+     * Returns true if the first line is complete and is no HTTP/1 request line. An invalid preface gets no response
      * (RFC 9113 s3.4).
      */
     private static boolean isOfNeither(ByteBuf in) {
@@ -92,7 +92,7 @@ public final class PrefaceChoice extends ByteToMessageDecoder {
         return false;
     }
 
-    private void goOn(ClientProtocol protocol) {
+    private void select(ClientProtocol protocol) {
         pending.leave();
         protocol.serve(ctx.channel(), facts);
         ctx.pipeline().remove(this);

@@ -73,7 +73,9 @@ record ProxyHeader(Kind kind, int length, @Nullable InetSocketAddress client, bo
         return first == Kind.INCOMPLETE || second == Kind.INCOMPLETE ? INCOMPLETE : NONE;
     }
 
-    /** Whether the bytes begin with a complete signature. If so, they are a header or an error, but no request. */
+    /**
+     * Returns true if the bytes begin with a complete signature. If so, they are a header or an error, but no request.
+     */
     static boolean isBegun(ByteBuf in) {
         return begins(in, SIGNATURE_1) == Kind.COMPLETE || begins(in, SIGNATURE_2) == Kind.COMPLETE;
     }
@@ -181,8 +183,8 @@ record ProxyHeader(Kind kind, int length, @Nullable InetSocketAddress client, bo
     }
 
     /**
-     * Whether a TLV of type PP2_TYPE_SSL has PP2_CLIENT_SSL set (section 2.2.5 of the specification). False if the TLVs
-     * exceed the header.
+     * Returns true if a TLV of type PP2_TYPE_SSL has PP2_CLIENT_SSL set (section 2.2.5 of the specification). False if
+     * the TLVs exceed the header.
      */
     private static boolean isTls(ByteBuf in, int from, int end) {
         boolean secure = false;

@@ -65,7 +65,7 @@ public final class AccessLogFormat {
         return template == null ? List.of() : template.captures();
     }
 
-    /** Whether records must contain the texts about the client's TLS connection. */
+    /** Returns true if records must contain the texts about the client's TLS connection. */
     boolean showsTls() {
         return template == null ? equals(JSON) : template.showsTls();
     }

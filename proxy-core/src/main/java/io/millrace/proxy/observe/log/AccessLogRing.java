@@ -130,7 +130,7 @@ public final class AccessLogRing {
         return captures;
     }
 
-    /** Whether records must contain the texts about the client's TLS connection. */
+    /** Returns true if records must contain the texts about the client's TLS connection. */
     public boolean showsTls() {
         return showsTls;
     }
@@ -174,7 +174,7 @@ public final class AccessLogRing {
         return count;
     }
 
-    /** Whether the writer has read all published records. */
+    /** Returns true if the writer has read all published records. */
     boolean isEmpty() {
         return (long) READ_POSITION.getOpaque(this) == (long) PUBLISHED_POSITION.getAcquire(this);
     }

@@ -95,7 +95,7 @@ final class LogCodes {
         return plain == null ? null : plain.get();
     }
 
-    /** Whether the code shows a text about the client's TLS connection. */
+    /** Returns true if the code shows a text about the client's TLS connection. */
     static boolean isOfTls(String code) {
         LogField field = TEXTS.get(code);
         return field == LogField.TLS_VERSION

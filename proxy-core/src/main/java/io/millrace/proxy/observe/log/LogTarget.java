@@ -11,7 +11,7 @@ interface LogTarget {
     /** Opens the target if it is closed, detects rotations by others, and rotates when due. */
     void maintain(long nowMillis) throws IOException;
 
-    /** Whether the target is empty. A line that was written in part before a failure is then written again. */
+    /** Returns true if the target is empty. A line that was written in part before a failure is then written again. */
     boolean isAtStart();
 
     /** Appends bytes and moves the buffer's position past the written ones. */

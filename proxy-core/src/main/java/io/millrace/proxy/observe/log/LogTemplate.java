@@ -69,7 +69,7 @@ final class LogTemplate {
         return captures;
     }
 
-    /** Whether lines contain texts about the client's TLS connection. */
+    /** Returns true if lines contain texts about the client's TLS connection. */
     boolean showsTls() {
         return showsTls;
     }
@@ -80,7 +80,7 @@ final class LogTemplate {
         try {
             compiler.compile();
         } catch (LogTemplateException e) {
-            throw new IllegalStateException("it was compiled before", e);
+            throw new IllegalStateException("the template was compiled before", e);
         }
         return new TemplateLines(
                 compiler.pieces.toArray(new Piece[0]), Math.max(LineBuffer.MAX_LINE_BYTES, maxLineBytes));

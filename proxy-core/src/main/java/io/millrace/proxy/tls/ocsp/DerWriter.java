@@ -13,7 +13,7 @@ final class DerWriter {
             length += part.length;
         }
         if (length > 0xffff) {
-            throw new IllegalArgumentException("no element of a request is that long");
+            throw new IllegalArgumentException("an element of a request is too long");
         }
         ByteArrayOutputStream out = new ByteArrayOutputStream(length + 4);
         out.write(tag);

@@ -55,7 +55,7 @@ final class OcspRequest {
         return DerWriter.element(DerReader.SEQUENCE, DerWriter.element(DerReader.SEQUENCE, list));
     }
 
-    /** Whether a CertID identifies the certificate of this request. Parameters of its algorithm are ignored. */
+    /** Returns true if a CertID identifies the certificate of this request. Parameters of its algorithm are ignored. */
     boolean isAbout(DerReader certId) {
         return certId.enter(DerReader.SEQUENCE).identifier().equals(SHA_1)
                 && Arrays.equals(certId.content(DerReader.OCTET_STRING), nameHash)

@@ -26,7 +26,7 @@ final class OcspSignature {
     private OcspSignature() {}
 
     /**
-     * Whether a signature is valid.
+     * Returns true if a signature is valid.
      *
      * @param algorithm content of an AlgorithmIdentifier
      */

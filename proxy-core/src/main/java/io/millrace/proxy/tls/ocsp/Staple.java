@@ -29,7 +29,10 @@ public final class Staple {
         return nextUpdateMillis;
     }
 
-    /** Whether the staple may be sent: until a minute before its end, or a tenth of its validity if that is shorter. */
+    /**
+     * Returns true if the staple may be sent: until a minute before its end, or a tenth of its validity if that is
+     * shorter.
+     */
     public boolean isUsable(long nowMillis) {
         return nowMillis < nextUpdateMillis - Math.min(MARGIN_MILLIS, (nextUpdateMillis - thisUpdateMillis) / 10);
     }

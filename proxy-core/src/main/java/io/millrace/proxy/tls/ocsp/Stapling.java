@@ -159,7 +159,7 @@ public final class Stapling {
                 var unused = executor.scheduleWithFixedDelay(
                         this::tickSafely, TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
             } catch (RejectedExecutionException e) {
-                log.debug("closed while certificates are loaded", e);
+                log.debug("the server was closed while certificates were loaded", e);
             }
         }
     }
@@ -212,7 +212,7 @@ public final class Stapling {
         }
     }
 
-    /** Whether no certificate needs a staple. */
+    /** Returns true if no certificate needs a staple. */
     public boolean isIdle() {
         lock.lock();
         try {

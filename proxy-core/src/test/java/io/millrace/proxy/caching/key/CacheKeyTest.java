@@ -55,7 +55,7 @@ final class CacheKeyTest {
     }
 
     @Test
-    void whatAnOriginMayTellApartStaysApart() {
+    void pathsThatAnOriginMayDistinguishHaveDifferentKeys() {
         assertNotEquals(key("http://a/x"), key("http://a/X"));
         assertNotEquals(key("http://a/x"), key("http://a/x/"));
         assertNotEquals(key("http://a/x"), key("http://a/x?"));

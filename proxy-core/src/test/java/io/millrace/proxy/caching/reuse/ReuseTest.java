@@ -76,7 +76,7 @@ final class ReuseTest {
         assertEquals("under-load", textOf(Reuse.of(Heads.get(), with, NOW + 11_000, overload)));
     }
 
-    /** Stretched to three times the lifetime but 30 s at most, and 2 s in any case. */
+    /** Extended to three times the lifetime, at most 30 s, and 2 s in any case. */
     @ParameterizedTest(name = "in overload: [{0}] aged {1} s for [{2}] is {3}")
     @CsvSource(
             delimiter = '|',
@@ -154,7 +154,7 @@ final class ReuseTest {
                 "max-age=60, must-revalidate         | authorization, validated",
                 "s-maxage=60, proxy-revalidate       | authorization, validated"
             })
-    void requestWithAuthorizationGetsWhatAllowsIt(String control, String expected) {
+    void requestWithAuthorizationGetsAnAnswerThatAllowsIt(String control, String expected) {
         CacheSettings allowed = CacheSettings.builder()
                 .authorizedReuse(RequestRules.AuthorizedReuse.IF_ALLOWED)
                 .build();

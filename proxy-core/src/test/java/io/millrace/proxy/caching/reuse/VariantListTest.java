@@ -35,7 +35,7 @@ final class VariantListTest {
     }
 
     @Test
-    void listsWhatIsAdded() {
+    void listsAddedObjects() {
         StoredHead marker = listing(empty, 0, "a", "b", "");
         for (String agent : List.of("a", "b", "")) {
             assertTrue(VariantList.contains(marker, values(agent)), agent);

@@ -67,7 +67,7 @@ final class WaiterReuseTest {
                 "s-maxage=60                 | shared",
                 "s-maxage=60, must-revalidate | authorization"
             })
-    void waiterWithAuthorizationGetsWhatAllowsIt(String control, String expected) {
+    void waiterWithAuthorizationGetsAnAnswerThatAllowsIt(String control, String expected) {
         CacheSettings allowed = CacheSettings.builder()
                 .authorizedReuse(RequestRules.AuthorizedReuse.IF_ALLOWED)
                 .build();

@@ -46,13 +46,13 @@ final class QueryRuleTest {
         "?,                            /p",
         "'',                           /p",
     })
-    void leavesOutWhatIsExcluded(String query, String expected) {
+    void omitsExcludedParameters(String query, String expected) {
         if (expected != null) {
             assertEquals(expected, apply(TRACKING, query));
         }
     }
 
-    /** Whatever an origin makes of these: it is asked what the key says. */
+    /** However an origin interprets these, it receives the query that the key contains. */
     @ParameterizedTest(name = "cloaked: \"{0}\" becomes \"{1}\"")
     @CsvSource({
         "?utm_content=x;id=evil,       /p",
@@ -86,7 +86,7 @@ final class QueryRuleTest {
         "?x=1;id=2,                    /p",
         "?id=1;x=2,                    /p?id=1;x=2",
     })
-    void keepsWhatIsIncluded(String query, String expected) {
+    void keepsIncludedParameters(String query, String expected) {
         assertEquals(expected, apply(ID_AND_PAGE, query));
     }
 
@@ -129,12 +129,12 @@ final class QueryRuleTest {
     }
 
     @Test
-    void pathStaysAsItCame() {
+    void pathIsUnchanged() {
         TargetUri url = Heads.target("http://a.example/%7e/%2f/./x?gclid=1");
         assertEquals("http://a.example/%7e/%2f/./x", TRACKING.apply(url).asString());
     }
 
-    /** What a rule makes of a URL is in its normal form: the rule makes the same of it again. */
+    /** The result of a rule is normalized: applying the rule again does not change it. */
     @Test
     void applyingARuleTwiceIsApplyingItOnce() {
         Random random = new Random(SEED);
@@ -155,7 +155,9 @@ final class QueryRuleTest {
         }
     }
 
-    /** The parameters of a query that a rule keeps, told in the plainest way, in the order of their text. */
+    /**
+     * Returns the parameters of a query that a rule keeps, computed in the simplest way, in the order of their text.
+     */
     private static List<String> parameters(QueryRule rule, CharSequence query) {
         List<String> kept = new ArrayList<>();
         String text = query.toString();

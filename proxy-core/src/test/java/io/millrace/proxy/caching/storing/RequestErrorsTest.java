@@ -65,7 +65,7 @@ class RequestErrorsTest {
         assertTrue(isOne(Heads.get(), status));
     }
 
-    /** What an operator names is about the URL, unless the request is out of the ordinary. */
+    /** A status that an operator lists concerns the URL, unless the request is unusual. */
     @Test
     void statusThatAnOperatorNames() {
         LifetimeRules.NegativeCaching named = new LifetimeRules.NegativeCaching(true, 60, StatusSet.of(413, 404));

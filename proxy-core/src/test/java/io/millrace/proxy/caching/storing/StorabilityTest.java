@@ -160,7 +160,7 @@ final class StorabilityTest {
     }
 
     @Test
-    void inOverloadWhatHasNoLifetimeIsStoredForAMomentUnlessItForbidsIt() {
+    void inOverloadResponsesWithoutALifetimeAreStoredForAMomentUnlessForbidden() {
         CacheSettings overload = CacheSettings.builder()
                 .underLoad(new StaleRules.UnderLoad(1, 0, 2))
                 .build();
@@ -192,7 +192,7 @@ final class StorabilityTest {
     }
 
     @Test
-    void inOverloadWhatLacksARequiredHeaderIsStoredOnlyWithoutALifetimeThatWouldOutlastIt() {
+    void inOverloadResponsesWithoutARequiredHeaderAreStoredUnlessTheirLifetimeIsLonger() {
         CacheSettings overload = CacheSettings.builder()
                 .requiredHeaders(StoringRules.RequiredHeaders.LIFETIME)
                 .underLoad(new StaleRules.UnderLoad(1, 0, 2))

@@ -104,7 +104,7 @@ final class RangeSelectionTest {
     }
 
     @Test
-    void rangesLieWithinTheContentWhateverIsAsked() {
+    void rangesLieWithinTheContentForAnyRequest() {
         Random random = new Random(SEED);
         String alphabet = "0123456789-,- ";
         for (int round = 0; round < 50_000; round++) {

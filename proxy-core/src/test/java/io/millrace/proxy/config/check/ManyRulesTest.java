@@ -23,7 +23,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The work of the checks grows with the number of rules, not with its square. Work is counted, not timed. */
+/**
+ * Tests that the work of the checks grows with the number of rules, and not with its square. Work is counted, not
+ * timed.
+ */
 final class ManyRulesTest {
     private static final ConfigProblems.Place WHOLE = new ConfigProblems.Place("x.yaml", 0, 0);
 
@@ -95,7 +98,7 @@ final class ManyRulesTest {
             -,             .,         /c,         true
             -,             -,         /d,         false
             """)
-    void tellsWhatIsMapped(String host, String domain, String prefix, boolean mapped) {
+    void tellsIfRequestsAreMapped(String host, String domain, String prefix, boolean mapped) {
         ProxyConfig config = ConfigLoader.parse("""
                         listen: [":1"]
                         remap:
@@ -111,9 +114,9 @@ final class ManyRulesTest {
         assertEquals(mapped, urls.isMapped(host, domain, prefix));
     }
 
-    /** A file may have 100,000 names and as many that are none. */
+    /** A file may have 100,000 names and as many that do not exist. */
     @Test
-    void searchesForWhatWasMeantEnd() {
+    void theSearchForSuggestionsEnds() {
         ConfigProblems problems = new ConfigProblems();
         Set<String> names = new HashSet<>();
         for (int i = 0; i < 100_000; i++) {

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Which addresses a list has. */
+/** Tests the addresses in a list. */
 final class AddressSetTest {
     private static AddressSet set(String text) throws InvalidValueException {
         return AddressSet.of(Arrays.asList(text.split(" ", -1)));
@@ -66,7 +66,7 @@ final class AddressSetTest {
         "::ffff:10.0.0.0/104, 10.1.2.3, true",
         "::ffff:10.1.2.3, 10.1.2.3, true"
     })
-    void hasWhatIsListedAndNotTakenOut(String list, String address, boolean has) throws Exception {
+    void containsListedAddressesThatAreNotExcluded(String list, String address, boolean has) throws Exception {
         assertEquals(has, set(list).contains(ip(address)));
     }
 
@@ -97,7 +97,7 @@ final class AddressSetTest {
         "0.0.0.0/0, ::1, false",
         "::1, ~all, true"
     })
-    void coversWhatHasNoOtherAddress(String list, String other, boolean covers) throws Exception {
+    void coversASetWithoutFurtherAddresses(String list, String other, boolean covers) throws Exception {
         assertEquals(covers, set(list).covers(set(other)));
     }
 
@@ -113,13 +113,13 @@ final class AddressSetTest {
                 "10.0.0.9-::1 | '10.0.0.9-::1' begins with an address of another family than its end",
                 "10.0.0.9- | '10.0.0.9-' is neither an address nor a range such as 10.0.0.0/8 or 10.0.0.1-10.0.0.9"
             })
-    void refusesWhatIsNoRange(String text, String problem) {
+    void rejectsInvalidRanges(String text, String problem) {
         assertEquals(
                 problem,
                 assertThrows(InvalidValueException.class, () -> set(text)).problem());
     }
 
-    /** A few bits at the end of some prefixes, so that ranges touch, overlap and lie within each other. */
+    /** Some prefixes differ by a few bits at the end, so that ranges touch, overlap and contain each other. */
     private static final List<String> PREFIXES =
             List.of("10.0.0.", "255.255.255.", "0.0.0.", "2001:db8::", "::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ff");
 
@@ -134,7 +134,7 @@ final class AddressSetTest {
         return new BigInteger(1, InetAddress.getByName(address).getAddress());
     }
 
-    /** What each text has, by itself. */
+    /** Returns whether a single text contains the address. */
     private static boolean isIn(String range, String address) throws UnknownHostException {
         if (range.equals("all")) {
             return true;
@@ -164,7 +164,7 @@ final class AddressSetTest {
     }
 
     @Test
-    void saysWhatALookAtEachTextSays() throws Exception {
+    void agreesWithASearchOfEachText() throws Exception {
         long seed = Long.getLong("millrace.test.seed", System.nanoTime());
         Random random = new Random(seed);
         for (int round = 0; round < 3000; round++) {
@@ -205,7 +205,7 @@ final class AddressSetTest {
     }
 
     @Test
-    void whatIsMadeOfTwoHasWhatTheyHaveAndIsReadAgainAsItIsWritten() throws Exception {
+    void unionsContainBothSetsAndTheirTextParsesToTheSame() throws Exception {
         long seed = Long.getLong("millrace.test.seed", System.nanoTime());
         Random random = new Random(seed);
         for (int round = 0; round < 2000; round++) {
@@ -242,7 +242,7 @@ final class AddressSetTest {
                 "10.0.0.0/8 | all | ~all",
                 "all | ~all | all"
             })
-    void whatIsLeftIsWrittenInRanges(String list, String other, String left) throws Exception {
+    void differencesAreWrittenAsRanges(String list, String other, String left) throws Exception {
         assertEquals(left, set(list).butNot(set(other)).toString());
     }
 }

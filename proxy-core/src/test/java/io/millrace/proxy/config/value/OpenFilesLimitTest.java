@@ -17,7 +17,7 @@ class OpenFilesLimitTest {
         "unlimited, 10000000, false",
         "99999999999999999999, 10000000, false"
     })
-    void connectionsAboveTheLimitAreToldWithBothNumbers(String limit, int connections, boolean warns) {
+    void connectionsAboveTheLimitAreReportedWithBothNumbers(String limit, int connections, boolean warns) {
         List<String> lines = List.of(
                 "Limit                     Soft Limit           Hard Limit           Units     ",
                 "Max processes             5                    5                    processes ",
@@ -31,13 +31,13 @@ class OpenFilesLimitTest {
     }
 
     @Test
-    void nothingIsSaidWhereTheLimitIsNotKnown() {
+    void noMessageWithAnUnknownLimit() {
         assertNull(OpenFilesLimit.warning(10_000_000, List.of("something else")));
     }
 
-    /** No Linux system lets a process open this many. */
+    /** No Linux system permits a process to open this many files. */
     @Test
-    void configurationThatAsksForMoreIsWarnedOf() {
+    void tooLargeConfigurationGetsAWarning() {
         String warning = OpenFilesLimit.warning(Integer.MAX_VALUE);
         assertTrue(warning == null || warning.contains("ulimit -n"), warning);
     }

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which expressions from outside are compiled, and which are refused before they cost anything. */
+/** Tests which external expressions are compiled, and which are refused before they cause work. */
 final class RegexTest {
     private static final String GOOD = """
             listen: [":8080"]
@@ -24,7 +24,7 @@ final class RegexTest {
               - {map: http://a.example/, to: http://127.0.0.1:9000}
             """;
 
-    /** Each of these has exploded, or would. */
+    /** Each of these exhausts time or memory when compiled. */
     static final List<String> TOO_LARGE = List.of(
             "(((((((((a{9}){9}){9}){9}){9}){9}){9}){9}){9})",
             "(?:(?:(?:a{1000}){1000}){1000}){1000}",
@@ -39,7 +39,7 @@ final class RegexTest {
             "a".repeat(70_000));
 
     @Test
-    void refusesWhatIsTooLarge() {
+    void rejectsTooLargeExpressions() {
         for (String text : TOO_LARGE) {
             PatternSyntaxException e =
                     assertThrows(PatternSyntaxException.class, () -> Regex.compile(text), Regex.shown(text));
@@ -48,7 +48,7 @@ final class RegexTest {
         }
     }
 
-    /** The estimate is never below what the library builds, or a limit could be passed. */
+    /** The estimate is never below the size of the compiled program; otherwise the limit could be exceeded. */
     @ParameterizedTest
     @ValueSource(
             strings = {

@@ -33,7 +33,7 @@ final class RuleUrlTest {
 
     @ParameterizedTest
     @CsvSource({"www.example.com/js, http://www.example.com/js", "htp://a/, http", "http://a#f, http://a"})
-    void suggestsWhatWasMeant(String text, String suggestion) {
+    void suggestsSimilarNames(String text, String suggestion) {
         InvalidValueException problem = assertThrows(InvalidValueException.class, () -> RuleUrl.parseTo(text));
         assertEquals(suggestion, problem.suggestion());
     }
@@ -59,7 +59,7 @@ final class RuleUrlTest {
                 "ftp://a/",
                 "//a/b"
             })
-    void refusesWhatIsNoUrl(String text) {
+    void rejectsInvalidUrls(String text) {
         assertTrue(assertThrows(InvalidValueException.class, () -> RuleUrl.parseFrom(text))
                         .problem()
                         .length()
@@ -74,7 +74,7 @@ final class RuleUrlTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"http://a/x?q=1", "http://a/?q=$1&r=a/b?c", "http://a/?%20"})
-    void onlyWhatARuleLeadsToHasAQuery(String text) throws InvalidValueException {
+    void onlyTargetsOfRulesHaveAQuery(String text) throws InvalidValueException {
         assertEquals(text, RuleUrl.parseTo(text).toString());
         assertThrows(InvalidValueException.class, () -> RuleUrl.parseFrom(text));
         assertThrows(InvalidValueException.class, () -> RuleUrl.parseOrigin(text));
@@ -82,7 +82,7 @@ final class RuleUrlTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"http://a/?q#f", "http://a/?%4x", "http://a/?a b", "http://a/?a|b"})
-    void queryHasWhatUrlsHave(String text) {
+    void queryIsAValidUrlQuery(String text) {
         assertThrows(InvalidValueException.class, () -> RuleUrl.parseTo(text));
     }
 

@@ -78,7 +78,7 @@ final class UnitsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "s", "-1s", "1s-", "99999999999w", "300000w"})
-    void refusesWhatIsNoDuration(String text) {
+    void rejectsInvalidDurations(String text) {
         assertNotNull(assertThrows(InvalidValueException.class, () -> Units.parseDuration(text))
                 .problem());
     }

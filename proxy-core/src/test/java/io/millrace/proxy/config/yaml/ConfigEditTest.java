@@ -50,7 +50,7 @@ final class ConfigEditTest {
         ConfigDocument after = new ConfigDocument("m.yaml", Path.of("/"), changed, Map.of());
         ConfigResult wanted = ConfigLoader.parse(before, Map.of(), Map.of(key, value));
         ConfigResult is = ConfigLoader.parse(after, Map.of(), Map.of());
-        // The machine that tests may allow fewer open files than the default of limits.connections: a warning.
+        // The test machine may permit fewer open files than the default of limits.connections, which causes a warning.
         assertTrue(is.isOk(), is::text);
         assertEquals(wanted.config(), is.config(), changed);
         return changed;
@@ -133,7 +133,7 @@ final class ConfigEditTest {
     }
 
     @Test
-    void leavesAloneWhatAnAnchorShares() {
+    void leavesAnchorsAndAliasesUnchanged() {
         String text = FILE + "timeouts:\n  client_body: &t 5s\n  client_header: *t\n";
         assertEquals(
                 "m.yaml:15:3: has an anchor or an alias; change it by hand, then reload",
@@ -165,7 +165,7 @@ final class ConfigEditTest {
                 "\u2028",
                 "http://h/?a=b&c#d"
             })
-    void quotesWhatYamlOrTheEnvironmentWouldReadAsSomethingElse(String value) throws InvalidValueException {
+    void quotesAmbiguousValuesForYamlAndTheEnvironment(String value) throws InvalidValueException {
         ConfigProblems problems = new ConfigProblems();
         String flow = "{key: " + FlowText.scalar(value) + "}";
         MappingNode mapping = (MappingNode) YamlText.compose(flow, "t", problems);
@@ -175,7 +175,7 @@ final class ConfigEditTest {
         assertEquals(value, new Environment(name -> "replaced").expand(scalar.getValue(), name -> {}));
     }
 
-    /** The sample is what operators start from: every key with a default can be written into it. */
+    /** Operators start from the sample: every key with a default can be written into it. */
     @Test
     void writesEveryKeyOfTheCatalogueIntoTheSample() throws Exception {
         String sample = Files.readString(Path.of("../dist/src/main/dist/conf/millrace.yaml"));

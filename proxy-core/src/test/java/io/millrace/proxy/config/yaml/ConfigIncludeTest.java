@@ -124,7 +124,7 @@ final class ConfigIncludeTest {
     }
 
     @Test
-    void whatIsMissingOrNoPatternIsAProblemOfTheFirstFile() throws IOException {
+    void missingFilesAndInvalidPatternsAreProblemsOfTheFirstFile() throws IOException {
         assertEquals(directory + "/gone.yaml: no such file", text("gone.yaml"));
         assertEquals(file + ":1:1: include: " + directory + "/gone: no such directory", text("gone/*.yaml"));
         assertEquals(
@@ -135,9 +135,9 @@ final class ConfigIncludeTest {
         assertEquals(file + ":1:1: include: m.yaml includes " + file + " itself", text("m.yaml"));
     }
 
-    /** A link, another link, a hard link and a way round: one file, whose rules stand there once. */
+    /** A symbolic link, another link, a hard link and another path: one file, whose rules are read once. */
     @Test
-    void aFileOfSeveralNamesIsReadOnceAndBothAreTold() throws IOException {
+    void aFileWithSeveralNamesIsReadOnceAndBothGetTheResult() throws IOException {
         Path a = rule("a.yaml", RULE.formatted("a"));
         Files.createSymbolicLink(rules.resolve("b.yaml"), Path.of("a.yaml"));
         Files.createLink(rules.resolve("c.yaml"), a);
@@ -181,7 +181,7 @@ final class ConfigIncludeTest {
     }
 
     @Test
-    void whoIsHandedTheDocumentReadsNoFileAgain() throws IOException {
+    void aPassedDocumentNeedsNoFiles() throws IOException {
         Path a = rule("a.yaml", RULE.formatted("a"));
         ConfigDocument document = load("rules.d").document();
         Files.delete(a);

@@ -397,7 +397,7 @@ final class ConfigLoaderTest {
         assertEquals(3L << 30, config.cache().ramBytes());
     }
 
-    /** Who reads a value wants to know why it is not what the file says. */
+    /** A reader of the value must see why it differs from the file. */
     @Test
     void remembersWhichVariablesAValueWasTakenFrom() {
         Environment environment =

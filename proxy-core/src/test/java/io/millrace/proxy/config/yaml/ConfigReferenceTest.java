@@ -10,7 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
-/** Run with {@code -Dmillrace.docs.write=true} to rewrite the page. */
+/** With {@code -Dmillrace.docs.write=true} the page is rewritten. */
 final class ConfigReferenceTest {
     private static final Path PAGE = Path.of("../docs/reference/configuration.md");
 

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** What YAML can do beside keys and values, and what bounds it. */
+/** Tests YAML features beyond keys and values, and their limits. */
 final class ConfigYamlTest {
     private static final String BASE = """
             listen: [":8080"]
@@ -42,7 +42,7 @@ final class ConfigYamlTest {
     }
 
     @Test
-    void namesThePlaceOfWhatCannotBeMerged() {
+    void namesThePlaceOfAnUnmergeableNode() {
         assertEquals(
                 "test.yaml:4:6: remap[1]: << must have a section or a list of sections, such as *defaults",
                 load(BASE + "  - {<<: 7, map: http://b.test/, to: http://127.0.0.1:9000/}\n")
@@ -58,7 +58,7 @@ final class ConfigYamlTest {
     }
 
     @Test
-    void boundsWhatAliasesStandFor() {
+    void limitsTheExpansionOfAliases() {
         String word = "w".repeat(1 << 20);
         StringBuilder text = new StringBuilder("x: &a " + word + "\nlisten: [':8080']\nremap:\n");
         text.append("  - {map: /, to: *a}\n".repeat(100));

@@ -33,10 +33,10 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The file that is shipped: valid, silent, and forgiving nothing while suggesting everything. */
+/** Tests the packed file: it is valid and silent, and every misspelt key in it is reported with a suggestion. */
 final class SampleConfigTest {
     private static final Path SAMPLE = Path.of("../dist/src/main/dist/conf/millrace.yaml");
-    /** One slip in this many is made; the nightly run makes all. */
+    /** One in this many misspellings is tested; the nightly run tests all of them. */
     private static final int SLIPS_EACH = Math.max(1, 4 / Integer.getInteger("millrace.test.effort", 1));
 
     private static final Pattern KEY = Pattern.compile("^(?:#? *(?:- )?)([a-z_]+):(?: |$)");
@@ -103,7 +103,7 @@ final class SampleConfigTest {
                 "  size: 1GiB"));
         Set<String> opened = new LinkedHashSet<>();
         for (ConfigKey<?> each : ConfigCatalog.keys()) {
-            // The name of a group is none without the group.
+            // The name of a group is invalid without the group.
             boolean apart = each == ForwardProxyKeys.ORIGINS;
             if (each.path().indexOf('[') < 0 && each.type() != ValueType.LIST && !apart) {
                 append(each, opened, lines, token);
@@ -112,7 +112,7 @@ final class SampleConfigTest {
         assertTrue(mutateEveryKey(lines) > 2000 / SLIPS_EACH);
     }
 
-    /** A file that nobody else can read. */
+    /** Returns a file that no other user can read. */
     private Path secret(String name, String content) throws IOException {
         Path file = Files.writeString(directory.resolve(name), content);
         return Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
@@ -133,7 +133,7 @@ final class SampleConfigTest {
             value = "127.0.0.1";
         }
         if (key == ConfigKeys.LIMITS_CONNECTIONS) {
-            // The default is more than some machines let a process open, which is a warning.
+            // The default is more than some machines permit a process to open, which causes a warning.
             value = "100";
         }
         value = key == AcmeKeys.ACCEPT_TERMS ? "true" : value;
@@ -165,7 +165,10 @@ final class SampleConfigTest {
         lines.add(indent + parts[parts.length - 1] + ": " + value);
     }
 
-    /** Substitutions, deletions, doublings and transpositions at every place of every key, one at a time: a share of them. */
+    /**
+     * Tests substitutions, deletions, repetitions and transpositions at every place of every key, one at a time, or a
+     * share of them.
+     */
     private static int mutateEveryKey(List<String> lines) {
         assertEquals("", parse(lines).text());
         int mutants = 0;
@@ -199,7 +202,7 @@ final class SampleConfigTest {
         return mutants;
     }
 
-    /** Whether another name that stands at the top is as near: then that one may be what was meant. */
+    /** Returns whether another top-level name is as similar, so that it may be the intended one. */
     private static boolean meansAnother(String slip, String key) {
         return ConfigShape.root().names().stream()
                 .anyMatch(name ->

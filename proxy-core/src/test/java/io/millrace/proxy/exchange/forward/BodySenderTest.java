@@ -29,7 +29,7 @@ class BodySenderTest {
         public void onFault(Throwable fault) {}
     };
 
-    /** What TLS has encrypted is that client's alone; else what waits is what was given. */
+    /** Bytes encrypted by TLS belong to one client; without TLS the queued bytes are the shared ones. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void onlyAConnectionWithTlsKeepsCopies(boolean secure) {
@@ -37,7 +37,7 @@ class BodySenderTest {
     }
 
     @Test
-    void aSourceHearsThatItsClientIsBehindWhenTheStreamTakesNoMore() {
+    void aSourceIsNotifiedThatItsClientIsBehindWhenTheStreamIsFull() {
         List<String> told = new ArrayList<>();
         boolean[] writable = {true};
         BodySender sender = new BodySender(streamThat(writable), NOBODY);

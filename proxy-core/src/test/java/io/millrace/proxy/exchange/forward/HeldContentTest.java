@@ -41,7 +41,7 @@ class HeldContentTest {
         assertNull(held.take());
     }
 
-    /** A dribbled byte costs little more than itself, and all of them together no more than the budget. */
+    /** A single byte costs little more than itself, and all of them together at most the budget. */
     @Test
     void aLoopsRequestsHoldNoMoreThanItsBudget() {
         List<HeldContent> all = new ArrayList<>();

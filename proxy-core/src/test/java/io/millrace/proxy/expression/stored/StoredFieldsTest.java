@@ -48,7 +48,7 @@ class StoredFieldsTest {
         assertEquals(List.of(scheme, host, path, query), List.of(url.scheme(), url.host(), url.path(), url.query()));
     }
 
-    /** A rule's additions follow a space, a variant's selecting fields a NUL. */
+    /** Additions of a rule follow a space, a variant's selecting fields follow a NUL. */
     @Test
     void urlOfAKey() {
         for (String rest : List.of("", " device=phone", "\0\1\2", " device=phone\0\1")) {

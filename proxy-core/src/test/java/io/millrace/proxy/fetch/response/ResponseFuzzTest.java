@@ -31,13 +31,14 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * Arbitrary bytes from an origin; the first says by its lowest bit whether the request was HEAD. Whatever they are, nothing throws; they
- * are read the same however they are cut; a whole response has as much content as it says; it is the response that Netty's decoder
- * sees; its framing is beyond doubt; and written out in the plainest way it reads the same again.
+ * Fuzz test with arbitrary bytes from an origin. The lowest bit of the first byte selects HEAD. The decoder never
+ * throws, and reads the bytes equally however they are split. A complete response has the announced content, is the
+ * response that Netty's decoder reads, and has an unambiguous framing. Written out in the simplest form, it is read
+ * equally again.
  */
 class ResponseFuzzTest {
     private static final int LENGTH_MAX = 4096;
-    /** All places of a short input, that many of a long one. */
+    /** Limit of tested positions in a long input; a short one is split at all positions. */
     private static final int CUTS_MAX = 300;
 
     private static final int HEAD_MAX = 1024;
@@ -51,7 +52,7 @@ class ResponseFuzzTest {
         }
     }
 
-    /** The inputs that are kept, cut at every place. */
+    /** Runs the stored inputs, split at every position. */
     @TestFactory
     Stream<DynamicTest> keptInputsReadTheSameCutAnywhere() throws IOException {
         return FuzzInputs.of(getClass(), "readsTheSameHoweverItIsCutAndAsNettyDoes").entrySet().stream()
@@ -91,7 +92,7 @@ class ResponseFuzzTest {
         String head =
                 "HTTP/1.1 " + status + " " + fields + (chunked ? "\r\nTransfer-Encoding: chunked" : "") + "\r\n\r\n";
         if (head.length() > HEAD_MAX) {
-            // White space that was not needed is now there.
+            // Optional white space is present now.
             return;
         }
         Read again = read(("x" + head + content).getBytes(StandardCharsets.ISO_8859_1), toHead);
@@ -100,7 +101,7 @@ class ResponseFuzzTest {
         assertEquals("complete", again.end);
     }
 
-    /** Reads one response from pieces that end at these positions, then the connection's end. */
+    /** Reads one response from pieces that end at these positions, and the connection's end. */
     private static Read read(byte[] bytes, boolean toHead, int... cuts) {
         OriginResponseDecoder decoder = new OriginResponseDecoder();
         EmbeddedChannel channel = new EmbeddedChannel(decoder);
@@ -127,7 +128,7 @@ class ResponseFuzzTest {
     private static void take(
             EmbeddedChannel channel, List<String> heads, StringBuilder content, String[] end, long[] length) {
         for (Object message = channel.readInbound(); message != null; message = channel.readInbound()) {
-            // What comes behind a whole response is the connection's affair: it is closed.
+            // Bytes after a complete response only cause the close of the connection.
             if (end[0].equals("complete")) {
                 ReferenceCountUtil.release(message);
                 continue;
@@ -145,7 +146,7 @@ class ResponseFuzzTest {
                 length[0] =
                         received.head().isInterim() ? -1 : received.framing().contentLength();
             } else if (message instanceof BadResponse bad) {
-                // Why it is bad may be told at another byte; that it is bad may not.
+                // The reason may be reported at another byte, but the response must be refused in each case.
                 end[0] = bad.problem().isEmpty() ? "no reason" : "bad";
             } else if (message instanceof HttpContent piece) {
                 content.append(piece.content().toString(StandardCharsets.ISO_8859_1));
@@ -157,7 +158,10 @@ class ResponseFuzzTest {
         }
     }
 
-    /** Netty takes Transfer-Encoding from the heads of responses that have no content: how the content is cut shows it anyway. */
+    /**
+     * Netty removes Transfer-Encoding from heads of responses without content; the splitting of the content shows it
+     * anyway.
+     */
     private static void field(StringBuilder head, String name, String value) {
         if (!name.equalsIgnoreCase("transfer-encoding")) {
             head.append("\r\n").append(name).append(": ").append(value);

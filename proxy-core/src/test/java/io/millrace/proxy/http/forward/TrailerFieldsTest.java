@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Which trailer fields are forwarded, and to whom. */
+/** Tests which trailer fields are forwarded, and to which clients. */
 class TrailerFieldsTest {
     /** RFC 9110 s6.5.1: framing, routing, caching, authentication and content fields have no effect in trailers. */
     @ParameterizedTest

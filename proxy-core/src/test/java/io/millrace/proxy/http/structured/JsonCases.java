@@ -20,7 +20,7 @@ final class JsonCases {
 
     private JsonCases() {}
 
-    /** The cases of one file among the test resources. */
+    /** Returns the cases of one file of the test resources. */
     static List<Map<String, Object>> of(String file) {
         try (InputStream in = JsonCases.class.getResourceAsStream("/structured-fields/" + file)) {
             if (in == null) {
@@ -40,7 +40,7 @@ final class JsonCases {
         }
     }
 
-    @SuppressWarnings("unchecked") // What read() makes of an object.
+    @SuppressWarnings("unchecked") // Returns an object as read() returns it.
     static Map<String, Object> object(Object value) {
         return (Map<String, Object>) value;
     }

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every parsing case that the HTTP working group publishes, as JSON that looks the same on both sides. */
+/** Tests every parsing case that the HTTP working group publishes, compared as JSON. */
 final class StructuredFieldsTest {
 
     private static final List<String> FILES = List.of(
@@ -89,7 +89,7 @@ final class StructuredFieldsTest {
     }
 
     @Test
-    void anAbsentFieldIsEmptyAndAMalformedOneIsNone() {
+    void anAbsentFieldIsEmptyAndAMalformedFieldIsInvalid() {
         FieldSection fields =
                 FieldSection.builder().add("CDN-Cache-Control", "max-age=60,").build();
         assertEquals(Map.of(), StructuredFields.dictionary(fields, FieldName.CACHE_STATUS));
@@ -146,7 +146,7 @@ final class StructuredFieldsTest {
         return ((BareItem.SfBoolean) value).value();
     }
 
-    /** The expected value with decimals in one form: 1.10 is 1.1. */
+    /** Returns the expected value with decimals in one form: 1.10 is 1.1. */
     private static Object plain(Object value) {
         if (value instanceof List<?> list) {
             return list.stream().map(StructuredFieldsTest::plain).toList();

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** PROXY headers to origins: what is written, and that what reads them here understands it. */
+/** Tests PROXY headers to origins: the written bytes, and that the decoder of this proxy reads them. */
 final class AnnouncedClientTest {
     private static InetSocketAddress address(String ip, int port) throws UnknownHostException {
         return new InetSocketAddress(InetAddress.getByName(ip), port);
@@ -42,7 +42,7 @@ final class AnnouncedClientTest {
     }
 
     @Test
-    void headerOfWhatHasNoAddressSaysSo() throws Exception {
+    void headerOfAConnectionWithoutAnAddressIsUnknown() throws Exception {
         InetSocketAddress none = InetSocketAddress.createUnresolved("somewhere", 1);
         InetSocketAddress local = address("192.0.2.1", 80);
         assertEquals(

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What counts as a PROXY header, by section 2 of its specification. */
+/** Tests the recognition of PROXY headers, by section 2 of the specification. */
 final class ProxyHeaderTest {
     private static final int MAX = 536;
     private static final String SIGNATURE = "0d0a0d0a000d0a515549540a";
@@ -133,7 +133,7 @@ final class ProxyHeaderTest {
         "another type, 21 11 0014 c0000201 c6336401 dc04 01bb 21 0005 0100000000, false",
         "SSL TLV of LOCAL, 20 11 0014 c0000201 c6336401 dc04 01bb 20 0005 0100000000, false"
     })
-    void sslTlvSaysWhetherTheClientHadTls(String what, String rest, boolean secure) {
+    void sslTlvTellsIfTheClientUsedTls(String what, String rest, boolean secure) {
         ProxyHeader header = hex(SIGNATURE + rest);
         assertEquals(Kind.COMPLETE, header.kind());
         assertEquals(secure, header.secure());

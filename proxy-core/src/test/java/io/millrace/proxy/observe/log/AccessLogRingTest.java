@@ -21,7 +21,7 @@ class AccessLogRingTest {
     private final AccessLogRing ring = new AccessLogRing(AccessLogRing.MIN_BYTES);
 
     @Test
-    void everyValueComesOutAsItWentIn() {
+    void valuesAreReadAsWritten() {
         AccessLogRecord entry = ring.claim();
         byte[] address = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
         entry.receivedAtMillis(Long.MAX_VALUE)
@@ -166,7 +166,7 @@ class AccessLogRingTest {
     }
 
     @Test
-    void aReaderMayStopAndGoOnLater() {
+    void aReaderCanPauseAndResume() {
         for (int i = 0; i < 3; i++) {
             ring.claim().status(i);
             ring.publish();
@@ -178,7 +178,10 @@ class AccessLogRingTest {
         assertEquals(List.of(0, 1, 2), statuses);
     }
 
-    /** A loop that offers as fast as it can against a reader: every record arrives once and whole, or is counted. */
+    /**
+     * An event loop that offers as fast as it can, and a reader: every record is read once and completely, or is
+     * counted as dropped.
+     */
     @Test
     void everyRecordIsReadOnceInOrderOrCountedAsDropped() throws InterruptedException {
         long seed = new Random().nextLong();

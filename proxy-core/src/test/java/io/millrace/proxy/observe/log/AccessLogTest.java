@@ -17,7 +17,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The access log as the proxy uses it: its own thread, the real clock, several loops. */
+/** Tests the access log as in the proxy: with its own thread, the real clock and several event loops. */
 class AccessLogTest {
     @TempDir
     Path directory;
@@ -25,7 +25,7 @@ class AccessLogTest {
     private final FaultLog faults = new FaultLog(new RecordingLogger(), Long.MAX_VALUE, System::nanoTime);
 
     @Test
-    void writtenPlusDroppedIsWhatTheLoopsOffered() throws InterruptedException, IOException {
+    void writtenPlusDroppedIsTheOfferedNumber() throws InterruptedException, IOException {
         Path file = directory.resolve("access.log");
         AccessLog log = AccessLog.start(AccessLogConfig.toFile(file, AccessLogFormat.COMBINED), faults);
         int offeredByEach = 50_000;

@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The writer, turned by hand under a clock that the test moves. */
+/** Tests the writer step by step, with a clock that the test sets. */
 class AccessLogWriterTest {
     private static final long HOUR_MILLIS = Duration.ofHours(1).toMillis();
 
@@ -31,7 +31,7 @@ class AccessLogWriterTest {
     private final FaultLog faults = new FaultLog(logger, Long.MAX_VALUE, () -> 0);
 
     @Test
-    void appendsWholeLinesToWhatIsThere() throws IOException {
+    void appendsWholeLinesToAnExistingFile() throws IOException {
         Files.writeString(file(), "a line of yesterday\n");
         AccessLogWriter writer = writer(config());
         AccessLogRing ring = writer.newRing();
@@ -322,7 +322,7 @@ class AccessLogWriterTest {
     }
 
     @Test
-    void aFailedRotationLetsTheFileGrow() throws IOException {
+    void aFileGrowsAfterAFailedRotation() throws IOException {
         AccessLogWriter writer = writer(config().withRotation(1, Duration.ZERO, 0));
         AccessLogRing ring = writer.newRing();
         for (int number = 0; number < 1000; number++) {

@@ -15,7 +15,7 @@ import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 
-/** What an event loop calls here for a hit allocates nothing, not even before the compiler has seen it. */
+/** Tests that the calls of an event loop for a hit allocate nothing, not even before the code is compiled. */
 class HotPathAllocationTest {
     private static final int HITS = 2_000;
 
@@ -30,7 +30,7 @@ class HotPathAllocationTest {
 
     @Test
     void aHitIsCountedLoggedAndDescribedWithoutAllocation() {
-        // Classes are loaded and constants resolved by the first ones.
+        // The first hits load classes and resolve constants.
         hits(HITS);
         drain();
         long before = threads.getCurrentThreadAllocatedBytes();

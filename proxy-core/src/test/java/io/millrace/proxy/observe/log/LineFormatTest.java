@@ -42,7 +42,7 @@ class LineFormatTest {
     }
 
     @Test
-    void whatIsAbsentIsAHyphen() {
+    void absentValuesAreAHyphen() {
         assertEquals("0.000 0 - NONE/000 0 - - - NONE/- -", squid(entry -> {}));
         assertEquals("- - - [01/Jan/1970:00:00:00 +0000] \"- -\" 000 0 \"-\" \"-\"", combined(entry -> {}));
     }
@@ -88,7 +88,7 @@ class LineFormatTest {
         "20010db8000000000000000000000001, 2001:db8::1",
         "00000000000000000000000000000001, ::1",
     })
-    void addressesAreWrittenAsRfc5952Says(String hex, String text) {
+    void addressesAreWrittenByRfc5952(String hex, String text) {
         byte[] address = java.util.HexFormat.of().parseHex(hex);
         assertTrue(squid(entry -> entry.client(address, 0, address.length)).contains(" " + text + " "), text);
     }

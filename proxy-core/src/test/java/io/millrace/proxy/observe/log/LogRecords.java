@@ -4,14 +4,14 @@ import io.millrace.proxy.observe.CacheResult;
 import java.nio.charset.StandardCharsets;
 import java.util.function.Consumer;
 
-/** Records for tests, and the lines that they become. */
+/** Records for tests, and their lines. */
 final class LogRecords {
     /** 14 November 2023, 22:13:20.123 UTC. */
     static final long RECEIVED_AT_MILLIS = 1_700_000_000_123L;
 
     private LogRecords() {}
 
-    /** Fills in an ordinary hit. */
+    /** Fills a record with an ordinary hit. */
     static void fillHit(AccessLogRecord entry) {
         entry.receivedAtMillis(RECEIVED_AT_MILLIS)
                 .durationNanos(4_900_000)
@@ -28,7 +28,7 @@ final class LogRecords {
                 .text(LogField.USER_AGENT, "curl/8.0");
     }
 
-    /** The line of one record in one format, without its line feed. */
+    /** Returns the line of one record in one format, without its line feed. */
     static String line(AccessLogFormat format, Consumer<AccessLogRecord> filler) {
         AccessLogRing ring = new AccessLogRing(AccessLogRing.MIN_BYTES);
         AccessLogRecord entry = ring.claim();

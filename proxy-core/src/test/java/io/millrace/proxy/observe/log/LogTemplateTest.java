@@ -31,7 +31,7 @@ final class LogTemplateTest {
         return LogRecords.line(format(template), filler);
     }
 
-    /** The format that a well-known how-to gives for Apache's combined log. */
+    /** The format that a well-known article gives for Apache's combined log. */
     @Test
     void combinedFormatOfOperatorsOfTrafficServer() {
         assertEquals(
@@ -250,7 +250,7 @@ final class LogTemplateTest {
         assertEquals("%<chi>", AccessLogFormat.of("%<chi>").toString());
     }
 
-    /** What a line costs the writer: a template no more than the built-in format that it spells. */
+    /** Allocation of the writer per line: a template allocates no more than the equal built-in format. */
     @Test
     void templatesAllocateNothingForALine() {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();

@@ -8,7 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
-/** Holds {@code docs/reference/logs.md} to the codes and formats of the access log. */
+/** Tests that {@code docs/reference/logs.md} matches the codes and formats of the access log. */
 class LogsReferenceTest {
     private final String page = read();
 
@@ -35,7 +35,7 @@ class LogsReferenceTest {
     }
 
     @Test
-    void theExamplesAreWhatTheFormatsWrite() {
+    void theExamplesAgreeWithTheFormats() {
         for (AccessLogFormat format : AccessLogFormat.NAMED) {
             assertOnPage("\n" + LogRecords.line(format, LogRecords::fillHit) + "\n", true);
             assertOnPage("### Format `" + format + "`", true);

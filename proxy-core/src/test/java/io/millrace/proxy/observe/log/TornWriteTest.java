@@ -12,7 +12,7 @@ import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** A disk that takes a part of a batch and then fails: no line is torn, doubled or uncounted. */
+/** Tests a disk that accepts a part of a batch and then fails: no line is torn, repeated or uncounted. */
 class TornWriteTest {
     private static final String LINE = "0.000 0 - NONE/000 0 - http://h/ - NONE/- -\n";
 
@@ -54,7 +54,7 @@ class TornWriteTest {
     }
 
     @Test
-    void whatWasNotWrittenWholeAtTheEndIsDropped() {
+    void incompleteLinesAtTheEndAreDropped() {
         offer(5);
         target.room = 2 * LINE.length() + 10;
         writer.finish();
@@ -73,7 +73,7 @@ class TornWriteTest {
         }
     }
 
-    /** Takes as many bytes as it has room for, then fails. */
+    /** Accepts as many bytes as it has space for, then fails. */
     private static final class TearingTarget implements LogTarget {
         final StringBuilder content = new StringBuilder();
         int room;

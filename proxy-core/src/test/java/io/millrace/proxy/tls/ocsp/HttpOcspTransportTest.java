@@ -21,11 +21,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Requests to responders of every temper, over real sockets. */
+/** Tests requests to well-behaved and faulty responders, over real sockets. */
 class HttpOcspTransportTest {
     private static final byte[] REQUEST = {1, 2, 3};
 
-    /** Writes a response; the request is read. */
+    /** Writes a response after the request was read. */
     private interface Answer {
         void write(Socket client) throws IOException;
     }
@@ -97,7 +97,7 @@ class HttpOcspTransportTest {
         "'nothing of HTTP\r\n\r\n', no connection",
         "'', no connection"
     })
-    void whatIsNoAnswerIsUnreachable(String response, String reason) {
+    void invalidAnswersAreUnreachable(String response, String reason) {
         answer = client -> write(client, response);
         OcspFault fault = fault(20_000);
         assertEquals(Kind.UNREACHABLE, fault.kind());
@@ -132,7 +132,7 @@ class HttpOcspTransportTest {
     }
 
     @Test
-    void nobodyThereIsUnreachable() throws Exception {
+    void aClosedPortIsUnreachable() throws Exception {
         server.close();
         assertEquals(Kind.UNREACHABLE, fault(20_000).kind());
     }

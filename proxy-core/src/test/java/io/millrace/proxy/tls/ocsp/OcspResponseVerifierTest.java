@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Which answers become staples. */
+/** Tests which answers are used as staples. */
 class OcspResponseVerifierTest {
     private static final Instant NOW = Instant.parse("2026-06-01T12:00:00Z");
     private static final Instant END = Instant.parse("2040-01-01T00:00:00Z");

@@ -9,7 +9,7 @@ import java.net.InetSocketAddress;
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** An OCSP responder on a port of its own that says of one certificate that it is good. */
+/** An OCSP responder with its own port that reports one certificate as good. */
 public final class OcspServer implements AutoCloseable {
     private final HttpServer server;
     private final AtomicInteger asked = new AtomicInteger();
@@ -32,12 +32,12 @@ public final class OcspServer implements AutoCloseable {
         return "http://127.0.0.1:" + server.getAddress().getPort() + "/";
     }
 
-    /** Answers from now on for a certificate, as of a time. */
+    /** Answers for a certificate from now on, with the given time. */
     public void answerFor(TestAuthority authority, Made made, Instant now) {
         answer = new TestResponder(authority, made.certificate(), now).answer();
     }
 
-    /** Requests since the start. */
+    /** Returns the number of requests since the start. */
     public int asked() {
         return asked.get();
     }

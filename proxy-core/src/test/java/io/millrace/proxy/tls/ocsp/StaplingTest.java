@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** When responders are asked, and what becomes of their answers; the test has the clock and the timer. */
+/** Tests the times of requests to responders, and the use of their answers; the test has the clock and the timer. */
 class StaplingTest {
     private static final TestAuthority AUTHORITY = new TestAuthority("stapling");
     private static final Instant START = Instant.parse("2026-06-01T12:00:00Z");

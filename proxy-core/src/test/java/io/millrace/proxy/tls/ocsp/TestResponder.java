@@ -15,7 +15,7 @@ import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.Arrays;
 
-/** Writes OCSP answers, right and wrong ones. Confined to one thread. */
+/** Writes valid and invalid OCSP answers. Confined to one thread. */
 final class TestResponder {
     private static final byte[] SHA_1 = {0x30, 9, 6, 5, 0x2b, 0x0e, 3, 2, 0x1a, 5, 0};
     private static final byte[] BASIC = {6, 9, 0x2b, 6, 1, 5, 5, 7, 48, 1, 1};
