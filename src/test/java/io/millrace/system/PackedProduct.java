@@ -111,7 +111,9 @@ final class PackedProduct
     /** Records the class archive of the worker, so that no later start records one. */
     private void recordArchive() throws IOException {
         String options = System.getProperty("millrace.system.jvm", "") + "\n"
-                + (leakDetection ? "-ea\n-Dio.netty.leakDetection.level=paranoid\n-Dio.netty.leakDetection.acquireAndReleaseOnly=true\n" : "");
+                + (leakDetection
+                        ? "-ea\n-Dio.netty.leakDetection.level=paranoid\n-Dio.netty.leakDetection.acquireAndReleaseOnly=true\n"
+                        : "");
         if (!options.isBlank()) {
             Path directory = Files.createDirectories(home.resolve("conf/jvm.options.d"));
             Files.writeString(directory.resolve("system-tests.options"), options);

@@ -129,7 +129,8 @@ public final class ProxyServer implements AutoCloseable {
     ProxyServer(ProxyServerBuilder builder) throws IOException {
         ProxyConfig config = builder.config();
         built = config;
-        live = LiveSettings.of(config, config, null, ownAddresses, builder.clock().millis());
+        live = LiveSettings.of(
+                config, config, null, ownAddresses, builder.clock().millis());
         originTls.apply(config);
         serverTls = new ServerTls(config, builder.clock()::millis, builder.tlsState());
         adopted = builder.adopted();

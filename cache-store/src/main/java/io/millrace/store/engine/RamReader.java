@@ -16,8 +16,7 @@ final class RamReader<H> implements ResidentReader<H> {
     private final StoreCounters counters;
     private final ObjectChanges<H> changes;
 
-    RamReader(
-            RamTier<ResidentObject<H>> ram, EncodedHeads<H> heads, StoreCounters counters, ObjectChanges<H> changes) {
+    RamReader(RamTier<ResidentObject<H>> ram, EncodedHeads<H> heads, StoreCounters counters, ObjectChanges<H> changes) {
         reader = ram.reader();
         this.heads = heads;
         this.counters = counters;

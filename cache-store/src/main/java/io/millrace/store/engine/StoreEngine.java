@@ -209,7 +209,8 @@ public final class StoreEngine<H> implements CacheStore<H> {
 
         @Override
         @SuppressWarnings("unchecked") // only this store's objects are appended here
-        public void stored(Volume volume, RecordHeader header, DiskKey key, long location, @Nullable Appended receiver) {
+        public void stored(
+                Volume volume, RecordHeader header, DiskKey key, long location, @Nullable Appended receiver) {
             H head = receiver instanceof PendingWrite.ObjectAppended<?> object ? (H) object.head() : null;
             inventories.stored(volume, header, key, location, head);
         }

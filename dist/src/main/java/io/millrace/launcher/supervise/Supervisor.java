@@ -133,7 +133,6 @@ public final class Supervisor implements ServingWorker {
 
     /** Makes all workers reopen their log files. */
     public void reopenLogs() {
-        loop.execute(() ->
-                succession.workers().all().forEach(worker -> worker.send(new ControlMessage.ReopenLogs())));
+        loop.execute(() -> succession.workers().all().forEach(worker -> worker.send(new ControlMessage.ReopenLogs())));
     }
 }

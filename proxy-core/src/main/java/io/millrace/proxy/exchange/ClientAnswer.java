@@ -52,7 +52,8 @@ final class ClientAnswer {
     private @Nullable Missing whole;
     private boolean headSent;
 
-    ClientAnswer(ExchangeLoop home, ClientStream stream, RequestHead request, ExchangeReport report, BodySender sender) {
+    ClientAnswer(
+            ExchangeLoop home, ClientStream stream, RequestHead request, ExchangeReport report, BodySender sender) {
         this.home = home;
         this.stream = stream;
         this.request = request;

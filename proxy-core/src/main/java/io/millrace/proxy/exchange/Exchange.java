@@ -48,7 +48,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Confined to the client stream's event loop.
  */
-final class Exchange implements RequestHandler, FetchFollower, BodySender.End, PartialAnswer.Asking, TunnelAnswer.Asking {
+final class Exchange
+        implements RequestHandler, FetchFollower, BodySender.End, PartialAnswer.Asking, TunnelAnswer.Asking {
     /**
      * Limit of store lookups. A request repeats the lookup when the shared fetch that it tried to join has already
      * ended. Beyond the limit it fetches without sharing.

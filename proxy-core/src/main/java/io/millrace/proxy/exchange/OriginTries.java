@@ -134,7 +134,8 @@ final class OriginTries implements OriginCall, GroupTries.Key {
 
     private boolean mayMove(OriginFailure failure) {
         return switch (failure.reason()) {
-            case DNS, CONNECT_REFUSED, CONNECT_TIMEOUT, QUEUE_FULL, QUEUE_TIMEOUT, TUNNEL_LIMIT -> !answerBegun && !sent;
+            case DNS, CONNECT_REFUSED, CONNECT_TIMEOUT, QUEUE_FULL, QUEUE_TIMEOUT, TUNNEL_LIMIT ->
+                !answerBegun && !sent;
             case TLS, FIRST_BYTE_TIMEOUT, RESET, TRUNCATED, BAD_RESPONSE, IDLE_TIMEOUT, REQUEST_TIMEOUT -> mayRepeat();
             default -> false;
         };

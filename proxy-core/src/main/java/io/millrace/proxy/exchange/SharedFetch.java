@@ -146,7 +146,9 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
                     followers.tell(follower, w -> w.onNotShared(this, FetchFollower.NotShared.ENDED));
                 } else if (content.canJoin()
                         && match.isFresh(
-                                follower.request(), content.response(), home.clock().millis())) {
+                                follower.request(),
+                                content.response(),
+                                home.clock().millis())) {
                     offer(follower, true);
                 } else {
                     followers.tell(follower, w -> w.onNotShared(this, FetchFollower.NotShared.REFUSED));
@@ -353,7 +355,10 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
                 followers.tell(follower, w -> w.onNotShared(this, FetchFollower.NotShared.ENDED));
             } else if (shared == null
                     || !match.fitsValidated(
-                            follower.request(), shared, notModified, home.clock().millis())) {
+                            follower.request(),
+                            shared,
+                            notModified,
+                            home.clock().millis())) {
                 followers.tell(follower, w -> w.onNotShared(this, FetchFollower.NotShared.REFUSED));
             } else {
                 confirm(follower, stale, shared, true);

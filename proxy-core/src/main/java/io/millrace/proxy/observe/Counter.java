@@ -262,6 +262,7 @@ public enum Counter {
 
     @SuppressWarnings("ImmutableEnumChecker") // each is a constant of an enum
     private final Metric family;
+
     private final String description;
 
     @SuppressWarnings("ImmutableEnumChecker") // created by List.of

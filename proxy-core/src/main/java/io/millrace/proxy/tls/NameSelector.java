@@ -154,6 +154,7 @@ final class NameSelector extends SniHandler {
         ServerTlsConfig settings =
                 set == null ? tls.contexts().settings() : tls.contexts().settings(set);
         SslHandler handler = super.newSslHandler(context, allocator);
-        return ListenerTls.watched(set == null ? handler : tls.contexts().stapled(set, handler), handshakes, settings, tls);
+        return ListenerTls.watched(
+                set == null ? handler : tls.contexts().stapled(set, handler), handshakes, settings, tls);
     }
 }

@@ -31,9 +31,7 @@ class MetricsReferenceTest {
             assertEquals(sentence.length() - 1, sentence.lastIndexOf('.'), family.name());
             assertTrue(family.metricName().startsWith("millrace_"), family.name());
             assertEquals(
-                    family.kind() == Metric.Kind.COUNTER,
-                    family.metricName().endsWith("_total"),
-                    family.name());
+                    family.kind() == Metric.Kind.COUNTER, family.metricName().endsWith("_total"), family.name());
         }
     }
 
