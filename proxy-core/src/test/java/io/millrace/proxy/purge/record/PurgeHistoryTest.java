@@ -136,7 +136,6 @@ final class PurgeHistoryTest {
             for (int i = 0; i <= 12; i++) {
                 add(history, record(i));
             }
-            add(history, record(12));
             CountDownLatch done = new CountDownLatch(1);
             history.undone("s9", CLIENT, Runnable::run, done::countDown);
             done.await();
