@@ -90,7 +90,7 @@ final class ManualPagesTest {
         assertEquals(0, man.waitFor());
         assertEquals("", Files.readString(directory.resolve("err")));
         assertTrue(shown.contains("millctl config set KEY=VALUE..."), shown);
-        assertTrue(shown.contains("millctl-config - look at the configuration and change it\n"), shown);
+        assertTrue(shown.contains("millctl-config - show and change the configuration\n"), shown);
         assertTrue(shown.contains("-H 'Cache-Control: max-age=0'"), shown);
     }
 }
