@@ -451,6 +451,10 @@ public final class InvalidationTable implements Invalidations {
             for (InvalidationEntry entry : ofUndos) {
                 enter(entry, undoableFrom);
             }
+            // Later stamps must be higher, even if the journal has no entry of the undone purge any more.
+            for (long stamp : undone) {
+                newest = Math.max(newest, stamp);
+            }
         } finally {
             lock.unlock();
         }

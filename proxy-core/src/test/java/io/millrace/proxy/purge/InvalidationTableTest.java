@@ -51,6 +51,12 @@ final class InvalidationTableTest {
     }
 
     @Test
+    void stampsStayAboveTheStampOfAnUndoneEntryThatTheJournalHasLost() {
+        table.restore(List.of(InvalidationEntry.of(InvalidationKind.UNDONE, true, 1000, 1000)), 0);
+        assertTrue(host(table, "http://h/", false).stamp() > 1000);
+    }
+
+    @Test
     void aHostIsGoneUnderEverySchemeForWhatWasAskedForBefore() {
         long before = table.stamp();
         InvalidationEntry entry = host(table, "http://h/", false);
