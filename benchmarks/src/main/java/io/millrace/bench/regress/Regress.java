@@ -37,8 +37,6 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 public final class Regress {
     private static final String BUDGETS = "budgets.txt";
     private static final String YARDSTICK = "YardstickBenchmark.round";
-    private static final TimeValue QUICK_WARM_UP = TimeValue.milliseconds(300);
-    private static final TimeValue QUICK_MEASUREMENT = TimeValue.milliseconds(300);
     private static final List<Class<?>> STAGES = List.of(
             YardstickBenchmark.class,
             RequestReadBenchmark.class,
@@ -94,14 +92,10 @@ public final class Regress {
                 .param("objects", "100000")
                 .param("entries", "100000")
                 .forks(quick ? 1 : 3)
-                .warmupIterations(quick ? 3 : 5)
-                .warmupTime(quick ? QUICK_WARM_UP : TimeValue.seconds(1))
+                .warmupIterations(quick ? 2 : 5)
+                .warmupTime(TimeValue.seconds(1))
                 .measurementIterations(quick ? 2 : 5)
-                .measurementTime(quick ? QUICK_MEASUREMENT : TimeValue.seconds(1));
-        if (quick) {
-            // C2 removes allocations: compiled in the calling thread, its code is there early on a busy machine too.
-            options.jvmArgsAppend("-Xbatch");
-        }
+                .measurementTime(TimeValue.seconds(1));
         for (Class<?> stage : STAGES) {
             options.include("\\." + stage.getSimpleName() + "\\.");
         }
