@@ -301,9 +301,11 @@ class BothLanesTest {
         return new ArrayList<>(read(log));
     }
 
+    /** Returns the complete lines; the last one may still be being written. */
     private static List<String> read(Path log) {
         try {
-            return Files.exists(log) ? Files.readAllLines(log, StandardCharsets.ISO_8859_1) : List.of();
+            String text = Files.exists(log) ? Files.readString(log, StandardCharsets.ISO_8859_1) : "";
+            return text.substring(0, text.lastIndexOf('\n') + 1).lines().toList();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
