@@ -23,9 +23,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Saves the list of hot objects in RAM to disk, and loads the listed objects after a start. Loading is hottest first,
- * at a limited rate and with a limited share of the processors, only while no request waits for the I/O threads, and only until the RAM tier is filled. Next to a
- * predecessor that still reads the volumes it loads faster, because clients were answered from the predecessor's RAM
- * until now.
+ * at a limited rate and with a limited share of the processors. It pauses while a request waits for the I/O threads, and
+ * ends when the RAM tier is filled. Next to a predecessor that still reads the volumes it loads faster, because clients
+ * were answered from the predecessor's RAM until now.
  *
  * <pre>
  *   every minute, handover, close ──> hottest objects in RAM ──> file "hot" of the first working volume
@@ -292,10 +292,5 @@ final class HotSet<H> {
         ram.warm(resident);
         counters.objectsRefilled.increment();
         return resident.length();
-    }
-
-    /** Returns true if every listed object was loaded or skipped. */
-    boolean isLoaded() {
-        return wanted.length == 0 && !busy;
     }
 }

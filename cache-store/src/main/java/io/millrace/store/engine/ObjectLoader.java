@@ -152,13 +152,14 @@ final class ObjectLoader<H> {
     /** Returns a whole or partial object; null if no block of it is stored. */
     private @Nullable StoreObject<H> inBlocks(Volume volume, BodyPlace body, StoreKey key, H head, ObjectPlace place)
             throws IOException {
+        // Read before the lookup: while the index is being rebuilt, a missing block may still be found later.
+        boolean opening = volume.state() == VolumeState.OPENING;
         BlockMap map = BlockMap.ofBlocks(volume, place.objectId(), body.blockBytes());
         boolean all = map.lookUp(body);
         if (all && body.isWhole()) {
             return withBlocks(map, true, key, head, body.bodyLength(), place);
         }
-        // While the index is being rebuilt, a missing block may still be found later.
-        if (map.count() == 0 || (!all && volume.state() == VolumeState.OPENING)) {
+        if (map.count() == 0 || (!all && opening)) {
             map.unpin();
             return null;
         }

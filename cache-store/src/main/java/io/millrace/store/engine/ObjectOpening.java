@@ -125,18 +125,28 @@ final class ObjectOpening<H> {
         }
 
         private void lookOnVolumes() {
+            int opening = volumes.openingCount();
             Found<H> found = newest(key);
             if (mustWait(found) && waits()) {
-                if (found != null) {
-                    found.object().release();
-                }
+                release(found);
                 if (!volumes.isOpening()) {
                     // The index became complete just before this open was added to the waiting ones.
                     waiting.retry();
                 }
                 return;
             }
+            if (opening != volumes.openingCount()) {
+                // An index became complete during the lookup, which may have missed entries of it.
+                release(found);
+                found = newest(key);
+            }
             answer(found == null ? null : promoted(key, found));
+        }
+
+        private void release(@Nullable Found<H> found) {
+            if (found != null) {
+                found.object().release();
+            }
         }
 
         /** Returns true if a volume with an incomplete index may hold the object, or a newer version. */

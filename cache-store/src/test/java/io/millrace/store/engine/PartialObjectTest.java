@@ -182,8 +182,7 @@ class PartialObjectTest extends PartialObjects {
         io = io.afterReboot();
         io.flipBit(Path.of("/volume0/index"), 3);
         test = new TestStore(StoreContractTest.volumes(4).ramBytes(1 << 20), io);
-        // The blocks that were taken back are in the log, and the rebuilt index finds them. The head does not count
-        // them.
+        // The log contains the revoked blocks and their revocations; the rebuilt index contains neither.
         assertHolds("a", 0, 1, 4);
     }
 

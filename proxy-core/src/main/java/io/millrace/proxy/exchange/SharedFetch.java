@@ -54,7 +54,6 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
     private final FetchStoring storage;
     private final DeferredOriginEvents held = new DeferredOriginEvents();
     private final FetchBody content;
-    private final FollowerMatch match;
     private final FetchValidity validity;
     private final OriginTimer timer;
 
@@ -74,7 +73,6 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
         this.followers = new FetchFollowers(home.loop());
         this.storage = new FetchStoring(home, plan, this);
         this.content = new FetchBody(home, plan, this);
-        this.match = new FollowerMatch(plan);
         this.validity = new FetchValidity(home.invalidations(), plan);
         this.timer = new OriginTimer(home.counters(), home.overload(), plan);
     }
@@ -145,7 +143,8 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
                 if (isOutdated()) {
                     followers.tell(follower, w -> w.onNotShared(this, FetchFollower.NotShared.ENDED));
                 } else if (content.canJoin()
-                        && match.isFresh(
+                        && FollowerMatch.isFresh(
+                                plan,
                                 follower.request(),
                                 content.response(),
                                 home.clock().millis())) {
@@ -354,7 +353,8 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
             } else if (home.invalidations().of(plan.keyUrl(), confirmation.answer()) != null) {
                 followers.tell(follower, w -> w.onNotShared(this, FetchFollower.NotShared.ENDED));
             } else if (shared == null
-                    || !match.fitsValidated(
+                    || !FollowerMatch.fitsValidated(
+                            plan,
                             follower.request(),
                             shared,
                             notModified,
@@ -443,7 +443,7 @@ final class SharedFetch implements OriginResponseHandler, FetchBody.Fetch {
             followers.tell(follower, w -> w.onNotShared(this, FetchFollower.NotShared.ENDED));
             return;
         }
-        if (collapsed && !match.fits(follower.request(), response, content.isInBlocks())) {
+        if (collapsed && !FollowerMatch.fits(plan, follower.request(), response, content.isInBlocks())) {
             followers.tell(follower, w -> w.onNotShared(this, FetchFollower.NotShared.REFUSED));
             return;
         }

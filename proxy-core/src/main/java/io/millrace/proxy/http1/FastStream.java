@@ -24,7 +24,6 @@ final class FastStream implements ClientStream {
     private ClientConnection facts;
     private int minorVersion;
     private boolean close;
-    private boolean finished;
     private int start;
 
     @SuppressWarnings("NullAway.Init") // facts are set by begin, before any other use
@@ -45,7 +44,6 @@ final class FastStream implements ClientStream {
         facts = connection;
         minorVersion = requestMinorVersion;
         close = last;
-        finished = false;
         start = buffer.writerIndex();
     }
 
@@ -62,11 +60,6 @@ final class FastStream implements ClientStream {
     /** Returns true if the connection ends with this response. */
     boolean isClose() {
         return close;
-    }
-
-    /** Returns true if the response is complete. */
-    boolean isFinished() {
-        return finished;
     }
 
     @Override
@@ -111,9 +104,7 @@ final class FastStream implements ClientStream {
     }
 
     @Override
-    public void finish() {
-        finished = true;
-    }
+    public void finish() {}
 
     @Override
     public void abort() {

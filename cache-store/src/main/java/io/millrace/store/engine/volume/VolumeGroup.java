@@ -293,12 +293,18 @@ public final class VolumeGroup {
 
     /** Returns true if an index is being rebuilt, so that a lookup may miss stored objects. */
     public boolean isOpening() {
+        return openingCount() > 0;
+    }
+
+    /** Returns the number of volumes whose index is being rebuilt. */
+    public int openingCount() {
+        int count = 0;
         for (Slot slot : slots) {
             if (slot.volume() != null && slot.volume().state() == VolumeState.OPENING) {
-                return true;
+                count++;
             }
         }
-        return false;
+        return count;
     }
 
     /**

@@ -14,18 +14,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * The decision whether the response of a shared fetch may answer the request of a follower.
  *
- * <p>Immutable.
+ * <p>Stateless.
  */
 public final class FollowerMatch {
-    private final FetchPlan plan;
-
-    /** Creates the decision for the followers of this fetch. */
-    public FollowerMatch(FetchPlan plan) {
-        this.plan = plan;
-    }
+    private FollowerMatch() {}
 
     /** Returns true if a response that is already being received may answer the request without validation. */
-    public boolean isFresh(RequestHead request, @Nullable FetchedResponse response, long nowMillis) {
+    public static boolean isFresh(
+            FetchPlan plan, RequestHead request, @Nullable FetchedResponse response, long nowMillis) {
         StoredHead head = response == null ? null : response.selectable();
         return head != null && Reuse.of(request, head, nowMillis, plan.cacheSettings()) instanceof Reuse.Fresh;
     }
@@ -34,7 +30,8 @@ public final class FollowerMatch {
      * Returns true if a response that was validated for another client may answer the request. It may not if it has
      * that client's cookie, nor if every use needs a validation of its own (RFC 9111 s4).
      */
-    public boolean fitsValidated(RequestHead request, StoredHead shared, ResponseHead notModified, long nowMillis) {
+    public static boolean fitsValidated(
+            FetchPlan plan, RequestHead request, StoredHead shared, ResponseHead notModified, long nowMillis) {
         boolean cookie = notModified.fields().contains(FieldName.SET_COOKIE)
                 && shared.fields().contains(FieldName.SET_COOKIE);
         Reuse reuse = Reuse.of(request, shared, nowMillis, plan.cacheSettings());
@@ -44,9 +41,10 @@ public final class FollowerMatch {
     /**
      * Returns true if the response may answer the request.
      *
+     * @param plan the plan of the fetch
      * @param inBlocks whether followers read the response from the blocks of the store, and complete it themselves
      */
-    public boolean fits(RequestHead request, FetchedResponse response, boolean inBlocks) {
+    public static boolean fits(FetchPlan plan, RequestHead request, FetchedResponse response, boolean inBlocks) {
         boolean shared = FollowerReuse.of(
                         request,
                         plan.request(),
