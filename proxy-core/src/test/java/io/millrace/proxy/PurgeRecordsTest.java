@@ -308,6 +308,17 @@ class PurgeRecordsTest {
         assertTrue(isHit("/tags/x"));
     }
 
+    @Test
+    void recordsThatCannotBeReadAreAnErrorWithTheirFile() throws Exception {
+        startInRam();
+        Files.createFile(directory.resolve("purges"));
+        AdminException failure = assertThrows(AdminException.class, () -> admin().find("s1"));
+        assertEquals("500 no-records", failure.status() + " " + failure.code());
+        String file = directory.resolve("purges/purges.jsonl").toString();
+        assertTrue(failure.message().startsWith(file + ": the records of purges cannot be read: "), failure.message());
+        assertThrows(AdminException.class, this::latest);
+    }
+
     private List<String> states() throws Exception {
         return latest().stream()
                 .map(record -> record.id() + " " + record.state())

@@ -74,8 +74,8 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
         return views;
     }
 
-    private static AdminException unreadable(IOException e) {
-        return new AdminException(500, "no-records", "the records of purges cannot be read: " + e.getMessage());
+    private AdminException unreadable(IOException e) {
+        return new AdminException(500, "no-records", history() + ": the records of purges cannot be read: " + e);
     }
 
     private static AdminException unknown(String id) {
@@ -140,13 +140,14 @@ public final class PurgeAdmin implements PurgeControl, DryRunSource {
         return new PurgeView(withCount(present, counted.count(), count), until, count);
     }
 
-    private static PurgeRecord withCount(PurgeRecord record, PurgeCount counting, Count count) {
+    /** Returns a record with the state and the numbers of its count. */
+    static PurgeRecord withCount(PurgeRecord record, PurgeCount counting, Count count) {
         PurgeRecord counted = record.objects() < 0 ? record.counted(count.objects(), count.bytes()) : record;
         if (isDryRun(record)) {
             return counted.in(
                     !count.isOver()
                             ? PurgeState.COUNTING
-                            : counting.isCancelled() ? PurgeState.CANCELLED : PurgeState.DONE);
+                            : counting.isWhole() ? PurgeState.DONE : PurgeState.CANCELLED);
         }
         if (!count.isOver()) {
             return record.state() == PurgeState.DONE ? counted.in(PurgeState.COUNTING) : counted;

@@ -54,6 +54,7 @@ final class PurgeCount implements ListVisitor {
     private final CompletableFuture<PurgeCount> end = new CompletableFuture<>();
     private final Set<String> urls = new LinkedHashSet<>();
     private long sliceEndNanos;
+    private boolean hasMissing;
     private boolean hasManyTags;
     private boolean hasManyGroups;
     private volatile List<String> firstUrls = List.of();
@@ -61,6 +62,7 @@ final class PurgeCount implements ListVisitor {
     private volatile long bytes;
     private volatile long examined;
     private volatile boolean cancelled;
+    private volatile boolean whole;
     private volatile @Nullable String obstacle;
     private volatile @Nullable String note;
 
@@ -112,11 +114,13 @@ final class PurgeCount implements ListVisitor {
     }
 
     private void onSlice(ListResult result) {
+        boolean isStopped = cancelled;
         firstUrls = List.copyOf(urls);
         obstacle = result.obstacle();
         note = note(result);
-        boolean isOver = result.next() == null || cancelled || result.obstacle() != null;
+        boolean isOver = result.next() == null || isStopped || result.obstacle() != null;
         if (isOver) {
+            whole = result.next() == null && !isStopped && result.obstacle() == null;
             end.complete(this);
         }
         firstSlice.complete(this);
@@ -127,8 +131,14 @@ final class PurgeCount implements ListVisitor {
 
     private @Nullable String note(ListResult result) {
         List<String> notes = new ArrayList<>();
-        if (!result.isWhole()) {
-            notes.add("the inventory is being written from the segments");
+        if (result.obstacle() != null) {
+            notes.add("the count ended early: " + result.obstacle());
+        } else {
+            // A slice reports only the volumes whose end it reached.
+            hasMissing |= !result.isWhole();
+            if (hasMissing) {
+                notes.add("the inventory is being written from the segments");
+            }
         }
         if (hasManyTags) {
             notes.add("the inventory has only the first " + TAGS_KEPT + " tags of an object");
@@ -141,20 +151,16 @@ final class PurgeCount implements ListVisitor {
 
     /** Stops the count soon; does nothing after its end. */
     void cancel() {
-        cancelled = !end.isDone();
-    }
-
-    boolean isCancelled() {
-        return cancelled;
+        cancelled = true;
     }
 
     boolean isOver() {
         return end.isDone();
     }
 
-    /** Returns whether all objects were counted. */
+    /** Returns whether all objects were counted; fixed before the end, false until then. */
     boolean isWhole() {
-        return end.isDone() && !cancelled && obstacle == null;
+        return whole;
     }
 
     /** Returns the reason why objects cannot be counted; null for none. */
@@ -168,20 +174,22 @@ final class PurgeCount implements ListVisitor {
         return firstSlice;
     }
 
-    /** Completes when all objects are counted or the count was cancelled. */
+    /** Completes when all objects are counted, the count was cancelled or it ended early. */
     CompletionStage<PurgeCount> end() {
         return end;
     }
 
     /** Returns the present count. */
     Count count() {
+        // Read first: the numbers of a count that is over are final.
+        boolean isOver = isOver();
         return new Count(
                 objects,
                 bytes,
                 firstUrls,
                 examined,
                 Math.max(examined, store.inventory().entries()),
-                isOver(),
+                isOver,
                 note);
     }
 

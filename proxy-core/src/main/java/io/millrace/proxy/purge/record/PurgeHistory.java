@@ -23,7 +23,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Records of the latest purges, kept across restarts. Each record is a line of JSON in the audit log, to which every
- * worker that shares the directory appends. No record is kept in memory. Waiting lines share one force to disk.
+ * worker that shares the directory appends. With a directory, no record is kept in memory. Waiting lines share one
+ * force to disk.
  *
  * <p>Thread-safe. Adding never blocks; reading does.
  */
@@ -38,8 +39,7 @@ public final class PurgeHistory implements AutoCloseable {
     private static final long IDLE_SECONDS = 10;
     private static final long CLOSE_SECONDS = 5;
 
-    private static final Logger log = LoggerFactory.getLogger(PurgeHistory.class);
-
+    private final Logger log;
     private final PurgeLog lines;
     private final @Nullable ThreadPoolExecutor writer;
     private final IntSupplier entriesMax;
@@ -50,12 +50,22 @@ public final class PurgeHistory implements AutoCloseable {
     private final AtomicInteger waitingCount = new AtomicInteger();
     private final AtomicBoolean scheduled = new AtomicBoolean();
     private final AtomicLong lost = new AtomicLong();
+    /** Whether the last lines could not be written; the first failure in succession is logged. */
+    private final AtomicBoolean failing = new AtomicBoolean();
+
+    /** Whether lines were lost since the queue was last empty; the first of them is logged. */
+    private final AtomicBoolean overflowing = new AtomicBoolean();
 
     @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Waiting(byte[] line, Executor replyOn, Runnable reply) {}
 
     private PurgeHistory(
-            PurgeLog lines, @Nullable ThreadPoolExecutor writer, IntSupplier entriesMax, LongSupplier clockMillis) {
+            PurgeLog lines,
+            @Nullable ThreadPoolExecutor writer,
+            IntSupplier entriesMax,
+            LongSupplier clockMillis,
+            Logger log) {
+        this.log = log;
         this.lines = lines;
         this.writer = writer;
         this.entriesMax = entriesMax;
@@ -70,10 +80,14 @@ public final class PurgeHistory implements AutoCloseable {
      * @param entriesMax number of records that are kept at least
      */
     public static PurgeHistory in(@Nullable Path directory, IntSupplier entriesMax, LongSupplier clockMillis) {
+        return in(directory, entriesMax, clockMillis, LoggerFactory.getLogger(PurgeHistory.class));
+    }
+
+    static PurgeHistory in(@Nullable Path directory, IntSupplier entriesMax, LongSupplier clockMillis, Logger log) {
         return directory == null
-                ? new PurgeHistory(new PurgeLogInMemory(entriesMax), null, entriesMax, clockMillis)
+                ? new PurgeHistory(new PurgeLogInMemory(entriesMax), null, entriesMax, clockMillis, log)
                 : new PurgeHistory(
-                        new PurgeLogFile(directory, entriesMax, clockMillis), writer(), entriesMax, clockMillis);
+                        new PurgeLogFile(directory, entriesMax, clockMillis), writer(), entriesMax, clockMillis, log);
     }
 
     /** Creates records in memory. */
@@ -135,6 +149,9 @@ public final class PurgeHistory implements AutoCloseable {
         } else if (waitingCount.incrementAndGet() > WAITING_MAX) {
             waitingCount.decrementAndGet();
             lost.incrementAndGet();
+            if (overflowing.compareAndSet(false, true)) {
+                log.error("{}: too many records of purges wait to be written: limit={}", lines, WAITING_MAX);
+            }
             reply(one);
         } else {
             waiting.add(one);
@@ -160,7 +177,9 @@ public final class PurgeHistory implements AutoCloseable {
         for (Waiting one = waiting.poll(); one != null; one = batch.size() < BATCH_MAX ? waiting.poll() : null) {
             batch.add(one);
         }
-        waitingCount.addAndGet(-batch.size());
+        if (waitingCount.addAndGet(-batch.size()) == 0) {
+            overflowing.set(false);
+        }
         if (!batch.isEmpty()) {
             write(batch);
         }
@@ -176,9 +195,11 @@ public final class PurgeHistory implements AutoCloseable {
         }
         try {
             lines.append(all);
+            failing.set(false);
         } catch (IOException | RuntimeException e) {
-            if (lost.getAndAdd(batch.size()) == 0) {
-                log.error("records of purges cannot be written; the purges are in force: {}", e.toString());
+            lost.addAndGet(batch.size());
+            if (failing.compareAndSet(false, true)) {
+                log.error("{}: records of purges cannot be written; the purges are in force: {}", lines, e.toString());
             }
         }
         for (Waiting one : batch) {
@@ -186,7 +207,7 @@ public final class PurgeHistory implements AutoCloseable {
         }
     }
 
-    private static void reply(Waiting one) {
+    private void reply(Waiting one) {
         try {
             one.replyOn().execute(one.reply());
         } catch (RejectedExecutionException e) {
@@ -223,6 +244,12 @@ public final class PurgeHistory implements AutoCloseable {
             }
         });
         return records.get(id);
+    }
+
+    /** Returns the file of the records, or {@code memory}. */
+    @Override
+    public String toString() {
+        return lines.toString();
     }
 
     /** Writes the waiting records. Blocks. */

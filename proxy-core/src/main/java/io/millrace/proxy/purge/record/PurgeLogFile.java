@@ -185,6 +185,11 @@ final class PurgeLogFile implements PurgeLog {
         });
     }
 
+    @Override
+    public String toString() {
+        return file.toString();
+    }
+
     private static void read(Path one, Consumer<String> visitor) throws IOException {
         // This decoder replaces malformed input, because a torn end may have half a character.
         try (BufferedReader in =

@@ -10,12 +10,15 @@ import java.util.function.IntSupplier;
 
 /** A log in memory for a proxy without a state directory. Thread-safe. */
 final class PurgeLogInMemory implements PurgeLog {
-    private final IntSupplier linesMax;
+    /** Limit of lines of one purge: the purge, its undo and its count. */
+    private static final int LINES_PER_PURGE = 3;
+
+    private final IntSupplier purgesMax;
     private final ReentrantLock lock = new ReentrantLock();
     private final Deque<String> lines = new ArrayDeque<>();
 
-    PurgeLogInMemory(IntSupplier linesMax) {
-        this.linesMax = linesMax;
+    PurgeLogInMemory(IntSupplier purgesMax) {
+        this.purgesMax = purgesMax;
     }
 
     @Override
@@ -25,7 +28,7 @@ final class PurgeLogInMemory implements PurgeLog {
             for (byte[] line : added) {
                 lines.add(new String(line, 0, line.length - 1, StandardCharsets.UTF_8));
             }
-            while (lines.size() > linesMax.getAsInt()) {
+            while (lines.size() > (long) LINES_PER_PURGE * purgesMax.getAsInt()) {
                 lines.remove();
             }
         } finally {
@@ -41,5 +44,10 @@ final class PurgeLogInMemory implements PurgeLog {
         } finally {
             lock.unlock();
         }
+    }
+
+    @Override
+    public String toString() {
+        return "memory";
     }
 }

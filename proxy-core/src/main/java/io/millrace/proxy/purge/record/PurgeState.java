@@ -12,7 +12,7 @@ public enum PurgeState {
     FAILED,
     /** Undone: responses that were not validated meanwhile are as before. */
     UNDONE,
-    /** A dry run that was cancelled before its end. */
+    /** A dry run whose count was cancelled or ended early. */
     CANCELLED;
 
     /** Returns the stable name for the API and the log. */

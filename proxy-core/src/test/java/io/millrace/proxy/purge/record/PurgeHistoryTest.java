@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.millrace.proxy.observe.RecordingLogger;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -249,13 +250,94 @@ final class PurgeHistoryTest {
         }
     }
 
-    @Test
-    void withoutADirectoryRecordsAreInMemory() throws Exception {
-        PurgeHistory history = PurgeHistory.in(null, () -> 2, clock::get);
-        for (int i = 0; i < 3; i++) {
-            add(history, record(i));
+    /** Steps: f, a record cannot be written; w, a record is written; o, two records more than may wait. */
+    @ParameterizedTest(name = "{0}")
+    @CsvSource({
+        "w, ''",
+        "f, failed",
+        "fff, failed",
+        "fwf, failed failed",
+        "o, overflowed",
+        "of, overflowed failed",
+        "foo, failed overflowed overflowed"
+    })
+    void aLossIsLoggedOnceWithTheFile(String steps, String expected) throws Exception {
+        RecordingLogger log = new RecordingLogger();
+        Path parent = directory.resolve("purges");
+        String file = parent.resolve("purges.jsonl").toString();
+        try (PurgeHistory history = PurgeHistory.in(parent, () -> 1 << 20, clock::get, log)) {
+            for (char step : steps.toCharArray()) {
+                if (step == 'o') {
+                    overflow(history);
+                    continue;
+                }
+                if (Files.isDirectory(parent)) {
+                    Files.deleteIfExists(parent.resolve("purges.jsonl"));
+                    Files.deleteIfExists(parent.resolve("lock"));
+                }
+                Files.deleteIfExists(parent);
+                if (step == 'f') {
+                    Files.createFile(parent);
+                }
+                add(history, record(1));
+            }
+            assertEquals(file, history.toString());
         }
-        assertEquals(List.of("s2", "s1"), ids(history, 10));
+        List<String> lines = new ArrayList<>();
+        for (String word : expected.isEmpty() ? new String[0] : expected.split(" ", -1)) {
+            lines.add(
+                    word.equals("failed")
+                            ? "ERROR " + file + ": records of purges cannot be written; the purges are in force: "
+                                    + "java.nio.file.FileAlreadyExistsException: " + parent
+                            : "ERROR " + file + ": too many records of purges wait to be written: limit="
+                                    + PurgeHistory.WAITING_MAX);
+        }
+        assertEquals(lines, log.lines());
+    }
+
+    /** Adds two records more than may wait while the writer is busy, and waits until the others are written. */
+    private void overflow(PurgeHistory history) throws InterruptedException {
+        CountDownLatch busy = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        history.add(
+                record(0),
+                reply -> {
+                    busy.countDown();
+                    awaitUninterrupted(goOn);
+                },
+                () -> {});
+        busy.await();
+        long lost = history.lost();
+        CountDownLatch written = new CountDownLatch(PurgeHistory.WAITING_MAX + 2);
+        for (int i = 0; i < PurgeHistory.WAITING_MAX + 2; i++) {
+            history.add(record(1), Runnable::run, written::countDown);
+        }
+        assertEquals(lost + 2, history.lost());
+        goOn.countDown();
+        written.await();
+    }
+
+    private static void awaitUninterrupted(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @ParameterizedTest(name = "{0} purges, {1} kept")
+    @CsvSource({"1, 1", "3, 2", "3, 10", "25, 10"})
+    void withoutADirectoryRecordsAreInMemory(int added, int kept) throws Exception {
+        PurgeHistory history = PurgeHistory.in(null, () -> kept, clock::get);
+        List<PurgeRecord> expected = new ArrayList<>();
+        for (int i = 0; i < added; i++) {
+            add(history, record(i));
+            history.counted("s" + i, 11, 12);
+            history.undone("s" + i, CLIENT, Runnable::run, () -> {});
+            expected.add(0, record(i).counted(11, 12).in(PurgeState.UNDONE));
+        }
+        assertEquals(expected.subList(0, Math.min(added, kept)), history.latest(null, 100));
+        assertEquals("memory", history.toString());
     }
 
     @Test
